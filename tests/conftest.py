@@ -1,0 +1,39 @@
+"""What every test shares: in CI a skipped test is a failure, unless the test says why it may be skipped.
+
+A skip that nobody reads hides a test that never runs. At a desk skips are counted at the end of the run; with
+`CI=true` in the environment they turn the run red, except for tests marked `@pytest.mark.allowed_skip("why")`.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> object:
+    report = yield
+    if IN_CI and report.skipped and not hasattr(report, "wasxfail"):
+        if item.get_closest_marker("allowed_skip") is None:
+            report.outcome = "failed"
+            report.longrepr = f"{item.nodeid} was skipped in CI: {_reason(report)}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> object:
+    """A module that skips itself while it is collected (importorskip) counts as well."""
+    report = yield
+    if IN_CI and report.outcome == "skipped":
+        report.outcome = "failed"
+        report.longrepr = f"{collector.nodeid} was skipped in CI: {_reason(report)}"
+    return report
+
+
+def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    return report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
