@@ -1,0 +1,30 @@
+"""Where the files are that ship with the program: the task catalogue, the starter model.
+
+In a checkout they lie in `resources/` beside the package; in a wheel they lie inside it, as
+`sapo_desktop/resources/`. Nothing is ever written there: a program folder may be read-only.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sapo_desktop.core.errors import SapoError
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+_LAYOUTS = (_PACKAGE / "resources", _PACKAGE.parent / "resources")
+
+
+def resource(name: str) -> Path:
+    """The path of the file or folder `name` (with `/` between parts) among the shipped resources.
+
+    Raises:
+        SapoError: in neither layout is there such a file.
+    """
+    for root in _LAYOUTS:
+        path = root / name
+        if path.exists():
+            return path
+    raise SapoError(
+        f"{name} is missing from this installation (looked in {_LAYOUTS[0]} and {_LAYOUTS[1]}); "
+        "install SAPO Desktop again, or check the clone with `git status`."
+    )
