@@ -1,0 +1,88 @@
+"""The tree of errors.
+
+SapoError                      anything we can explain; `str(error)` says what happened and what to do
+├── UsageError                 the command or a setting is wrong                        (exit code 2)
+├── SettingsError              a settings file or value cannot be used                  (exit code 2)
+├── FolderInUse                another worker has this data folder
+├── NotRunning                 no worker answers for this data folder
+├── ControlError               the control channel broke or the other side is not ours
+├── HostError                  a host process (examiner, engine) failed
+│   ├── HostDied               it ended without answering
+│   ├── HostTimeout            it did not answer in time and was killed
+│   ├── HostCancelled          we ended its work on purpose
+│   └── OutOfMemory            it ran out of memory; less work may fit
+├── ModelError                 a model folder is missing, damaged or of a kind we cannot use
+├── TaskError                  a task, level or catalogue entry does not exist or is not well formed
+├── CheckpointError            a checkpoint is missing or damaged
+└── HistoryError               the history database cannot be used
+
+Anything else that rises is a bug and is shown as one, with its traceback in the log.
+"""
+
+from __future__ import annotations
+
+
+class SapoError(Exception):
+    """Base of every error that has an explanation for its reader."""
+
+    exit_code = 1
+
+
+class UsageError(SapoError):
+    """The command or its arguments are wrong."""
+
+    exit_code = 2
+
+
+class SettingsError(SapoError):
+    """A settings file or a value in it cannot be used."""
+
+    exit_code = 2
+
+
+class FolderInUse(SapoError):
+    """Another worker already runs on this data folder."""
+
+
+class NotRunning(SapoError):
+    """No worker answers for this data folder."""
+
+
+class ControlError(SapoError):
+    """The control channel broke, or its other side did not prove who it is."""
+
+
+class HostError(SapoError):
+    """A host process failed at its work; it can be started again."""
+
+
+class HostDied(HostError):
+    """A host process ended without answering."""
+
+
+class HostTimeout(HostError):
+    """A host process did not answer in time and was killed."""
+
+
+class HostCancelled(HostError):
+    """A host process's work was ended on purpose (cancel, pause, quit)."""
+
+
+class OutOfMemory(HostError):
+    """A host process ran out of memory; a smaller batch may fit."""
+
+
+class ModelError(SapoError):
+    """A model folder is missing, damaged, or of a kind that cannot be used."""
+
+
+class TaskError(SapoError):
+    """A task, level or catalogue entry does not exist or is not well formed."""
+
+
+class CheckpointError(SapoError):
+    """A checkpoint is missing or damaged."""
+
+
+class HistoryError(SapoError):
+    """The history database cannot be used."""

@@ -1,0 +1,184 @@
+"""The records that pass between the parts of a round.
+
+All are frozen msgspec structs, so they cross process edges as they are and are checked once, at the edge. Token ids
+and log-probabilities are plain lists: no part outside `engines` knows a tensor.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of our plain records."""
+
+
+Verdict = Literal["solved", "partial", "wrong", "unparsed", "no_answer", "timeout", "scorer_failed"]
+FinishReason = Literal["stop", "length", "cancelled"]
+Origin = Literal["own", "peer", "human"]
+
+
+class Question(Record):
+    """One question as every node that knows its task and seed can make it again."""
+
+    task: str
+    """The local name of family and level, as in `gcd/easy`."""
+    seed: int
+    """63 bits, derived as SWARM.md says; the question is item 0 of a dataset of size 1 with this seed."""
+    text: str
+    hash: bytes
+    """First 8 bytes of SHA-256 over the text; tells a peer with another library version apart."""
+
+
+class Mark(Record):
+    """What the examiner says about one completion."""
+
+    solved: bool
+    """Score of at least .99: what figures and goals count."""
+    partial: float
+    """The marker's own score, 0 to 1."""
+    reward: float
+    """What the trainer is given; strict (1 if solved, else 0) unless the settings say otherwise."""
+    answer: str | None
+    """The answer in its canonical form, None where there was none or it did not parse."""
+    verdict: Verdict
+
+
+class Sampling(Record):
+    """How tokens are drawn. Log-probabilities are always those at `temperature` with top_p 1."""
+
+    temperature: float = 1.0
+    top_p: float = 1.0
+    top_k: int = 0
+    min_p: float = 0.0
+    max_tokens: int = 256
+    seed: int = 0
+    greedy: bool = False
+
+
+class Completion(Record):
+    """One sampled answer to one question."""
+
+    tokens: list[int]
+    """Exactly the sampled ids, end-of-sequence included where it was sampled; never re-encoded text."""
+    logprobs: list[float]
+    """log p of each token under the sampler, at the sampling temperature; as long as `tokens`."""
+    text: str
+    """Decoded, special tokens left out."""
+    finish: FinishReason
+
+
+class Group(Record):
+    """One question with its marked answers: the unit of I and J in SAPO."""
+
+    question: Question
+    completions: list[Completion]
+    marks: list[Mark]
+    origin: Origin = "own"
+    author: str = ""
+    """Hex key of the peer that shared it; empty for own groups."""
+
+
+class TrainingSequence(Record):
+    """One answer as the trainer sees it."""
+
+    prompt: list[int]
+    tokens: list[int]
+    advantage: float
+    sampler_logprobs: list[float] | None = None
+    """Set where the sampler was not the trainer's own torch model: gives the truncated importance weight."""
+    external: bool = False
+
+
+class TrainerSettings(Record):
+    """What the loss and the optimiser are given (DESIGN.md section 4)."""
+
+    method: Literal["lora", "full"] = "lora"
+    lora_rank: int = 8
+    lora_alpha: int = 16
+    learning_rate: float = 1e-3
+    clip_low: float = 0.2
+    clip_high: float = 0.28
+    kl_weight: float = 0.0
+    importance_cap: float = 2.0
+    max_grad_norm: float = 1.0
+    updates: int = 1
+    micro_batch: int = 16
+    """Sequences per forward pass; never changes the gradient, only memory and time."""
+    temperature: float = 1.0
+    """Logits are divided by this on the trainer's side too."""
+    seed: int = 0
+
+
+class StepReport(Record):
+    """What one trainer step did."""
+
+    loss: float
+    grad_norm: float
+    clip_fraction: float
+    """Share of tokens at which the clip acted."""
+    kl: float
+    """Mean of the k3 estimate between the policy before and after the last update of the step."""
+    tokens: int
+    sequences: int
+    micro_batch: int
+    """The micro-batch that fitted; smaller than asked after out of memory."""
+    skipped: bool
+    """True where no advantage differed from zero: no step was taken."""
+    seconds: float
+
+
+class TaskMark(Record):
+    """Marks of one task in one round or evaluation."""
+
+    task: str
+    answers: int
+    solved: float
+    partial: float
+    reward: float
+
+
+class RoundReport(Record):
+    """One finished round, as history keeps it and views show it."""
+
+    round: int
+    reward: float
+    solved: float
+    partial: float
+    swarm_reward: float | None
+    local_groups: int
+    external_groups: int
+    zero_advantage_groups: int
+    answer_tokens: int
+    truncated: float
+    """Share of own answers cut at the token limit."""
+    tasks: list[TaskMark]
+    step: StepReport | None
+    generate_seconds: float
+    mark_seconds: float
+    train_seconds: float
+    seconds: float
+    checkpoint: int | None
+    """Number of the checkpoint written at the end of this round, if one was."""
+    note: str = ""
+    """What happened that a reader should know (filled up with own groups, halved the micro-batch, ...)."""
+
+
+class EvalReport(Record):
+    """A held-out score. `score` is the share solved."""
+
+    checkpoint: str
+    round: int
+    which: Literal["validation", "test"]
+    score: float
+    partial: float
+    questions: int
+    low: float
+    high: float
+    """95% interval of `score` (Wilson)."""
+    tasks: list[TaskMark]
+    solved: list[bool]
+    """Per question, in the set's fixed order: what paired tests need."""
+    seconds: float

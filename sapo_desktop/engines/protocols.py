@@ -1,0 +1,161 @@
+"""The two small interfaces an engine owes, and the messages its host process speaks.
+
+A generator turns prompts into completions; a trainer turns marked completions into a step on the adapter. Where both
+are torch they are one object in one process with one copy of the base weights. No torch here: the worker imports this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import msgspec
+
+from sapo_desktop.core.records import (
+    Completion,
+    Sampling,
+    StepReport,
+    TrainerSettings,
+    TrainingSequence,
+)
+
+Progress = Callable[[msgspec.Struct], None]
+
+
+class Generator(Protocol):
+    """Answers questions."""
+
+    def generate(
+        self, prompts: Sequence[str], answers: int, sampling: Sampling, progress: Progress
+    ) -> list[list[Completion]]:
+        """Return `answers` completions for each question text, in order."""
+
+
+class Trainer(Protocol):
+    """Learns from marked answers."""
+
+    def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
+        """Take one optimiser step (or `updates` of them) on the batch."""
+
+    def save(self, folder: str) -> None:
+        """Write adapter, optimiser and random states into an existing, empty folder."""
+
+    def restore(self, folder: str) -> None:
+        """Take over what `save` wrote; raises CheckpointError where it does not fit."""
+
+
+# -- what the engine host is asked --------------------------------------------------------------------------------
+
+
+class EngineMessage(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Base of requests, replies and progress of the engine host."""
+
+
+class Load(EngineMessage):
+    """Load base weights and make a fresh adapter. Must come first; may come again (another model)."""
+
+    model: str
+    """Folder of the model in transformers' layout."""
+    trainer: TrainerSettings
+    threads: int
+    device: str = "auto"
+    dtype: str = "auto"
+
+
+class Loaded(EngineMessage):
+    model: str
+    parameters: int
+    trainable: int
+    device: str
+    dtype: str
+    vocabulary: int
+    context: int
+    versions: dict[str, str]
+
+
+class Generate(EngineMessage):
+    """Answer each question `answers` times with the current adapter, or with the base where `base` is set."""
+
+    prompts: list[str]
+    """Question texts; the engine applies the model's chat template."""
+    answers: int
+    sampling: Sampling
+    base: bool = False
+
+
+class Generated(EngineMessage):
+    prompt_tokens: list[list[int]]
+    completions: list[list[Completion]]
+    seconds: float
+    batch: int
+    """Sequences decoded at once; smaller than asked after out of memory."""
+
+
+class Encode(EngineMessage):
+    """Turn foreign text into ids with special tokens as plain text; end-of-sequence is appended where asked."""
+
+    texts: list[str]
+    end: bool
+
+
+class Encoded(EngineMessage):
+    tokens: list[list[int] | None]
+    """None for a text that contains one of the tokenizer's added-token strings."""
+
+
+class Step(EngineMessage):
+    batch: list[TrainingSequence]
+
+
+class Stepped(EngineMessage):
+    report: StepReport
+
+
+class Save(EngineMessage):
+    folder: str
+
+
+class Restore(EngineMessage):
+    """Take over a checkpoint's files; None: back to the untrained adapter."""
+
+    folder: str | None
+    weights_only: bool = False
+    """Roll back the adapter but start the optimiser afresh (the guard)."""
+
+
+class Configure(EngineMessage):
+    """Change settings that need no reload: learning rate, micro-batch, threads."""
+
+    learning_rate: float | None = None
+    micro_batch: int | None = None
+    threads: int | None = None
+
+
+class Export(EngineMessage):
+    """Write the current weights for use elsewhere: `peft` (adapter), `merged` (transformers folder) or `gguf`."""
+
+    format: str
+    folder: str
+
+
+class Done(EngineMessage):
+    files: list[str] = []
+
+
+class GenerationProgress(EngineMessage):
+    """Sent a few times a second while generating."""
+
+    finished: int
+    total: int
+    tokens: int
+
+
+class TokenText(EngineMessage):
+    """A piece of text of a single streamed answer (`ask`)."""
+
+    text: str
+
+
+EngineRequest = Load | Generate | Encode | Step | Save | Restore | Configure | Export
+EngineReply = Loaded | Generated | Encoded | Stepped | Done
+EngineProgress = GenerationProgress | TokenText

@@ -1,0 +1,1 @@
+"""Which models there are and where their files lie."""

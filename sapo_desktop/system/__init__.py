@@ -1,0 +1,1 @@
+"""The machine below us: folders, processes, hardware. Platform differences end here."""

@@ -1,0 +1,1 @@
+"""The background process: rounds, checkpoints, history, its host processes and its control channel."""

@@ -1,0 +1,402 @@
+"""What the window, the command line and the worker say to each other.
+
+A client sends `Call`s; the worker answers each with one `Answer` or `Failure` of the same id and sends `Note`s, each
+with one event, at any time. Everything is a frozen tagged msgspec struct that refuses unknown fields: both ends are of
+one release, so a mismatch is a mistake to show, not a version to bridge.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from sapo_desktop.core.records import EvalReport, Mark, RoundReport
+from sapo_desktop.core.settings import Settings
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknown_fields=True):
+    """Base of everything on the control channel."""
+
+
+CheckpointName = str
+"""`base`, `best`, `last`, or a number."""
+Phase = Literal["waiting", "questions", "generate", "mark", "share", "draw", "train", "checkpoint", "evaluate"]
+
+# -- requests -----------------------------------------------------------------------------------------------------
+
+
+class GetStatus(Message):
+    pass
+
+
+class StartRounds(Message):
+    """Begin (or go on with) training. `rounds`: stop after that many more; None: until told."""
+
+    rounds: int | None = None
+
+
+class Pause(Message):
+    """Pause at once. `seconds`: resume by itself after that long; None: until told."""
+
+    seconds: float | None = None
+
+
+class Resume(Message):
+    pass
+
+
+class Finish(Message):
+    """Finish this round, then pause."""
+
+
+class Quit(Message):
+    """End the worker. `finish_round`: after the round in hand, else now, without it."""
+
+    finish_round: bool = False
+
+
+class SetSilo(Message):
+    on: bool
+
+
+class GetSettings(Message):
+    pass
+
+
+class SetSettings(Message):
+    """Values as text, as a person types them; all are checked before any is taken."""
+
+    values: dict[str, str]
+
+
+class ResetSettings(Message):
+    """Back to the defaults: the named keys, or all where none is named."""
+
+    keys: list[str]
+
+
+class ListCheckpoints(Message):
+    pass
+
+
+class RollBack(Message):
+    to: CheckpointName
+
+
+class Evaluate(Message):
+    checkpoint: CheckpointName = "last"
+    which: Literal["validation", "test"] = "test"
+
+
+class Ask(Message):
+    question: str
+    checkpoint: CheckpointName = "last"
+    greedy: bool = True
+
+
+class ExportModel(Message):
+    format: Literal["peft", "merged", "gguf"]
+    to: str
+    checkpoint: CheckpointName = "last"
+
+
+class ListTasks(Message):
+    pass
+
+
+class TryTask(Message):
+    """Set one question of a task; with `answer` mark that answer, else let the model answer and mark it."""
+
+    task: str
+    seed: int | None = None
+    answer: str | None = None
+    checkpoint: CheckpointName = "last"
+
+
+class GetHistory(Message):
+    """Finished rounds after round `after`, oldest first, at most `limit`."""
+
+    after: int = 0
+    limit: int = 1000
+
+
+class GetRollouts(Message):
+    """Kept answers of rounds after `after`, oldest first, at most `limit`."""
+
+    after: int = 0
+    limit: int = 200
+
+
+class Examine(Message):
+    """Facts for `doctor`: versions, hosts, limits, folders (no private data)."""
+
+
+Request = (
+    GetStatus
+    | StartRounds
+    | Pause
+    | Resume
+    | Finish
+    | Quit
+    | SetSilo
+    | GetSettings
+    | SetSettings
+    | ResetSettings
+    | ListCheckpoints
+    | RollBack
+    | Evaluate
+    | Ask
+    | ExportModel
+    | ListTasks
+    | TryTask
+    | GetHistory
+    | GetRollouts
+    | Examine
+)
+
+# -- replies ------------------------------------------------------------------------------------------------------
+
+
+class Ok(Message):
+    text: str = ""
+
+
+class Status(Message):
+    state: str
+    reason: str
+    """One sentence for a person: `Training round 41`, `Paused until 14:30`."""
+    phase: Phase
+    round: int
+    """Last finished round."""
+    rounds_left: int | None
+    silo: bool
+    mix: str
+    peers: int
+    model: str
+    device: str
+    checkpoint: int | None
+    last: RoundReport | None
+    best_validation: float | None
+    base_validation: float | None
+    resume_in: float | None
+    """Seconds until a timed pause ends."""
+    pid: int
+    version: str
+    uptime: float
+    rounds_per_hour: float | None
+
+
+class SettingsAre(Message):
+    settings: Settings
+    changed: list[str]
+    """Keys whose value is not the default."""
+    overridden: list[str]
+    """Keys set for this run only, by the command that started it."""
+
+
+class CheckpointInfo(msgspec.Struct, frozen=True, kw_only=True):
+    number: int
+    round: int
+    created: float
+    bytes: int
+    validation: float | None
+    best: bool
+    last: bool
+
+
+class Checkpoints(Message):
+    items: list[CheckpointInfo]
+
+
+class Evaluated(Message):
+    report: EvalReport
+
+
+class Asked(Message):
+    text: str
+    tokens: int
+    seconds: float
+
+
+class Exported(Message):
+    folder: str
+    files: list[str]
+
+
+class TaskInfo(msgspec.Struct, frozen=True, kw_only=True):
+    family: str
+    title: str
+    level: str
+    task_id: str
+    """Hex; empty until it has been computed."""
+    config: dict[str, object]
+    grammar: str
+    example: str
+    solved: float | None
+    """Own recent share solved at this level, where it was tried."""
+    answers: int
+
+
+class Tasks(Message):
+    items: list[TaskInfo]
+
+
+class Tried(Message):
+    task: str
+    seed: int
+    question: str
+    completion: str
+    mark: Mark
+    truth: str
+
+
+class History(Message):
+    rounds: list[RoundReport]
+    more: bool
+
+
+class Rollout(msgspec.Struct, frozen=True, kw_only=True):
+    round: int
+    task: str
+    seed: int
+    question: str
+    origin: str
+    author: str
+    completion: str
+    solved: bool
+    partial: float
+    reward: float
+    advantage: float
+    verdict: str
+
+
+class Rollouts(Message):
+    items: list[Rollout]
+    more: bool
+
+
+class Facts(Message):
+    values: dict[str, str]
+
+
+Reply = (
+    Ok
+    | Status
+    | SettingsAre
+    | Checkpoints
+    | Evaluated
+    | Asked
+    | Exported
+    | Tasks
+    | Tried
+    | History
+    | Rollouts
+    | Facts
+)
+
+# -- events -------------------------------------------------------------------------------------------------------
+
+
+class StateChanged(Message):
+    state: str
+    reason: str
+
+
+class PhaseChanged(Message):
+    round: int
+    phase: Phase
+
+
+class Progressed(Message):
+    """How far the phase is; a few times a second."""
+
+    round: int
+    phase: Phase
+    done: int
+    total: int
+    detail: str = ""
+
+
+class Answered(Message):
+    """One of this round's answers, as it was marked: what a person likes to watch."""
+
+    round: int
+    task: str
+    question: str
+    completion: str
+    solved: bool
+
+
+class RoundFinished(Message):
+    report: RoundReport
+
+
+class EvalFinished(Message):
+    report: EvalReport
+
+
+class Notice(Message):
+    """Something a person should know: rolled back, out of memory, host restarted."""
+
+    level: Literal["info", "warning", "error"]
+    text: str
+
+
+class SettingsChanged(Message):
+    settings: Settings
+
+
+class Stopping(Message):
+    """The worker ends; `failed` with the reason where it was not asked to."""
+
+    failed: bool
+    reason: str
+
+
+Event = (
+    StateChanged
+    | PhaseChanged
+    | Progressed
+    | Answered
+    | RoundFinished
+    | EvalFinished
+    | Notice
+    | SettingsChanged
+    | Stopping
+)
+
+# -- envelopes ----------------------------------------------------------------------------------------------------
+
+
+class Attach(Message):
+    """First thing a client says after the proof. An `owner` is the window or terminal that started the worker."""
+
+    owner: bool = False
+    events: bool = True
+
+
+class Call(Message):
+    id: int
+    request: Request
+
+
+class Answer(Message):
+    id: int
+    reply: Reply
+
+
+class Failure(Message):
+    id: int
+    kind: str
+    """Name of the error class in core/errors.py; `Bug` for anything else."""
+    text: str
+    exit_code: int
+
+
+class Note(Message):
+    event: Event
+
+
+ToWorker = Attach | Call
+ToClient = Answer | Failure | Note
