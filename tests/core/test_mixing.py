@@ -1,0 +1,61 @@
+import pytest
+
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.mixing import MixShare, advantages, mix_groups, mix_share, training_sequences
+from sapo_desktop.core.records import Completion, Group, Mark, Question
+
+
+def group(name: str, rewards: list[float], origin: str = "own") -> Group:
+    question = Question(task="gcd/easy", seed=1, text=name, hash=b"8 bytes!")
+    completions = [
+        Completion(tokens=[10 + i, 1], logprobs=[-1.0, -0.5], text=str(i), finish="stop") for i in range(len(rewards))
+    ]
+    marks = [Mark(solved=r == 1, partial=r, reward=r, answer=None, verdict="wrong") for r in rewards]
+    return Group(question=question, completions=completions, marks=marks, origin=origin)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("mix", "groups", "expected"),
+    [
+        ("8/0", 8, MixShare(8, 0)),
+        ("6/2", 8, MixShare(6, 2)),
+        ("4/4", 8, MixShare(4, 4)),
+        ("2/6", 8, MixShare(2, 6)),
+        ("6/2", 16, MixShare(12, 4)),
+        ("6/2", 4, MixShare(3, 1)),
+    ],
+)
+def test_shares_scale_with_the_batch(mix: str, groups: int, expected: MixShare) -> None:
+    assert mix_share(mix, groups) == expected
+
+
+@pytest.mark.parametrize("mix", ["adaptive", "0/0", "4", "-4/4", "4/x", ""])
+def test_a_mix_that_is_none_is_refused(mix: str) -> None:
+    with pytest.raises(UsageError, match="6/2"):
+        mix_share(mix, 8)
+
+
+def test_own_groups_fill_up_for_missing_external_ones() -> None:
+    own = [group(f"own {i}", [0, 1]) for i in range(8)]
+    external = [group("peer", [0, 1], "peer")]
+    mixed = mix_groups(own, external, MixShare(4, 4))
+    assert [g.question.text for g in mixed.groups] == [f"own {i}" for i in range(7)] + ["peer"]
+    assert (mixed.local, mixed.external, mixed.filled_up) == (7, 1, 3)
+
+
+def test_more_external_groups_than_wanted_are_left() -> None:
+    own = [group(f"own {i}", [0, 1]) for i in range(4)]
+    external = [group(f"peer {i}", [0, 1], "peer") for i in range(9)]
+    mixed = mix_groups(own, external, MixShare(4, 4))
+    assert (mixed.local, mixed.external, mixed.filled_up) == (4, 4, 0)
+
+
+def test_sequences_keep_sampled_ids_and_zero_advantages() -> None:
+    groups = [group("a", [1, 0]), group("b", [0, 0])]
+    batch = training_sequences(groups, [[5, 6], [7]], advantages(groups))
+    assert [(s.prompt, s.tokens, s.advantage) for s in batch] == [
+        ([5, 6], [10, 1], 1.0),
+        ([5, 6], [11, 1], -1.0),
+        ([7], [10, 1], 0.0),
+        ([7], [11, 1], 0.0),
+    ]
