@@ -1,0 +1,123 @@
+"""The curriculum: at which level each task family trains (DESIGN.md section 5).
+
+Pure. A family goes up when more than 70% of its recent answers at a level are solved and down below 20%,
+never before 32 answers at that level. A level that it fell back from has to be earned with twice the answers
+next time, so that a family between two levels settles instead of swinging. Left out: choosing which families
+train; every one takes its turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from sapo_desktop.core.errors import TaskError
+from sapo_desktop.core.records import Record, TaskMark
+
+UP_ABOVE, DOWN_BELOW = 0.70, 0.20
+LEAST_ANSWERS, MOST_ANSWERS = 32, 512
+WINDOW = 64
+"""Answers that the smoothed solve rate looks back on."""
+_SHARE_BELOW = 0.25
+"""One question in four comes from the level below: what was learned there would fade otherwise (FACTS.md)."""
+
+
+class FamilyProgress(Record, frozen=True):
+    """Where one family stands; part of every checkpoint."""
+
+    level: str
+    answers: int = 0
+    """At this level since the last move."""
+    rate: float = 0.0
+    """Solve rate: the mean of the first `WINDOW` answers, an exponential average over as many after that."""
+    patience: int = LEAST_ANSWERS
+    """Answers needed before the next move up."""
+
+
+class Move(Record, frozen=True):
+    """A family changed its level."""
+
+    family: str
+    before: str
+    after: str
+    rate: float
+
+
+class LevelWeight(Record, frozen=True):
+    """Share of a family's questions that come from a level."""
+
+    level: str
+    weight: float
+
+
+class Observed(Record, frozen=True):
+    """The families after a round, and who moved."""
+
+    families: dict[str, FamilyProgress]
+    moves: list[Move]
+
+
+def start(levels: Mapping[str, Sequence[str]]) -> dict[str, FamilyProgress]:
+    """Every family at its first, easiest level. `levels`: per family, from easy to hard."""
+    return {family: FamilyProgress(level=order[0]) for family, order in levels.items()}
+
+
+def observe(
+    families: Mapping[str, FamilyProgress], levels: Mapping[str, Sequence[str]], marks: Sequence[TaskMark]
+) -> Observed:
+    """Take in a round's marks of own answers (tasks named `family/level`); other levels than the current do
+    not count.
+
+    A family that `levels` names but `families` does not, or whose level is gone from the catalogue, starts
+    anew.
+    """
+    after = start(levels) | {f: p for f, p in families.items() if p.level in levels.get(f, ())}
+    moves: list[Move] = []
+    for mark in marks:
+        family, _, level = mark.task.partition("/")
+        if family not in after or level != after[family].level or mark.answers == 0:
+            continue
+        counted = _count(after[family], mark)
+        after[family] = _move(counted, levels[family])
+        if after[family].level != level:
+            moves.append(Move(family=family, before=level, after=after[family].level, rate=counted.rate))
+    return Observed(families=after, moves=moves)
+
+
+def _count(progress: FamilyProgress, mark: TaskMark) -> FamilyProgress:
+    answers = progress.answers + mark.answers
+    weight = min(1.0, mark.answers / min(answers, WINDOW))
+    rate = progress.rate + weight * (mark.solved - progress.rate)
+    return msgspec.structs.replace(progress, answers=answers, rate=rate)
+
+
+def _move(progress: FamilyProgress, order: Sequence[str]) -> FamilyProgress:
+    place = order.index(progress.level)
+    if progress.rate > UP_ABOVE and progress.answers >= progress.patience and place + 1 < len(order):
+        return FamilyProgress(level=order[place + 1], patience=progress.patience)
+    if progress.rate < DOWN_BELOW and progress.answers >= LEAST_ANSWERS and place > 0:
+        return FamilyProgress(level=order[place - 1], patience=min(2 * progress.patience, MOST_ANSWERS))
+    return progress
+
+
+def level_weights(order: Sequence[str], progress: FamilyProgress | None) -> list[LevelWeight]:
+    """From which levels of a family questions are drawn; weights add up to 1.
+
+    With the curriculum off (`progress` None) the second level counts 3/4 and the first 1/4, in every round;
+    with it on the same shares follow the family's current level.
+
+    Raises:
+        TaskError: the family has no level, or not the one it is said to be at.
+    """
+    if not order:
+        raise TaskError("A task family without a level cannot be trained on; name one in the catalogue.")
+    if progress is not None and progress.level not in order:
+        raise TaskError(f"There is no level {progress.level}; known are {', '.join(order)}.")
+    place = min(1, len(order) - 1) if progress is None else order.index(progress.level)
+    if place == 0:
+        return [LevelWeight(level=order[0], weight=1.0)]
+    return [
+        LevelWeight(level=order[place - 1], weight=_SHARE_BELOW),
+        LevelWeight(level=order[place], weight=1 - _SHARE_BELOW),
+    ]

@@ -1,0 +1,88 @@
+"""Writing so that a power cut leaves either the old or the new, and errors of the disk in words.
+
+The order that makes a rename durable: sync the files, sync their folder, rename, sync the parent. Windows has
+no sync for folders (its rename is journalled); there that step does nothing.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sapo_desktop.core.errors import SapoError
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+
+
+@contextmanager
+def disk_errors_as(error_type: type[SapoError], what: str) -> Iterator[None]:
+    """Turn an OSError of the block into `error_type`, which says what failed and what to do."""
+    try:
+        yield
+    except OSError as error:
+        advice = (
+            "the disk is full: free some space"
+            if error.errno in _FULL
+            else f"{error.strerror or error}: check the folder and its permissions"
+        )
+        raise error_type(f"{what} ({advice}). What was stored before is untouched.") from error
+
+
+def sync_file(path: Path) -> None:
+    """Wait until the file's content is on the disk."""
+    descriptor = os.open(path, os.O_RDWR)  # Windows syncs only what is open for writing
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in the folder are on the disk."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_tree(folder: Path) -> None:
+    """Sync every file below the folder, then the folders from the inside out."""
+    for path in sorted(folder.rglob("*"), reverse=True):
+        (sync_folder if path.is_dir() else sync_file)(path)
+    sync_folder(folder)
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Replace the file's content as a whole, durably; readers see the old or the new."""
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def remove_tree(folder: Path) -> None:
+    """Delete a folder with all in it; one that is not there is fine."""
+    if folder.exists():
+        shutil.rmtree(folder)
+
+
+def remove_leftovers(path: Path) -> None:
+    """Delete what a kill within `write_atomically` left beside `path`; only its one writer may ask for it."""
+    for leftover in path.parent.glob(f".{path.name}-*"):
+        leftover.unlink(missing_ok=True)

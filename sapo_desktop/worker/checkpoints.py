@@ -1,0 +1,362 @@
+"""Checkpoints: immutable folders from which training goes on after any kill (DESIGN.md 4, "Nothing is lost").
+
+```
+checkpoints/
+├── 00000025/          what the engine saved, state.msgpack (counters), manifest.json (sizes and hashes)
+├── best.json          which of them scored best on validation
+├── damaged/           what did not verify, moved aside, never deleted
+├── .new-…             being written; removed at the next start
+└── .gone-…            being deleted; likewise
+```
+A checkpoint exists from the moment its folder is renamed into place; before that every file and the folder
+are synced, the manifest last. One process uses a store at a time (the data folder's lock sees to it). What
+the engine writes is its own matter; when a checkpoint may be written is `worker/write_budget.py`.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from sapo_desktop.core.curriculum import FamilyProgress
+from sapo_desktop.core.durable import (
+    disk_errors_as,
+    remove_leftovers,
+    remove_tree,
+    sync_folder,
+    sync_tree,
+    write_atomically,
+)
+from sapo_desktop.core.errors import CheckpointError
+from sapo_desktop.core.guard import GuardState
+from sapo_desktop.core.records import Record
+
+FORMAT = 1
+STATE, MANIFEST, BEST, DAMAGED = "state.msgpack", "manifest.json", "best.json", "damaged"
+_NEW, _GONE = ".new-", ".gone-"
+_BROKEN = (msgspec.MsgspecError, UnicodeDecodeError, FileNotFoundError, NotADirectoryError, IsADirectoryError)
+
+
+class Counters(Record, frozen=True):
+    """Everything outside the engine that the next round depends on."""
+
+    round: int
+    """Last finished round; never goes back, not even at a roll-back."""
+    instance: str
+    """Random name of this data folder."""
+    seed: int
+    """What every draw of the run derives from."""
+    learning_rate: float
+    run: int = 0
+    """Row in history's table of runs."""
+    seen: dict[str, int] = msgspec.field(default_factory=dict)
+    """Next unused question index per task."""
+    solve_rates: dict[str, float] = msgspec.field(default_factory=dict)
+    """Smoothed share solved per task, for displays; the curriculum keeps its own."""
+    curriculum: dict[str, FamilyProgress] = msgspec.field(default_factory=dict)
+    guard: GuardState = GuardState()
+    micro_batch: int = 0
+    """What fitted so far; 0: as the settings say."""
+
+
+class Checkpoint(Record, frozen=True):
+    """A checkpoint that verified when it was read or written."""
+
+    number: int
+    """Its round, or one more than the newest where that number is taken (after a roll-back by hand)."""
+    round: int
+    created: float
+    bytes: int
+    folder: Path
+    counters: Counters
+
+
+class Damaged(Record, frozen=True):
+    """A checkpoint that did not verify, and where it was moved."""
+
+    number: int
+    reason: str
+    moved_to: Path
+
+
+class Newest(Record, frozen=True):
+    """The newest checkpoint that verifies (None: training starts from the base) and the damaged ones above
+    it.
+    """
+
+    checkpoint: Checkpoint | None
+    damaged: list[Damaged]
+
+
+class Summary(Record, frozen=True):
+    """What a list of checkpoints shows; from the manifest alone, so not verified."""
+
+    number: int
+    round: int
+    created: float
+    bytes: int
+
+
+class Best(Record, frozen=True):
+    number: int
+    score: float
+
+
+class _File(Record, frozen=True):
+    size: int
+    sha256: str
+
+
+class _Body(Record, frozen=True):
+    format: int
+    number: int
+    round: int
+    created: float
+    files: dict[str, _File]
+
+    @property
+    def size(self) -> int:
+        return sum(file.size for file in self.files.values())
+
+
+class _Manifest(Record, frozen=True):
+    sha256: str
+    """Over `body` exactly as it stands: a flipped bit in the manifest shows too."""
+    body: msgspec.Raw
+
+
+class _Format(Record, frozen=True):
+    format: int
+
+
+class _Unsound(Exception):
+    """What is wrong with one checkpoint; ends as Damaged or CheckpointError."""
+
+
+class CheckpointStore:
+    """The checkpoints of one data folder. `folder` is made if need be; leftovers of a killed run are
+    removed.
+    """
+
+    def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
+        self.folder = folder
+        self._clock = clock
+        folder.mkdir(parents=True, exist_ok=True)
+        for leftover in [*folder.glob(f"{_NEW}*"), *folder.glob(f"{_GONE}*")]:
+            remove_tree(leftover)
+        remove_leftovers(folder / BEST)
+
+    def begin(self, round_number: int) -> Path:
+        """Make an empty folder for the engine to write into; ends in `commit` or `discard`."""
+        with disk_errors_as(CheckpointError, "The checkpoint could not be begun"):
+            return Path(tempfile.mkdtemp(prefix=f"{_NEW}{round_number:08d}-", dir=self.folder))
+
+    def discard(self, path: Path) -> None:
+        """Throw away what `begin` started."""
+        remove_tree(path)
+
+    def commit(self, path: Path, counters: Counters) -> Checkpoint:
+        """Turn a begun folder into a checkpoint, durably.
+
+        Raises:
+            CheckpointError: it could not be written (disk full, say). Older checkpoints are untouched, the
+            folder is
+                gone, and training may go on.
+        """
+        number = max(counters.round, max(self.numbers(), default=-1) + 1)
+        try:
+            with disk_errors_as(CheckpointError, f"Checkpoint {number} could not be written"):
+                (path / STATE).write_bytes(msgspec.msgpack.encode(counters))
+                created = self._clock()
+                body = _Body(
+                    format=FORMAT,
+                    number=number,
+                    round=counters.round,
+                    created=created,
+                    files=_fingerprints(path),
+                )
+                (path / MANIFEST).write_bytes(_seal(body))
+                sync_tree(path)
+                final = self._path(number)
+                path.rename(final)
+                sync_folder(self.folder)
+        except CheckpointError:
+            remove_tree(path)
+            raise
+        return Checkpoint(
+            number=number,
+            round=counters.round,
+            created=created,
+            bytes=body.size,
+            folder=final,
+            counters=counters,
+        )
+
+    def numbers(self) -> list[int]:
+        """Numbers of the checkpoints in the folder, oldest first, not verified."""
+        names = (entry.name for entry in self.folder.iterdir() if entry.is_dir())
+        return sorted(int(name) for name in names if name.isascii() and name.isdigit())
+
+    def summaries(self) -> list[Summary]:
+        """The checkpoints whose manifest can be read, oldest first."""
+        items: list[Summary] = []
+        for number in self.numbers():
+            try:
+                body = _unseal((self._path(number) / MANIFEST).read_bytes())
+            except (_Unsound, *_BROKEN):
+                continue  # said, and moved aside, when it is to be used
+            items.append(Summary(number=number, round=body.round, created=body.created, bytes=body.size))
+        return items
+
+    def read(self, number: int) -> Checkpoint:
+        """The checkpoint of that number, verified.
+
+        Raises:
+            CheckpointError: there is none, it is damaged, or a newer program wrote it.
+        """
+        if not self._path(number).is_dir():
+            have = ", ".join(map(str, self.numbers())) or "none yet"
+            raise CheckpointError(f"There is no checkpoint {number}; there are: {have}, and `base`.")
+        try:
+            return self._verified(number)
+        except _Unsound as error:
+            raise CheckpointError(f"Checkpoint {number} is damaged ({error}); choose another one.") from error
+
+    def get(self, name: str) -> Checkpoint | None:
+        """The checkpoint that `base`, `best`, `last` or a number names; None is the base, the untrained
+        adapter.
+
+        Raises:
+            CheckpointError: no such checkpoint, a damaged one, or a name that is none of these.
+        """
+        if name == "base":
+            return None
+        if name == "last":
+            numbers = self.numbers()
+            return self.read(numbers[-1]) if numbers else None
+        if name == "best":
+            best = self.best()
+            if best is None:
+                raise CheckpointError(
+                    "There is no best checkpoint yet: it is chosen at the first validation score "
+                    "(setting validate_every). Use `last` or `base`."
+                )
+            return self.read(best.number)
+        if not (name.isascii() and name.isdigit()):
+            raise CheckpointError(f"There is no checkpoint {name!r}; say base, best, last or a number.")
+        return self.read(int(name))
+
+    def newest_valid(self) -> Newest:
+        """The newest checkpoint that verifies; newer, damaged ones are moved to `damaged/` and reported."""
+        damaged: list[Damaged] = []
+        for number in reversed(self.numbers()):
+            try:
+                return Newest(checkpoint=self._verified(number), damaged=damaged)
+            except _Unsound as error:
+                damaged.append(Damaged(number=number, reason=str(error), moved_to=self._set_aside(number)))
+        return Newest(checkpoint=None, damaged=damaged)
+
+    def best(self) -> Best | None:
+        """Which checkpoint is marked best, if it still exists."""
+        try:
+            best = msgspec.json.decode((self.folder / BEST).read_bytes(), type=Best)
+        except _BROKEN:
+            return None  # only a pointer: the guard's state, inside each checkpoint, names the best one too
+        return best if self._path(best.number).is_dir() else None
+
+    def mark_best(self, number: int, score: float) -> None:
+        """Remember that this checkpoint has the best validation score; pruning keeps it."""
+        with disk_errors_as(CheckpointError, f"Checkpoint {number} could not be marked as the best"):
+            write_atomically(self.folder / BEST, msgspec.json.encode(Best(number=number, score=score)))
+
+    def prune(self, keep: int) -> list[int]:
+        """Delete all but the newest `keep` and the best; returns the numbers deleted."""
+        best = self.best()
+        kept = {best.number} if best else set()
+        gone = [number for number in self.numbers()[: -keep or None] if number not in kept]
+        for number in gone:
+            # Renamed first: a kill in the middle must not leave half a checkpoint that looks damaged.
+            doomed = self.folder / f"{_GONE}{number:08d}-{time.monotonic_ns()}"
+            self._path(number).rename(doomed)
+            remove_tree(doomed)
+        return gone
+
+    def _path(self, number: int) -> Path:
+        return self.folder / f"{number:08d}"
+
+    def _set_aside(self, number: int) -> Path:
+        (self.folder / DAMAGED).mkdir(exist_ok=True)
+        target = Path(tempfile.mkdtemp(prefix=f"{number:08d}-", dir=self.folder / DAMAGED))
+        shutil.move(self._path(number), target)
+        sync_folder(self.folder)
+        return target / self._path(number).name
+
+    def _verified(self, number: int) -> Checkpoint:
+        folder = self._path(number)
+        try:
+            body = _unseal((folder / MANIFEST).read_bytes())
+            if body.number != number:
+                raise _Unsound(f"its manifest is that of checkpoint {body.number}")
+            for name, file in body.files.items():
+                _check(folder / name, name, file)
+            counters = msgspec.msgpack.decode((folder / STATE).read_bytes(), type=Counters)
+        except _BROKEN as error:
+            raise _Unsound(str(error)) from error
+        except OSError as error:
+            if error.errno == errno.EIO:  # the disk itself lost it
+                raise _Unsound(str(error)) from error
+            raise CheckpointError(f"Checkpoint {number} cannot be read: {error}.") from error
+        return Checkpoint(
+            number=number,
+            round=body.round,
+            created=body.created,
+            bytes=body.size,
+            folder=folder,
+            counters=counters,
+        )
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path in sorted(folder.rglob("*")) if path.is_file() and path != folder / MANIFEST)
+
+
+def _fingerprints(folder: Path) -> dict[str, _File]:
+    return {path.relative_to(folder).as_posix(): _fingerprint(path) for path in _files(folder)}
+
+
+def _fingerprint(path: Path) -> _File:
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return _File(size=os.fstat(file.fileno()).st_size, sha256=digest)
+
+
+def _check(path: Path, name: str, expected: _File) -> None:
+    found = _fingerprint(path)
+    if found != expected:
+        raise _Unsound(f"{name} is not what was written ({found.size:,} of {expected.size:,} bytes)")
+
+
+def _seal(body: _Body) -> bytes:
+    raw = msgspec.json.encode(body)
+    return msgspec.json.encode(_Manifest(sha256=hashlib.sha256(raw).hexdigest(), body=msgspec.Raw(raw)))
+
+
+def _unseal(data: bytes) -> _Body:
+    manifest = msgspec.json.decode(data, type=_Manifest)
+    if hashlib.sha256(manifest.body).hexdigest() != manifest.sha256:
+        raise _Unsound(f"{MANIFEST} is not what was written")
+    written = msgspec.json.decode(manifest.body, type=_Format).format
+    if written > FORMAT:
+        raise CheckpointError(
+            f"A newer SAPO Desktop wrote these checkpoints (format {written}, this one knows {FORMAT}): "
+            "install the newer version, or use another data folder."
+        )
+    return msgspec.json.decode(manifest.body, type=_Body)
