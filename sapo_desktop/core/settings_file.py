@@ -1,0 +1,274 @@
+"""The settings file, and settings as a person types them.
+
+TOML with the user's own comments and order kept; each key is written with its description above it when it
+first appears. What a file or a person may say is decided in one place, the types of `core/settings.py`. A
+file that is no TOML at all is moved aside and said; one with an unknown key or a value out of range is
+refused and left as it is, since guessing what was meant would train with settings that nobody chose.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import tomlkit
+from msgspec import inspect
+from tomlkit.exceptions import TOMLKitError
+
+from sapo_desktop.core.durable import disk_errors_as, remove_leftovers, write_atomically
+from sapo_desktop.core.errors import SettingsError
+from sapo_desktop.core.records import Record
+from sapo_desktop.core.settings import SETTINGS_VERSION, Settings
+
+Migration = Callable[[dict[str, object]], dict[str, object]]
+MIGRATIONS: tuple[Migration, ...] = ()
+"""Step n takes the values of version n + 1 to version n + 2."""
+_VERSION = "version"
+_YES, _NO = {"on", "true", "yes", "1"}, {"off", "false", "no", "0"}
+
+
+class SettingInfo(Record, frozen=True):
+    """One setting, as a person sees it."""
+
+    key: str
+    description: str
+    allowed: str
+    """In words: `a whole number from 2 to 64`."""
+    default: bool | int | float | str
+
+
+class ReadSettings(Record, frozen=True):
+    """The settings read, and what a person should know about the file (empty where all is well)."""
+
+    settings: Settings
+    said: str = ""
+
+
+class _Field(Record, frozen=True):
+    info: SettingInfo
+    kind: inspect.Type
+    hint: Any
+    """The annotation itself, which msgspec checks a single value against."""
+
+
+def read(path: Path, now: float, migrations: Sequence[Migration] = MIGRATIONS) -> ReadSettings:
+    """The settings in the file; the defaults where there is none. `now`: Unix time, names a file set aside.
+
+    Raises:
+        SettingsError: an unknown key, a value out of range, a newer version, or a file that cannot be read.
+    """
+    remove_leftovers(path)
+    try:
+        values = dict(tomlkit.parse(path.read_text(encoding="utf-8")).unwrap())
+    except FileNotFoundError:
+        return ReadSettings(settings=Settings())
+    except (TOMLKitError, UnicodeDecodeError) as error:
+        aside = path.with_name(f"{path.stem}.damaged-{int(now)}{path.suffix}")
+        with disk_errors_as(SettingsError, f"The damaged settings file {path} could not be moved aside"):
+            path.rename(aside)
+        said = (
+            f"The settings file was damaged ({error}). It was moved to {aside.name}; the defaults are in use."
+        )
+        return ReadSettings(settings=Settings(), said=said)
+    except OSError as error:
+        raise SettingsError(
+            f"The settings file {path} cannot be read ({error}): check its permissions."
+        ) from error
+    return ReadSettings(settings=_checked(_migrated(values, path, migrations), f" in {path}"))
+
+
+def write(path: Path, settings: Settings) -> None:
+    """Write the settings, durably and as a whole; comments, order and layout of the file that is there stay.
+
+    Raises:
+        SettingsError: the file cannot be written, or the one there is no TOML (`read` comes first and sets it
+        aside).
+    """
+    with disk_errors_as(SettingsError, f"The settings file {path} could not be written"):
+        document = _document(path)
+        if document.get(_VERSION, SETTINGS_VERSION) != SETTINGS_VERSION:
+            for old in [key for key in document if key not in _FIELDS and key != _VERSION]:
+                document.remove(old)  # `read` took its value over under today's name
+        for field in _FIELDS.values():
+            key, value = field.info.key, getattr(settings, field.info.key)
+            if key not in document:
+                document.add(tomlkit.nl())
+                document.add(tomlkit.comment(f"{field.info.description} ({field.info.allowed})"))
+                document.add(key, value)
+            elif document[key] != value:
+                document[key] = value
+        document[_VERSION] = SETTINGS_VERSION
+        write_atomically(path, tomlkit.dumps(document).encode())
+
+
+def describe(key: str) -> SettingInfo:
+    """What a setting means and allows; SettingsError with the nearest name where there is none such."""
+    return _field(key).info
+
+
+def known_keys() -> list[str]:
+    """The settings' names, in the order of the file."""
+    return list(_FIELDS)
+
+
+def parse_value(key: str, text: str) -> bool | int | float | str:
+    """The value that a person typed for a setting.
+
+    Raises:
+        SettingsError: no such setting, or the text is not what it allows; the message names what is.
+    """
+    field = _field(key)
+    value = _typed(field.kind, text.strip())
+    if value is None or not _fits(value, field):
+        raise SettingsError(f"{key} cannot be {text!r}: it is {field.info.allowed}. {field.info.description}")
+    return value
+
+
+def apply(settings: Settings, values: Mapping[str, str]) -> Settings:
+    """The settings with all of the typed values taken over, or none.
+
+    Raises:
+        SettingsError: names everything that is wrong, a line each.
+    """
+    taken: dict[str, object] = {}
+    wrong: list[str] = []
+    for key, text in values.items():
+        try:
+            taken[key] = parse_value(key, text)
+        except SettingsError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise SettingsError("\n".join(wrong))
+    return msgspec.structs.replace(settings, **taken)
+
+
+def reset(settings: Settings, keys: Sequence[str]) -> Settings:
+    """The settings with the named keys back at their defaults, or all of them where none is named."""
+    return msgspec.structs.replace(settings, **{key: describe(key).default for key in keys or _FIELDS})
+
+
+def changed_keys(settings: Settings) -> list[str]:
+    """The keys whose value is not the default."""
+    return [key for key, field in _FIELDS.items() if getattr(settings, key) != field.info.default]
+
+
+def _document(path: Path) -> tomlkit.TOMLDocument:
+    try:
+        return tomlkit.parse(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        document = tomlkit.document()
+        document.add(
+            tomlkit.comment("Settings of this node. Change them here while it does not run, or with")
+        )
+        document.add(tomlkit.comment("`sapo-desktop settings set KEY VALUE` at any time."))
+        document.add(_VERSION, tomlkit.item(SETTINGS_VERSION))
+        return document
+    except (TOMLKitError, UnicodeDecodeError) as error:
+        raise SettingsError(
+            f"The settings file {path} is damaged ({error}); it was left as it is."
+        ) from error
+
+
+def _migrated(values: dict[str, object], path: Path, migrations: Sequence[Migration]) -> dict[str, object]:
+    newest = len(migrations) + 1
+    version = values.pop(_VERSION, newest)  # a file written by hand means today's keys
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise SettingsError(f"{path} names the version {version!r}; it is a whole number, now {newest}.")
+    if version > newest:
+        raise SettingsError(
+            f"A newer SAPO Desktop wrote {path} (version {version}, this one knows {newest}): "
+            "install the newer version, or use another data folder."
+        )
+    for step in migrations[version - 1 :]:
+        values = step(values)
+    return values
+
+
+def _checked(values: Mapping[str, object], where: str) -> Settings:
+    for key, value in values.items():
+        field = _field(key, where)
+        if not _fits(value, field):
+            raise SettingsError(f"{key} = {value!r}{where} cannot be: it is {field.info.allowed}.")
+    return msgspec.convert(dict(values), Settings)
+
+
+def _field(key: str, where: str = "") -> _Field:
+    if key in _FIELDS:
+        return _FIELDS[key]
+    near = difflib.get_close_matches(key, _FIELDS, 1, 0.5)
+    advice = f"did you mean {near[0]}?" if near else f"there are: {', '.join(_FIELDS)}."
+    raise SettingsError(f"There is no setting {key!r}{where}; {advice}")
+
+
+def _typed(kind: inspect.Type, text: str) -> bool | int | float | str | None:
+    """The text as a value of that kind, None where it is none."""
+    match kind:
+        case inspect.BoolType():
+            return True if text.lower() in _YES else False if text.lower() in _NO else None
+        case inspect.IntType():
+            return int(text) if re.fullmatch(r"[+-]?[0-9]{1,20}", text) else None
+        case inspect.FloatType():
+            try:
+                return float(text)
+            except ValueError:
+                return None
+        case _:
+            return text
+
+
+def _fits(value: object, field: _Field) -> bool:
+    if isinstance(value, float) and not math.isfinite(value):
+        return False  # TOML and float() both know nan, which no range check catches
+    if isinstance(value, str) and not value.isprintable():
+        return False
+    try:
+        msgspec.convert(value, field.hint)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+def _allowed(kind: inspect.Type) -> str:
+    match kind:
+        case inspect.BoolType():
+            return "on or off"
+        case inspect.IntType(ge=low, le=high):
+            return f"a whole number from {low} to {high}"
+        case inspect.FloatType(gt=above, ge=low, le=high):
+            return (
+                f"a number from {low:g} to {high:g}"
+                if above is None
+                else f"a number above {above:g}, to {high:g}"
+            )
+        case inspect.LiteralType(values=values):
+            return f"one of {', '.join(map(str, values))}"
+        case inspect.StrType(max_length=longest):
+            return (
+                "text on one line" if longest is None else f"text on one line, at most {longest} characters"
+            )
+        case _:
+            raise TypeError(f"no words for a setting of type {kind}")
+
+
+def _fields() -> dict[str, _Field]:
+    found = inspect.type_info(Settings)
+    assert isinstance(found, inspect.StructType)
+    hints = msgspec.structs.fields(Settings)
+    return {field.name: _field_of(field, hint.type) for field, hint in zip(found.fields, hints, strict=True)}
+
+
+def _field_of(field: inspect.Field, hint: Any) -> _Field:
+    assert isinstance(field.type, inspect.Metadata), f"the setting {field.name} has no description"
+    description = (field.type.extra_json_schema or {})["description"]
+    info = SettingInfo(
+        key=field.name, description=description, allowed=_allowed(field.type.type), default=field.default
+    )
+    return _Field(info=info, kind=field.type.type, hint=hint)
+
+
+_FIELDS = _fields()

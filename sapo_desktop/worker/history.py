@@ -1,0 +1,204 @@
+"""The history of a data folder: rounds, marks, answers, scores, in SQLite.
+
+A round is stored in one transaction before its checkpoint is written, and the checkpoint's number is added
+after: so a kill at any instant leaves at most rounds without a checkpoint, and `reconcile` marks those lost
+when training resumes before them. They stay in the file and count nowhere. Answers are kept whole for the
+last 200 rounds and as one group per round before that; where each group came from is kept for ever.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from sapo_desktop.core.errors import HistoryError
+from sapo_desktop.core.records import EvalReport, Group, RoundReport, TaskMark
+from sapo_desktop.worker import history_rows as rows
+from sapo_desktop.worker import messages
+from sapo_desktop.worker.database import Database
+from sapo_desktop.worker.manifest import RunManifest
+from sapo_desktop.worker.write_budget import DAY, Written
+
+WHOLE_ROUNDS = 200
+MOST_BYTES = 1_000_000_000
+
+
+class History:
+    """The history database at `path`, made if need be. One writer at a time; any number of readers.
+
+    Raises:
+        HistoryError: the file cannot be used. A damaged one is set aside instead, and `said` tells so.
+    """
+
+    def __init__(
+        self, path: Path, clock: Callable[[], float] = time.time, most_bytes: int = MOST_BYTES
+    ) -> None:
+        self._clock = clock
+        self._most_bytes = most_bytes
+        self._database = Database(path, clock())
+        self.said = self._database.said
+
+    def close(self) -> None:
+        self._database.close()
+
+    # -- writing --------------------------------------------------------------------------------
+
+    def begin_run(self, manifest: RunManifest) -> int:
+        """Note that training starts under these conditions; returns the run's id."""
+        with self._database.writing() as db:
+            row = db.execute(
+                "INSERT INTO runs (started, seed, model_hash, manifest) VALUES (?, ?, ?, ?) RETURNING id",
+                (self._clock(), manifest.seed, manifest.model_sha256, msgspec.json.encode(manifest).decode()),
+            ).fetchone()
+            return int(row[0])
+
+    def record_round(
+        self, run: int, report: RoundReport, groups: Sequence[Group], advantages: Sequence[Sequence[float]]
+    ) -> None:
+        """Store a finished round: its report, where its groups came from, and their answers.
+
+        `advantages`: per group, per answer.
+
+        Raises:
+            HistoryError: the round is there already (`reconcile` first), or the database cannot be written.
+        """
+        try:
+            with self._database.writing() as db:
+                round_id = rows.insert_round(db, run, report, self._clock())
+                rows.insert_marks(db, round_id, report.tasks)
+                for place, (group, values) in enumerate(zip(groups, advantages, strict=True)):
+                    rows.insert_group(db, round_id, place, group, values)
+                rows.prune_old(db, report.round - WHOLE_ROUNDS)
+                rows.prune_large(db, self._most_bytes)
+        except HistoryError as error:
+            if isinstance(error.__cause__, sqlite3.IntegrityError):
+                raise HistoryError(
+                    f"Round {report.round} is in the history already; reconcile first."
+                ) from error
+            raise
+
+    def record_checkpoint(self, number: int, round_number: int, size: int) -> None:
+        """Note that a checkpoint of `size` bytes was written after that round."""
+        with self._database.writing() as db:
+            db.execute(
+                "INSERT INTO checkpoints (number, round, written, bytes) VALUES (?, ?, ?, ?)",
+                (number, round_number, self._clock(), size),
+            )
+            rows.name_checkpoint(db, number, round_number)
+
+    def record_eval(self, run: int, report: EvalReport) -> None:
+        """Store a held-out score."""
+        with self._database.writing() as db:
+            db.execute(
+                "INSERT INTO evals (run, round, finished, which, score, report) VALUES (?, ?, ?, ?, ?, ?)",
+                (run, report.round, self._clock(), report.which, report.score, rows.to_json(report)),
+            )
+
+    def reconcile(self, round_number: int, checkpoint: int | None = None) -> int:
+        """Make history agree with the checkpoint that training resumes from; returns how many rounds were lost.
+
+        `round_number`: the checkpoint's round, 0 for the base. `checkpoint`: its number, noted where a kill
+        came between writing it and `record_checkpoint`.
+        """
+        with self._database.writing() as db:
+            lost = db.execute(
+                "UPDATE rounds SET lost = 1 WHERE round > ? AND lost = 0", (round_number,)
+            ).rowcount
+            db.execute("UPDATE evals SET lost = 1 WHERE round > ? AND lost = 0", (round_number,))
+            if checkpoint is not None:
+                rows.name_checkpoint(db, checkpoint, round_number)
+            return lost
+
+    # -- reading --------------------------------------------------------------------------------
+
+    def last_manifest(self) -> RunManifest | None:
+        """The conditions of the latest run, None before the first.
+
+        One that an older release wrote and this one cannot read counts as none: it serves comparison only.
+        """
+        with self._database.reading() as db:
+            row = db.execute("SELECT manifest FROM runs ORDER BY id DESC LIMIT 1").fetchone()
+        try:
+            return msgspec.json.decode(row[0], type=RunManifest) if row else None
+        except msgspec.ValidationError:
+            return None
+
+    def rounds(self, after: int = 0, limit: int = 1000) -> messages.History:
+        """Finished rounds after round `after` that count, oldest first, at most `limit`."""
+        with self._database.reading() as db:
+            found = db.execute(
+                "SELECT id, report, checkpoint FROM rounds WHERE lost = 0 AND round > ? "
+                "ORDER BY round LIMIT ?",
+                (after, limit + 1),
+            ).fetchall()
+            reports = [rows.read_report(db, *row) for row in found[:limit]]
+        return messages.History(rounds=reports, more=len(found) > limit)
+
+    def last_rounds(self, count: int) -> list[RoundReport]:
+        """The newest `count` rounds that count, oldest first."""
+        with self._database.reading() as db:
+            found = db.execute(
+                "SELECT id, report, checkpoint FROM rounds WHERE lost = 0 ORDER BY round DESC LIMIT ?",
+                (count,),
+            ).fetchall()
+            return [rows.read_report(db, *row) for row in reversed(found)]
+
+    def rollouts(self, after: int = 0, limit: int = 200) -> messages.Rollouts:
+        """Kept answers of rounds after `after`, oldest first: whole rounds up to `limit`, at least one."""
+        with self._database.reading() as db:
+            counts = db.execute(
+                "SELECT r.round, r.id, count(*) FROM rounds r JOIN rollouts a ON a.round_id = r.id "
+                "WHERE r.lost = 0 AND r.round > ? GROUP BY r.id ORDER BY r.round LIMIT ?",
+                (after, limit + 1),
+            ).fetchall()
+            items: list[messages.Rollout] = []
+            for place, (round_number, round_id, count) in enumerate(counts):
+                if place > 0 and len(items) + count > limit:
+                    return messages.Rollouts(items=items, more=True)
+                items += rows.read_rollouts(db, round_number, round_id)
+        return messages.Rollouts(items=items, more=False)
+
+    def evals(self, which: str | None = None) -> list[EvalReport]:
+        """Held-out scores that count, oldest first; `which`: only `validation` or `test`."""
+        with self._database.reading() as db:
+            found = db.execute(
+                "SELECT report FROM evals WHERE lost = 0 AND which = coalesce(?, which) ORDER BY id", (which,)
+            ).fetchall()
+        return [msgspec.json.decode(row[0], type=EvalReport) for row in found]
+
+    def best_validation(self) -> float | None:
+        """The highest validation score that counts."""
+        with self._database.reading() as db:
+            row = db.execute(
+                "SELECT max(score) FROM evals WHERE lost = 0 AND which = 'validation'"
+            ).fetchone()
+        return None if row[0] is None else float(row[0])
+
+    def task_totals(self, last_rounds: int) -> list[TaskMark]:
+        """Marks per task over the newest `last_rounds` rounds, by name; shares weighed by answers."""
+        with self._database.reading() as db:
+            found = db.execute(
+                "SELECT n.name, sum(m.answers), sum(m.solved * m.answers) / sum(m.answers), "
+                "sum(m.partial * m.answers) / sum(m.answers), sum(m.reward * m.answers) / sum(m.answers) "
+                "FROM task_marks m JOIN names n ON n.id = m.task WHERE m.answers > 0 AND m.round_id IN "
+                "(SELECT id FROM rounds WHERE lost = 0 ORDER BY round DESC LIMIT ?) "
+                "GROUP BY n.name ORDER BY n.name",
+                (last_rounds,),
+            ).fetchall()
+        return [rows.task_mark(*row) for row in found]
+
+    def checkpoints_written(self, since: float) -> list[Written]:
+        """What was written since that Unix time, oldest first: what WriteBudget starts from."""
+        with self._database.reading() as db:
+            found = db.execute(
+                "SELECT written, bytes FROM checkpoints WHERE written >= ? ORDER BY written, id", (since,)
+            ).fetchall()
+        return [Written(time=row[0], bytes=row[1]) for row in found]
+
+    def bytes_written_last_day(self) -> int:
+        """Bytes of checkpoints written within the last 24 hours."""
+        return sum(written.bytes for written in self.checkpoints_written(self._clock() - DAY))

@@ -1,0 +1,140 @@
+"""What a run was made with: everything that has to be alike for a resumed run to equal an unbroken one, bit for bit.
+
+History keeps one manifest per start of training; `differs` says in words what changed since. Facts that only
+an engine knows (torch's version, device, dtype) are handed in: nothing here imports it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+
+import msgspec
+
+import sapo_desktop
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.records import Record
+from sapo_desktop.core.settings import Settings
+
+_PACKAGES = ("transformers", "peft", "reasoning_gym", "numpy", "tokenizers")
+_WITHOUT_EFFECT = {
+    "keep_checkpoints",
+    "low_priority",
+    "when_window_closes",
+    "write_gigabytes_a_day",
+}
+"""Settings that change no number of a run."""
+
+
+class RunManifest(Record, frozen=True):
+    """The conditions of a run."""
+
+    settings: Settings
+    seed: int
+    """The one drawn where the setting is 0."""
+    versions: dict[str, str]
+    model_sha256: str
+    catalogue: str
+    """Id of the task catalogue: which questions a seed means."""
+    processor: str
+    cores: int
+    system: str
+    """Operating system and architecture, as in `Linux x86_64`."""
+    threads: int
+    micro_batch: int
+    device: str
+    dtype: str
+
+
+def manifest_of(
+    settings: Settings,
+    *,
+    seed: int,
+    model_sha256: str,
+    catalogue: str,
+    engine_versions: Mapping[str, str],
+    threads: int,
+    micro_batch: int,
+    device: str,
+    dtype: str,
+) -> RunManifest:
+    """The manifest of a run that starts now on this machine."""
+    return RunManifest(
+        settings=settings,
+        seed=seed,
+        versions=_versions() | dict(engine_versions),
+        model_sha256=model_sha256,
+        catalogue=catalogue,
+        processor=processor(),
+        cores=os.cpu_count() or 1,
+        system=f"{platform.system()} {platform.machine()}",
+        threads=threads,
+        micro_batch=micro_batch,
+        device=device,
+        dtype=dtype,
+    )
+
+
+def differs(before: RunManifest, after: RunManifest) -> list[str]:
+    """What is not as it was, in words, one entry each; empty where the run goes on exactly."""
+    changed = [
+        _change(name, getattr(before, name), getattr(after, name))
+        for name in before.__struct_fields__
+        if name not in ("settings", "versions") and getattr(before, name) != getattr(after, name)
+    ]
+    for name in sorted(before.versions.keys() | after.versions.keys()):
+        old, new = before.versions.get(name, "none"), after.versions.get(name, "none")
+        if old != new:
+            changed.append(_change(f"version of {name}", old, new))
+    old_settings, new_settings = msgspec.to_builtins(before.settings), msgspec.to_builtins(after.settings)
+    for key, old in old_settings.items():
+        if key not in _WITHOUT_EFFECT and new_settings[key] != old:
+            changed.append(_change(f"setting {key}", old, new_settings[key]))
+    return changed
+
+
+def model_fingerprint(folder: Path) -> str:
+    """SHA-256 (hex) over the names and contents of a model's weights, configuration and tokenizer.
+
+    Raises:
+        ModelError: the folder holds no weights in safetensors, or cannot be read.
+    """
+    if not any(folder.glob("*.safetensors")):
+        raise ModelError(f"{folder} holds no *.safetensors: it is no model folder in transformers' layout.")
+    total = hashlib.sha256()
+    try:
+        for path in sorted(p for p in folder.iterdir() if p.suffix in {".safetensors", ".json", ".jinja"}):
+            with path.open("rb") as file:
+                total.update(path.name.encode() + b"\0" + hashlib.file_digest(file, "sha256").digest())
+    except OSError as error:
+        raise ModelError(f"The model in {folder} cannot be read: {error}.") from error
+    return total.hexdigest()
+
+
+def processor() -> str:
+    """The processor's name as its maker gives it, as far as the system tells."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass  # not Linux
+    return platform.processor() or platform.machine()
+
+
+def _versions() -> dict[str, str]:
+    found = {"sapo_desktop": sapo_desktop.__version__, "python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = "none"
+    return found
+
+
+def _change(name: str, old: object, new: object) -> str:
+    return f"{name.replace('_', ' ')}: {new} instead of {old}"

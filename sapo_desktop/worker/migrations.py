@@ -1,0 +1,99 @@
+"""The steps that bring a history database from version n to n + 1; `user_version` counts those that were taken.
+
+A step that was released is never edited: databases out there have taken it.
+"""
+
+from __future__ import annotations
+
+VERSION_1 = """
+CREATE TABLE names (              -- tasks and authors are written once, here
+    id   INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+);
+CREATE TABLE runs (               -- one row per start of training
+    id         INTEGER PRIMARY KEY,
+    started    REAL NOT NULL,
+    seed       INTEGER NOT NULL,
+    model_hash TEXT NOT NULL,
+    manifest   TEXT NOT NULL      -- worker/manifest.py, JSON
+);
+CREATE TABLE rounds (             -- one row per finished round
+    id              INTEGER PRIMARY KEY,
+    run             INTEGER NOT NULL REFERENCES runs (id),
+    round           INTEGER NOT NULL,
+    lost            INTEGER NOT NULL DEFAULT 0,   -- 1: after the checkpoint training resumed from
+    pruned          INTEGER NOT NULL DEFAULT 0,   -- 1: only a sample of its answers is left
+    finished        REAL NOT NULL,
+    checkpoint      INTEGER,
+    reward          REAL NOT NULL,
+    solved          REAL NOT NULL,
+    partial         REAL NOT NULL,
+    swarm_reward    REAL,
+    local_groups    INTEGER NOT NULL,
+    external_groups INTEGER NOT NULL,
+    seconds         REAL NOT NULL,
+    report          TEXT NOT NULL                 -- RoundReport as JSON, without its tasks
+);
+CREATE UNIQUE INDEX rounds_counted ON rounds (round) WHERE lost = 0;
+CREATE INDEX rounds_unpruned ON rounds (round) WHERE pruned = 0;
+CREATE TABLE task_marks (
+    round_id INTEGER NOT NULL REFERENCES rounds (id),
+    place    INTEGER NOT NULL,
+    task     INTEGER NOT NULL REFERENCES names (id),
+    answers  INTEGER NOT NULL,
+    solved   REAL NOT NULL,
+    partial  REAL NOT NULL,
+    reward   REAL NOT NULL,
+    PRIMARY KEY (round_id, place)
+) WITHOUT ROWID;
+CREATE TABLE groups (             -- what entered training and where it came from; never pruned
+    round_id INTEGER NOT NULL REFERENCES rounds (id),
+    place    INTEGER NOT NULL,
+    task     INTEGER NOT NULL REFERENCES names (id),
+    seed     INTEGER NOT NULL,
+    origin   TEXT NOT NULL,
+    author   INTEGER REFERENCES names (id),
+    answers  INTEGER NOT NULL,
+    PRIMARY KEY (round_id, place)
+) WITHOUT ROWID;
+CREATE TABLE questions (          -- pruned together with its rollouts
+    round_id INTEGER NOT NULL,
+    place    INTEGER NOT NULL,
+    text     TEXT NOT NULL,
+    PRIMARY KEY (round_id, place),
+    FOREIGN KEY (round_id, place) REFERENCES groups (round_id, place)
+);
+CREATE TABLE rollouts (
+    round_id  INTEGER NOT NULL,
+    place     INTEGER NOT NULL,
+    answer    INTEGER NOT NULL,
+    text      TEXT NOT NULL,
+    solved    INTEGER NOT NULL,
+    partial   REAL NOT NULL,
+    reward    REAL NOT NULL,
+    advantage REAL NOT NULL,
+    verdict   TEXT NOT NULL,
+    PRIMARY KEY (round_id, place, answer),
+    FOREIGN KEY (round_id, place) REFERENCES questions (round_id, place) ON DELETE CASCADE
+);
+CREATE TABLE checkpoints (        -- what was written when, for the daily limit; also of those deleted since
+    id      INTEGER PRIMARY KEY,
+    number  INTEGER NOT NULL,
+    round   INTEGER NOT NULL,
+    written REAL NOT NULL,
+    bytes   INTEGER NOT NULL
+);
+CREATE INDEX checkpoints_written ON checkpoints (written);
+CREATE TABLE evals (
+    id       INTEGER PRIMARY KEY,
+    run      INTEGER NOT NULL REFERENCES runs (id),
+    round    INTEGER NOT NULL,
+    lost     INTEGER NOT NULL DEFAULT 0,
+    finished REAL NOT NULL,
+    which    TEXT NOT NULL,
+    score    REAL NOT NULL,
+    report   TEXT NOT NULL        -- EvalReport as JSON
+);
+"""
+
+STEPS: tuple[str, ...] = (VERSION_1,)
