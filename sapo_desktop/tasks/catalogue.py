@@ -1,0 +1,170 @@
+"""The task catalogue: which families and levels exist, read from `resources/tasks.toml`.
+
+It is the allow-list: a peer names a task by its id and can choose neither config nor scorer. Task keys such
+as `gcd/easy` are the local names used everywhere in the product. Left out: task ids, which need the
+generated entries (identity.py), and everything that imports reasoning_gym (examiner.py).
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+from sapo_desktop.core.errors import TaskError, UsageError
+
+TaskKey: TypeAlias = str
+ConfigValue: TypeAlias = int | float | bool | str | list[int | float | str]
+
+LEVELS = ("easy", "middle", "hard", "paper")
+PAPER = "paper"
+
+
+class Level(msgspec.Struct, frozen=True, kw_only=True):
+    """One difficulty of a family: the keyword arguments of its dataset."""
+
+    name: str
+    config: dict[str, ConfigValue]
+
+
+class Family(msgspec.Struct, frozen=True, kw_only=True):
+    """One kind of question, with its levels from easy to hard."""
+
+    name: str
+    title: str
+    dataset: str
+    """Name under which reasoning_gym registers the dataset."""
+    grammar: str
+    """Name of the answer grammar (grammars.py)."""
+    scorer: int
+    """Version of the way answers are scored; part of the task id."""
+    reasoning: bool
+    """Whether text before the answer is expected (and trained on)."""
+    shared: bool
+    """Whether its groups may travel: fast and equal on every machine."""
+    levels: tuple[Level, ...]
+
+
+class _FamilyEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    title: str
+    dataset: str
+    grammar: str
+    scorer: int
+    reasoning: bool
+    levels: dict[str, dict[str, ConfigValue]]
+    shared: bool = True
+
+
+class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
+    """All families, in the order of the file."""
+
+    families: tuple[Family, ...]
+
+    def family(self, name: str) -> Family:
+        """The family of this name. Raises TaskError."""
+        for family in self.families:
+            if family.name == name:
+                return family
+        raise TaskError(f"There is no task family '{name}'. `sapo-desktop tasks list` shows them all.")
+
+    def find(self, key: TaskKey) -> tuple[Family, Level]:
+        """Family and level of a key such as `gcd/easy`. Raises TaskError."""
+        name, _, level_name = key.partition("/")
+        family = self.family(name)
+        for level in family.levels:
+            if level.name == level_name:
+                return family, level
+        known = ", ".join(level.name for level in family.levels)
+        raise TaskError(f"The task family '{name}' has no level '{level_name}'; it has {known}.")
+
+    def tasks(self) -> tuple[TaskKey, ...]:
+        """Every task, family by family."""
+        return tuple(task_key(family, level) for family in self.families for level in family.levels)
+
+
+def task_key(family: Family, level: Level) -> TaskKey:
+    return f"{family.name}/{level.name}"
+
+
+def family_of(key: TaskKey) -> str:
+    """`gcd` of `gcd/easy`."""
+    return key.partition("/")[0]
+
+
+def level_of(key: TaskKey) -> str:
+    """`easy` of `gcd/easy`."""
+    return key.partition("/")[2]
+
+
+def load_catalogue(path: Path) -> Catalogue:
+    """Read and check the catalogue. Raises TaskError naming the file and the place in it."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        entries = msgspec.convert(data, dict[str, _FamilyEntry])
+    except OSError as error:
+        raise TaskError(f"The task catalogue {path} cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
+        raise TaskError(f"The task catalogue {path} is not well formed: {error}") from error
+    return Catalogue(families=tuple(_family(path, name, entry) for name, entry in entries.items()))
+
+
+def _family(path: Path, name: str, entry: _FamilyEntry) -> Family:
+    unknown = sorted(set(entry.levels) - set(LEVELS))
+    if unknown:
+        raise TaskError(
+            f"{path}: '{name}' has the unknown level '{unknown[0]}'; known are {', '.join(LEVELS)}."
+        )
+    if not {"easy", "middle"} <= set(entry.levels):
+        raise TaskError(f"{path}: '{name}' needs at least the levels easy and middle.")
+    if not name.replace("_", "").isalnum() or not name.isascii():
+        raise TaskError(f"{path}: the family name '{name}' may hold letters, digits and '_' only.")
+    for level, config in entry.levels.items():
+        if {"seed", "size"} & set(config):
+            raise TaskError(f"{path}: '{name}/{level}' sets seed or size; the examiner chooses those.")
+    return Family(
+        name=name,
+        title=entry.title,
+        dataset=entry.dataset,
+        grammar=entry.grammar,
+        scorer=entry.scorer,
+        reasoning=entry.reasoning,
+        shared=entry.shared,
+        levels=tuple(Level(name=n, config=entry.levels[n]) for n in LEVELS if n in entry.levels),
+    )
+
+
+def parse_tasks(catalogue: Catalogue, text: str) -> tuple[TaskKey, ...]:
+    """The tasks a list such as `gcd,lcm/middle,paper` stands for, in catalogue order and each once.
+
+    A family alone means all its levels but `paper`; a level alone (`paper`, `easy`) means that level of
+    every family that has it; `all` means every level but `paper`. Raises UsageError.
+    """
+    chosen: set[TaskKey] = set()
+    for item in (part.strip() for part in text.split(",")):
+        if item:
+            chosen.update(_expand(catalogue, item))
+    if not chosen:
+        raise UsageError("The list of tasks is empty. Example: --tasks gcd,lcm/middle,paper")
+    return tuple(key for key in catalogue.tasks() if key in chosen)
+
+
+def _expand(catalogue: Catalogue, item: str) -> Sequence[TaskKey]:
+    if "/" in item:
+        try:
+            catalogue.find(item)
+        except TaskError as error:
+            raise UsageError(str(error)) from error
+        return (item,)
+    if item in LEVELS:
+        return [key for key in catalogue.tasks() if level_of(key) == item]
+    ordinary = [key for key in catalogue.tasks() if level_of(key) != PAPER]
+    if item == "all":
+        return ordinary
+    found = [key for key in ordinary if family_of(key) == item]
+    if not found:
+        names = ", ".join(family.name for family in catalogue.families)
+        raise UsageError(f"There is no task '{item}'. Families: {names}. Levels: {', '.join(LEVELS)}.")
+    return found

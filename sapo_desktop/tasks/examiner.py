@@ -1,0 +1,221 @@
+"""The examiner: makes questions, knows the truths, marks answers. The one place that imports reasoning_gym.
+
+It runs in a process of its own (`worker.host examiner`) with PYTHONHASHSEED=0, because six datasets change
+with the hash seed, and refuses to start otherwise. Every question is made again from (task, seed) before it
+is marked, so nobody but this code says what was asked and what is right. An answer passes its family's
+grammar before any marker sees it. Left out: limits of the process (limits.py), and which questions are
+asked (sampler.py, heldout.py, service.py).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import sys
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from decimal import localcontext
+from importlib.util import find_spec
+from random import Random
+from types import ModuleType
+from typing import Any, Literal, TypeAlias
+
+from sapo_desktop.core.errors import TaskError
+from sapo_desktop.core.records import Mark, Question, Verdict
+from sapo_desktop.tasks.bf_loops import loop_output
+from sapo_desktop.tasks.catalogue import Catalogue, Family, Level, TaskKey
+from sapo_desktop.tasks.extraction import extract_answer
+from sapo_desktop.tasks.grammars import parse_answer
+from sapo_desktop.tasks.identity import FINGERPRINT_SEEDS, fingerprint, task_id
+from sapo_desktop.tasks.limits import TimeLimitReached, time_limit
+from sapo_desktop.tasks.questions import question_hash
+from sapo_desktop.tasks.scoring import SOLVED, canonical_truth, score
+
+RewardRule: TypeAlias = Literal["strict", "partial"]
+
+KEPT_ENTRIES = 4096
+MARK_SECONDS = 1.0
+QUESTION_SECONDS = 5.0
+
+
+def require_fixed_hashing() -> None:
+    """Raises TaskError unless this interpreter was started with PYTHONHASHSEED=0."""
+    if sys.flags.hash_randomization or sys.flags.ignore_environment:
+        raise TaskError(
+            "The examiner must run with PYTHONHASHSEED=0: with another hash seed some tasks ask other "
+            "questions. Start it through `sapo_desktop.worker.host`, which sets it."
+        )
+
+
+class Examiner:
+    """Sets questions and marks answers for one catalogue. Not for use by several threads."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        require_fixed_hashing()
+        self.catalogue = catalogue
+        self._datasets: dict[TaskKey, Any] = {}
+        self._entries: OrderedDict[tuple[TaskKey, int], dict[str, Any]] = OrderedDict()
+        self._ids: dict[TaskKey, bytes] = {}
+
+    def question(self, task: TaskKey, seed: int) -> Question:
+        """The question of this task and seed. Raises TaskError where the dataset cannot make one of
+        them."""
+        text = self._entry(task, seed)["question"]
+        return Question(task=task, seed=seed, text=text, hash=question_hash(text))
+
+    def truth(self, task: TaskKey, seed: int) -> str:
+        """A right answer in canonical form, for display; one of several where the family stores none."""
+        family, _ = self.catalogue.find(task)
+        entry = self._entry(task, seed)
+        if entry["answer"] is None:
+            return self._example(task, seed, entry["metadata"])
+        return canonical_truth(family.grammar, str(entry["answer"]))
+
+    def _example(self, task: TaskKey, seed: int, metadata: dict[str, Any]) -> str:
+        """A conclusion that holds: the dataset's own, or all premises at once where that is none."""
+        own = str(metadata["example_answer"])
+        together = " ∧ ".join(f"({premise})" for premise in metadata["premises"])
+        for conclusion in (own, together):
+            mark = self.mark(task, seed, conclusion)
+            if mark.solved and mark.answer is not None:
+                return mark.answer
+        return own
+
+    def mark(self, task: TaskKey, seed: int, completion: str, rule: RewardRule = "strict") -> Mark:
+        """Mark one completion. Never raises for anything in the completion."""
+        family, level = self.catalogue.find(task)
+        entry = self._entry(task, seed)
+        written = extract_answer(completion)
+        if written is None:
+            return _mark("no_answer", 0.0, None, rule)
+        answer = parse_answer(family.grammar, written)
+        if answer is None:
+            return _mark("unparsed" if written else "no_answer", 0.0, None, rule)
+        return self._score(family, level, entry, answer, rule)
+
+    def mark_all(
+        self, task: TaskKey, seed: int, completions: Iterable[str], rule: RewardRule = "strict"
+    ) -> list[Mark]:
+        """Marks of the answers to one question, in their order."""
+        return [self.mark(task, seed, completion, rule) for completion in completions]
+
+    def task_id(self, task: TaskKey) -> bytes:
+        """The 32 bytes by which every node knows this task; made on first use (200 questions, up to about a
+        second)."""
+        if task not in self._ids:
+            family, level = self.catalogue.find(task)
+            self._ids[task] = task_id(family, level, fingerprint(self._fingerprint_entries(task)))
+        return self._ids[task]
+
+    def _score(
+        self, family: Family, level: Level, entry: dict[str, Any], answer: str, rule: RewardRule
+    ) -> Mark:
+        dataset = self._dataset(f"{family.name}/{level.name}")
+        try:
+            with time_limit(MARK_SECONDS), localcontext():
+                points = float(
+                    score(family.dataset, family.grammar, level.config, answer, entry, dataset.score_answer)
+                )
+        except TimeLimitReached:
+            return _mark("timeout", 0.0, answer, rule)
+        except Exception:  # noqa: BLE001 - a library's marker may raise anything; the verdict keeps it visible
+            return _mark("scorer_failed", 0.0, answer, rule)
+        if math.isnan(points) or not 0.0 <= points <= 1.0:
+            return _mark("scorer_failed", 0.0, answer, rule)
+        if points >= SOLVED:
+            return _mark("solved", points, answer, rule)
+        return _mark("partial" if points > 0 else "wrong", points, answer, rule)
+
+    def _entry(self, task: TaskKey, seed: int) -> dict[str, Any]:
+        key = (task, seed)
+        if key in self._entries:
+            self._entries.move_to_end(key)
+            return self._entries[key]
+        entry = self._make(task, seed)
+        self._entries[key] = entry
+        if len(self._entries) > KEPT_ENTRIES:
+            self._entries.popitem(last=False)
+        return entry
+
+    def _make(self, task: TaskKey, seed: int) -> dict[str, Any]:
+        family, level = self.catalogue.find(task)
+        dataset = self._dataset(task)
+        # All datasets of the catalogue seed item i with `self.seed + i`: setting the seed of one dataset
+        # object equals making a dataset of size 1 anew (a test compares them), without reading its word
+        # lists each time.
+        dataset.seed = seed
+        try:
+            # Some generators print, and some set the precision of decimals for everything that follows.
+            with time_limit(QUESTION_SECONDS), localcontext(), contextlib.redirect_stdout(io.StringIO()):
+                entry = _bf_entry(dataset, seed) if _is_bf_loop(family, level) else dataset[0]
+        except TimeLimitReached as error:
+            raise TaskError(
+                f"The question {task} with seed {seed} took too long to make and is left out."
+            ) from error
+        except Exception as error:  # a library's generator may raise anything, e.g. on a division by zero
+            raise TaskError(f"There is no question {task} with seed {seed}: {error!r}.") from error
+        return dict(entry)
+
+    def _dataset(self, task: TaskKey) -> Any:
+        if task not in self._datasets:
+            self._datasets[task] = _create_dataset(*self.catalogue.find(task))
+        return self._datasets[task]
+
+    def _fingerprint_entries(self, task: TaskKey) -> Sequence[dict[str, Any] | None]:
+        entries: list[dict[str, Any] | None] = []
+        for seed in FINGERPRINT_SEEDS:
+            try:
+                entries.append(self._make(task, seed))
+            except TaskError:
+                entries.append(None)
+        return entries
+
+
+def _mark(verdict: Verdict, partial: float, answer: str | None, rule: RewardRule) -> Mark:
+    solved = verdict == "solved"
+    reward = partial if rule == "partial" else float(solved)
+    return Mark(solved=solved, partial=partial, reward=reward, answer=answer, verdict=verdict)
+
+
+def load_library() -> Any:
+    """Import reasoning_gym (1 to 3 CPU-s) in the one process that needs it, before limits are laid on
+    it."""
+    if find_spec("pycosat") is None:
+        # reasoning_gym imports it for zebra_puzzles alone, which is not in the catalogue; it comes as C source
+        # only, so the bootstrap leaves it out and no volunteer needs a compiler.
+        sys.modules["pycosat"] = ModuleType("pycosat")
+    import reasoning_gym
+
+    return reasoning_gym
+
+
+def _create_dataset(family: Family, level: Level) -> Any:
+    try:
+        return load_library().create_dataset(family.dataset, seed=0, size=1, **level.config)
+    except (TypeError, ValueError, AssertionError) as error:
+        raise TaskError(
+            f"The task '{family.name}/{level.name}' in the catalogue does not fit reasoning_gym "
+            f"{library_version()}: {error}"
+        ) from error
+
+
+def library_version() -> str:
+    """Version of the installed reasoning_gym, without importing it."""
+    from importlib.metadata import version
+
+    return version("reasoning_gym")
+
+
+def _is_bf_loop(family: Family, level: Level) -> bool:
+    return family.dataset == "bf" and level.config.get("difficulty", 1) != 1
+
+
+def _bf_entry(dataset: Any, seed: int) -> dict[str, Any]:
+    """The entry that the bf dataset makes of this seed, its output computed by bf_loops."""
+    rng = Random(seed)
+    source = dataset.generate_bfit_code(dataset.config.difficulty, rng)
+    program = dataset.compile_bfit_code_to_bf(source)
+    answer = loop_output(source)
+    question = rng.choice(dataset._prompt_templates).format(bf_program=program)
+    return {"question": question, "answer": answer, "metadata": {"bfit_code": source, "bf_program": program}}

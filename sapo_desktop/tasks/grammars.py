@@ -1,0 +1,162 @@
+"""Answer grammars: the only door through which an answer reaches a scorer.
+
+A grammar reads the text of an answer and gives its canonical form, or None. Canonical forms are short, hold
+only the characters their grammar names, and read as themselves; whatever does not parse is marked 0 and
+goes no further, so no scorer ever meets an expression, a name, a call, or text after the answer. All are
+pure, linear in the bounded input, never raise, and use no pattern that can backtrack badly. ASCII only,
+except the connectives of formulas and the × of factors. Left out: judging whether an answer is right
+(scoring.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from decimal import Context, Decimal
+from types import MappingProxyType
+from typing import TypeAlias
+
+from sapo_desktop.core.errors import TaskError
+from sapo_desktop.tasks.formulas import parse_formula
+
+Grammar: TypeAlias = Callable[[str], str | None]
+
+GRAMMARS_VERSION = 1
+"""Part of every task id: two nodes with different grammars may mark one text differently."""
+MAX_ANSWER = 4096
+"""Characters of an answer; SWARM.md refuses longer ones on the wire too."""
+MAX_DIGITS = 40
+MAX_SIDE = 32
+"""Rows and columns of a matrix."""
+
+_INTEGER = re.compile(r"([+-]?)([0-9]{1,40}|[0-9]{1,3}(?:,[0-9]{3}){1,12})(?:\.0{1,20})?")
+_DECIMAL = re.compile(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})?")
+_DIGITS = re.compile(r"[0-9A-Za-z]{1,64}")
+_WORD = re.compile(r"[0-9A-Za-z]{1,64}")
+_CAPITALS = re.compile(r"[A-Za-z]+(?: [A-Za-z]+){0,63}")
+_PLAIN_FRACTION = re.compile(r"([0-9]{1,20}) ?/ ?([0-9]{1,20})")
+_LATEX_FRACTION = re.compile(r"\\d?frac ?\{ ?([0-9]{1,20}) ?\} ?\{ ?([0-9]{1,20}) ?\}")
+_CELL = re.compile(r"[0-9]{1,3}")
+_FACTOR = re.compile(r"[0-9]{1,12}")
+_AB_TOKENS = frozenset({"A#", "#A", "B#", "#B"})
+_WEEKDAYS = frozenset({"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"})
+_EXACT = Context(prec=200)
+
+
+def integer(text: str) -> str | None:
+    """A whole number of at most 40 digits: `+1,234.00` is `1234`."""
+    match = _INTEGER.fullmatch(text)
+    return str(int(match[1] + match[2].replace(",", ""))) if match else None
+
+
+def decimal(text: str) -> str | None:
+    """A decimal number, written out: `-1.50E+1` is `-15`; the exponent lies within ±40."""
+    if not _DECIMAL.fullmatch(text):
+        return None
+    number = Decimal(text, _EXACT)
+    if number == 0:
+        return "0"
+    plain = format(number.normalize(_EXACT), "f")
+    return plain if len(plain) <= 2 * MAX_DIGITS + 2 and _DECIMAL.fullmatch(plain) else None
+
+
+def digits(text: str) -> str | None:
+    """A numeral in a base up to 36, in lower case and without leading zeros."""
+    return (text.lower().lstrip("0") or "0") if _DIGITS.fullmatch(text) else None
+
+
+def word(text: str) -> str | None:
+    """One word of ASCII letters and digits, as written."""
+    return text if _WORD.fullmatch(text) else None
+
+
+def capitals(text: str) -> str | None:
+    """Words of ASCII letters with single spaces between them, in capitals."""
+    joined = " ".join(text.split())
+    return joined.upper() if len(joined) <= 512 and _CAPITALS.fullmatch(joined) else None
+
+
+def digits_row(text: str) -> str | None:
+    """A row of at most 128 small whole numbers, `0 1 2`; `[0, 1, 2]` is read too."""
+    if text.startswith("[") and text.endswith("]"):
+        cells = [cell.strip() for cell in text[1:-1].split(",")]
+    else:
+        cells = text.split()
+    return _row(cells, 128)
+
+
+def matrix(text: str) -> str | None:
+    """Rows of whole numbers, one to a line; `[[0, 1], [1, 0]]` is read too. At most 32 by 32, all rows
+    alike."""
+    if text.startswith("[") and text.endswith("]"):
+        compact = "".join(text.split())
+        if not (compact.startswith("[[") and compact.endswith("]]")):
+            return None
+        cells = [row.split(",") for row in compact[2:-2].split("],[")]
+    else:
+        cells = [line.split() for line in text.split("\n")]
+    if len(cells) > MAX_SIDE or len({len(row) for row in cells}) != 1:
+        return None
+    rows = [_row(row, MAX_SIDE) for row in cells]
+    return "\n".join(row for row in rows if row is not None) if None not in rows else None
+
+
+def _row(cells: list[str], most: int) -> str | None:
+    if not 1 <= len(cells) <= most or not all(_CELL.fullmatch(cell) for cell in cells):
+        return None
+    return " ".join(str(int(cell)) for cell in cells)
+
+
+def fraction(text: str) -> str | None:
+    """A fraction of two whole numbers: `$\\frac{3}{4}$`, `$3/4$` and `3 / 4` are `3/4`."""
+    inside = text[1:-1].strip() if len(text) > 2 and text[0] == text[-1] == "$" else text
+    match = _PLAIN_FRACTION.fullmatch(inside) or _LATEX_FRACTION.fullmatch(inside)
+    return f"{int(match[1])}/{int(match[2])}" if match else None
+
+
+def factors(text: str) -> str | None:
+    """A product of at most 24 whole numbers in rising order, `2 × 2 × 3`; `*` and `x` are read as ×."""
+    parts = [part.strip() for part in text.replace("*", "×").replace("x", "×").split("×")]
+    if len(parts) > 24 or not all(_FACTOR.fullmatch(part) for part in parts):
+        return None
+    return " × ".join(str(number) for number in sorted(int(part) for part in parts))
+
+
+def calendar(text: str) -> str | None:
+    """A weekday, Yes or No, or a whole number."""
+    title = text.title() if len(text) <= 9 and text.isascii() else ""
+    return title if title in _WEEKDAYS or title in ("Yes", "No") else integer(text)
+
+
+def ab(text: str) -> str | None:
+    """At most 64 of the tokens `A#`, `#A`, `B#`, `#B`; none at all is an answer too."""
+    tokens = text.split()
+    return " ".join(tokens) if len(tokens) <= 64 and _AB_TOKENS.issuperset(tokens) else None
+
+
+GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
+    {
+        "integer": integer,
+        "decimal": decimal,
+        "digits": digits,
+        "word": word,
+        "capitals": capitals,
+        "digits_row": digits_row,
+        "matrix": matrix,
+        "fraction": fraction,
+        "factors": factors,
+        "calendar": calendar,
+        "ab": ab,
+        "formula": parse_formula,
+    }
+)
+
+
+def parse_answer(grammar: str, text: str) -> str | None:
+    """The canonical form of an answer under the grammar of this name, or None. Raises TaskError for an
+    unknown name."""
+    if grammar not in GRAMMARS:
+        raise TaskError(f"There is no answer grammar '{grammar}'; known are {', '.join(GRAMMARS)}.")
+    if len(text) > MAX_ANSWER:
+        return None
+    return GRAMMARS[grammar](text.strip())

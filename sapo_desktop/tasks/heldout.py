@@ -1,0 +1,107 @@
+"""The two held-out sets: fixed questions that are never trained on.
+
+Both hold questions of the held-out side of the split only (split.py), by canonical content, so a reordered
+or reworded twin is held out with them. That side is halved again by another hash of the same content, a
+quarter for validation and the rest for test, so the two sets share nothing however small a task's space is;
+a set from a small space is smaller than wanted and says by how much. The test set is the same for
+everybody; the validation set follows from a secret of 32 bytes that never leaves the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from sapo_desktop.core.errors import TaskError
+from sapo_desktop.core.records import Question
+from sapo_desktop.tasks.catalogue import Catalogue, Family, TaskKey
+from sapo_desktop.tasks.questions import digest
+from sapo_desktop.tasks.split import canonical, held_out_side
+
+SetName: TypeAlias = Literal["test", "validation"]
+AskQuestion: TypeAlias = Callable[[TaskKey, int], Question]
+
+WANTED: dict[SetName, dict[str, int]] = {
+    "test": {"middle": 24, "easy": 8},
+    "validation": {"middle": 6, "easy": 2},
+}
+"""Questions of each family, by level."""
+PATIENCE = 400
+"""Seeds tried in a row without a new question before a space counts as used up. Of fresh questions one in 8 lies on the
+held-out side, and a quarter of those in validation."""
+PUBLIC_SECRET = bytes(32)
+
+
+class HeldOutSet(msgspec.Struct, frozen=True, kw_only=True):
+    """A held-out set, in its fixed order."""
+
+    questions: list[Question]
+    missing: dict[TaskKey, int]
+    """Questions that the space of a task did not yield."""
+
+
+def held_out_set(which: SetName, secret: bytes, catalogue: Catalogue, ask: AskQuestion) -> HeldOutSet:
+    """Make a set. `secret` (32 bytes) counts for validation only; `ask` gives a task's question or raises
+    TaskError."""
+    if which == "validation" and len(secret) != 32:
+        raise TaskError(f"The validation secret must have 32 bytes, not {len(secret)}.")
+    questions: list[Question] = []
+    missing: dict[TaskKey, int] = {}
+    for family in catalogue.families:
+        seen: set[str] = set()
+        for level, wanted in WANTED[which].items():
+            task = f"{family.name}/{level}"
+            found = _search(
+                which, secret if which == "validation" else PUBLIC_SECRET, family, task, wanted, ask, seen
+            )
+            questions += found
+            if len(found) < wanted:
+                missing[task] = wanted - len(found)
+    return HeldOutSet(questions=questions, missing=missing)
+
+
+def _search(
+    which: SetName,
+    secret: bytes,
+    family: Family,
+    task: TaskKey,
+    wanted: int,
+    ask: AskQuestion,
+    seen: set[str],
+) -> list[Question]:
+    """Up to `wanted` new questions of a task; `seen` holds the canonical contents taken already."""
+    found: list[Question] = []
+    attempt, last_find = 0, 0
+    while len(found) < wanted and attempt - last_find < PATIENCE:
+        question = _asked(ask, task, held_out_seed(which, secret, task, attempt))
+        attempt += 1
+        if question is None or not held_out_side(family.name, question.text):
+            continue
+        content = canonical(family.name, question.text)
+        if part_of(content) == which and content not in seen:
+            seen.add(content)
+            found.append(question)
+            last_find = attempt
+    return found
+
+
+def _asked(ask: AskQuestion, task: TaskKey, seed: int) -> Question | None:
+    try:
+        return ask(task, seed)
+    except TaskError:
+        return None  # this seed has no question (a division by zero, for one): the next may
+
+
+def held_out_seed(which: SetName, secret: bytes, task: TaskKey, attempt: int) -> int:
+    """The seed (63 bits) of one try."""
+    hashed = digest(
+        b"sapo/heldout/1", which.encode("ascii"), secret, task.encode("ascii"), attempt.to_bytes(8, "big")
+    )
+    return int.from_bytes(hashed[:8], "big") & (2**63 - 1)
+
+
+def part_of(content: str) -> SetName:
+    """To which of the two sets held-out content belongs."""
+    return "validation" if digest(b"sapo/part/1", content.encode("utf-8"))[0] % 4 == 0 else "test"

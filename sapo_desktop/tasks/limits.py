@@ -1,0 +1,211 @@
+"""What the examiner's process may not do, as far as the system can forbid it.
+
+Answers are hostile, and grammars are the wall; these limits stand behind it. Applied once, after the
+libraries are loaded, to the process itself; each is reported, so that `doctor` shows what holds on this
+machine.
+
+- time: CPU seconds per question and mark by ITIMER_PROF, where the system has it. CPU time and not the wall
+  clock, so that a suspended or starved examiner gives the same marks. The parent's own time limit and kill
+  come on top, and are all there is on Windows.
+- memory: 512 MB of address space (RLIMIT_AS).
+- network: an own, empty network namespace (Linux, where user namespaces are allowed), and an audit hook.
+- writing, starting programs: RLIMIT_FSIZE 0, RLIMIT_NPROC 0, few open files, and the audit hook.
+
+Not covered: the audit hook stops Python code that means no harm to the hook itself, not native code;
+reading the user's files is not forbidden; on macOS RLIMIT_AS is not enforced; on Windows only the hook
+holds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import stat
+import sys
+import threading
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import msgspec
+
+try:
+    import resource as _resource
+except ImportError:  # Windows
+    resource: Any = None
+else:
+    resource = _resource
+
+MEMORY = 512 * 1024 * 1024
+OPEN_FILES = 64
+LOG_BYTES = 64 * 1024 * 1024
+"""Where the log is a plain file, no file may grow beyond this."""
+_AGAIN = 0.1
+_CLONE_NEWNET, _CLONE_NEWUSER = 0x40000000, 0x10000000
+_PLATFORM: str = sys.platform
+_FORBIDDEN = (
+    "os.system",
+    "os.exec",
+    "os.fork",
+    "os.forkpty",
+    "os.posix_spawn",
+    "os.spawn",
+    "os.startfile",
+    "os.kill",
+    "os.killpg",
+    "os.remove",
+    "os.rename",
+    "os.rmdir",
+    "os.mkdir",
+    "os.link",
+    "os.symlink",
+    "os.truncate",
+    "os.chmod",
+    "os.chown",
+    "shutil.",
+    "subprocess.",
+    "pty.",
+    "ftplib.",
+    "http.",
+    "smtplib.",
+    "urllib.",
+    "webbrowser.",
+)
+_FORBIDDEN_SOCKET = (
+    "socket.connect",
+    "socket.bind",
+    "socket.sendto",
+    "socket.sendmsg",
+    "socket.getaddrinfo",
+    "socket.gethostbyname",
+)
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_TRUNC
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """Which limits hold in this process: `held`, or the reason why not."""
+
+    time: str
+    memory: str
+    network: str
+    writing: str
+    processes: str
+    hook: str
+
+
+class TimeLimitReached(BaseException):
+    """The CPU time for one question or mark is used up. Not an Exception: libraries swallow those."""
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise TimeLimitReached after so many CPU-seconds in the block, where the system can (main thread,
+    POSIX)."""
+    if not _has_timer():
+        yield
+        return
+    reached = False
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        nonlocal reached
+        reached = True
+        raise TimeLimitReached
+
+    before = signal.signal(signal.SIGPROF, stop)
+    # The timer goes on firing: a bare `except:` inside a library may swallow the first.
+    signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+    if reached:
+        raise TimeLimitReached
+
+
+def _has_timer() -> bool:
+    return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+
+
+def isolate_network() -> str:
+    """Give this process an empty network. Must run while it has one thread; says `held` or why not."""
+    if _PLATFORM != "linux":
+        return f"not on {_PLATFORM}"
+    libc = ctypes.CDLL(None, use_errno=True)
+    # With the right to it (root in a container) the network alone, else together with an own user
+    # namespace.
+    for flags in (_CLONE_NEWNET, _CLONE_NEWNET | _CLONE_NEWUSER):
+        if libc.unshare(flags) == 0:
+            return "held"
+    return f"refused by the system: {os.strerror(ctypes.get_errno())}"
+
+
+def apply_limits(*, network: str) -> Limits:
+    """Limit this process for the rest of its life. `network` is what `isolate_network` said."""
+    sys.dont_write_bytecode = True
+    writing = _writing_limit()
+    if resource is not None:
+        _lower(resource.RLIMIT_NOFILE, OPEN_FILES)
+        _lower(resource.RLIMIT_CORE, 0)
+    return Limits(
+        time="held" if _has_timer() else "no CPU timer here; the parent's time limit holds",
+        memory=_memory_limit(),
+        network=network,
+        writing=writing,
+        processes=_process_limit(),
+        hook=_add_hook(),
+    )
+
+
+def _memory_limit() -> str:
+    if resource is None or _PLATFORM == "darwin":
+        return f"not on {_PLATFORM}"
+    return _lower(resource.RLIMIT_AS, MEMORY)
+
+
+def _writing_limit() -> str:
+    if resource is None:
+        return f"not on {_PLATFORM}"
+    # A log that is a plain file would be cut off with everything else.
+    for stream in (1, 2):
+        with contextlib.suppress(OSError):
+            if stat.S_ISREG(os.fstat(stream).st_mode):
+                said = _lower(resource.RLIMIT_FSIZE, LOG_BYTES)
+                return (
+                    f"the hook, and {LOG_BYTES >> 20} MiB a file: the log is one" if said == "held" else said
+                )
+    return _lower(resource.RLIMIT_FSIZE, 0)
+
+
+def _process_limit() -> str:
+    if resource is None:
+        return f"not on {_PLATFORM}"
+    said = _lower(resource.RLIMIT_NPROC, 0)
+    return said if os.geteuid() != 0 else "the hook only: the system does not limit root"
+
+
+def _lower(which: int, value: int) -> str:
+    _, most = resource.getrlimit(which)
+    new = value if most == resource.RLIM_INFINITY else min(value, most)
+    try:
+        resource.setrlimit(which, (new, new))
+    except (ValueError, OSError) as error:
+        return f"refused by the system: {error}"
+    return "held"
+
+
+def _add_hook() -> str:
+    sys.addaudithook(_refuse)
+    return "held"
+
+
+def _refuse(event: str, arguments: tuple[object, ...]) -> None:
+    if event == "open":
+        mode, flags = arguments[1], arguments[2]
+        writes = isinstance(flags, int) and flags & _WRITING
+        if writes or (isinstance(mode, str) and any(letter in mode for letter in "wax+")):
+            raise PermissionError("The examiner may not write files.")
+    elif event.startswith(_FORBIDDEN) or event in _FORBIDDEN_SOCKET:
+        raise PermissionError(f"The examiner may not do this: {event}.")

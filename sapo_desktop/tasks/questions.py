@@ -1,0 +1,62 @@
+"""Where seeds come from: the rule by which everybody can make anybody's question again (SWARM.md,
+"Questions").
+
+Pure functions of their arguments. Field widths are part of the protocol: every field is preceded by its
+length as four bytes, big endian; slot and index are eight bytes, big endian, unsigned; keys, network and
+task ids are 32 bytes. Left out: making the question itself (examiner.py).
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from sapo_desktop.core.errors import TaskError
+
+SLOT_SECONDS = 600
+SHARED_INDICES = range(64)
+"""For groups that are published: each used once per key, instance, slot and task."""
+FIRST_OWN_INDEX = 64
+"""Questions for own training alone start here."""
+SILO_NETWORK = bytes(32)
+"""Stands in for the network id where there is no network."""
+
+_LABEL = b"sapo/q/1"
+_LARGEST = 2**64 - 1
+
+
+def slot_of(unix_time: float) -> int:
+    """The slot of ten minutes that this moment lies in."""
+    if unix_time < 0:
+        raise TaskError(f"The clock is wrong: {unix_time} lies before 1970. Set the date and start again.")
+    return int(unix_time // SLOT_SECONDS)
+
+
+def silo_key(seed: int) -> bytes:
+    """What stands in for the node's public key in silo, so that `--seed` repeats a run (32 bytes)."""
+    return digest(b"silo", str(seed).encode("ascii"))
+
+
+def question_seed(*, network: bytes, key: bytes, slot: int, task: bytes, index: int) -> int:
+    """The seed (0 to 2**63 - 1) of one question. Raises TaskError for fields of the wrong width."""
+    for name, value in (("network", network), ("key", key), ("task id", task)):
+        if len(value) != 32:
+            raise TaskError(f"A question needs a {name} of 32 bytes, not {len(value)}.")
+    for name, number in (("slot", slot), ("index", index)):
+        if not 0 <= number <= _LARGEST:
+            raise TaskError(f"A question's {name} must lie between 0 and 2**64 - 1, not {number}.")
+    hashed = digest(_LABEL, network, key, slot.to_bytes(8, "big"), task, index.to_bytes(8, "big"))
+    return int.from_bytes(hashed[:8], "big") & (2**63 - 1)
+
+
+def digest(*fields: bytes) -> bytes:
+    """SHA-256 over the fields, each preceded by its length: no two different lists hash the same bytes."""
+    state = hashlib.sha256()
+    for field in fields:
+        state.update(len(field).to_bytes(4, "big"))
+        state.update(field)
+    return state.digest()
+
+
+def question_hash(text: str) -> bytes:
+    """The 8 bytes by which a peer with another library version is noticed."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8]

@@ -1,0 +1,180 @@
+"""The examiner as a host service: what can be asked of it, and what it answers.
+
+`create()` is called in the examiner's process by worker/host.py. Tasks go by their local names
+(`gcd/easy`), questions by (task, seed); no request carries a truth or a way of scoring. Limits are laid on
+the process at the first request, when the host has started its threads. Left out: killing and restarting
+it, which is the parent's work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from sapo_desktop.core.errors import TaskError
+from sapo_desktop.core.records import Mark, Question
+from sapo_desktop.core.resources import resource
+from sapo_desktop.tasks.catalogue import TaskKey, load_catalogue
+from sapo_desktop.tasks.examiner import (
+    Examiner,
+    RewardRule,
+    library_version,
+    load_library,
+    require_fixed_hashing,
+)
+from sapo_desktop.tasks.heldout import SetName, held_out_set
+from sapo_desktop.tasks.limits import Limits, apply_limits, isolate_network
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknown_fields=True):
+    """Base of requests and replies."""
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of what they hold."""
+
+
+class QuestionRef(Part, frozen=True):
+    task: TaskKey
+    seed: int
+
+
+class AnswersToMark(Part, frozen=True):
+    """Completions to one question."""
+
+    task: TaskKey
+    seed: int
+    texts: list[str]
+
+
+class TaskInfo(Part, frozen=True):
+    """One task, as lists and views show it."""
+
+    task: TaskKey
+    title: str
+    reasoning: bool
+    shared: bool
+
+
+class SetQuestions(Message, frozen=True):
+    items: list[QuestionRef]
+
+
+class MarkAnswers(Message, frozen=True):
+    items: list[AnswersToMark]
+    reward: RewardRule = "strict"
+
+
+class DescribeTasks(Message, frozen=True):
+    """All tasks of the catalogue, and what limits the examiner works under."""
+
+
+class TaskIds(Message, frozen=True):
+    """The ids of these tasks; each takes 200 questions to make the first time."""
+
+    tasks: list[TaskKey]
+
+
+class HeldOut(Message, frozen=True):
+    which: SetName
+    secret: bytes = b""
+    """32 bytes for `validation`."""
+
+
+class Truth(Message, frozen=True):
+    task: TaskKey
+    seed: int
+
+
+ExaminerRequest = SetQuestions | MarkAnswers | DescribeTasks | TaskIds | HeldOut | Truth
+
+
+class QuestionsSet(Message, frozen=True):
+    """As many as were asked for; None where a seed has no question (some generators fail on a few)."""
+
+    questions: list[Question | None]
+
+
+class Marked(Message, frozen=True):
+    """One row for each question, one mark for each text, in the order they came."""
+
+    marks: list[list[Mark]]
+
+
+class TaskList(Message, frozen=True):
+    tasks: list[TaskInfo]
+    limits: Limits
+
+
+class TaskIdsAre(Message, frozen=True):
+    ids: dict[TaskKey, bytes]
+
+
+class HeldOutQuestions(Message, frozen=True):
+    questions: list[Question]
+    missing: dict[TaskKey, int]
+    """Questions fewer than wanted, for tasks with a small space."""
+
+
+class TruthIs(Message, frozen=True):
+    text: str
+
+
+ExaminerReply = QuestionsSet | Marked | TaskList | TaskIdsAre | HeldOutQuestions | TruthIs
+
+
+class Service:
+    """Answers requests with an examiner."""
+
+    def __init__(self, examiner: Examiner, *, network: str) -> None:
+        self.versions = {"reasoning_gym": library_version()}
+        self._examiner = examiner
+        self._network = network
+        self._limits: Limits | None = None
+
+    def handle(self, request: ExaminerRequest, progress: Callable[[msgspec.Struct], None]) -> ExaminerReply:
+        """Do what is asked. Raises TaskError for tasks that do not exist; never for anything in an
+        answer."""
+        if self._limits is None:
+            self._limits = apply_limits(network=self._network)
+        match request:
+            case SetQuestions(items=items):
+                return QuestionsSet(questions=[self._question(item) for item in items])
+            case MarkAnswers(items=answered, reward=rule):
+                mark = self._examiner.mark_all
+                return Marked(marks=[mark(item.task, item.seed, item.texts, rule) for item in answered])
+            case DescribeTasks():
+                return TaskList(tasks=self._describe(), limits=self._limits)
+            case TaskIds(tasks=tasks):
+                return TaskIdsAre(ids={task: self._examiner.task_id(task) for task in tasks})
+            case HeldOut(which=which, secret=secret):
+                made = held_out_set(which, secret, self._examiner.catalogue, self._examiner.question)
+                return HeldOutQuestions(questions=made.questions, missing=made.missing)
+            case Truth(task=task, seed=seed):
+                return TruthIs(text=self._examiner.truth(task, seed))
+
+    def _question(self, item: QuestionRef) -> Question | None:
+        self._examiner.catalogue.find(
+            item.task
+        )  # a task that does not exist is an error, a seed without question is not
+        try:
+            return self._examiner.question(item.task, item.seed)
+        except TaskError:
+            return None
+
+    def _describe(self) -> list[TaskInfo]:
+        return [
+            TaskInfo(task=f"{f.name}/{level.name}", title=f.title, reasoning=f.reasoning, shared=f.shared)
+            for f in self._examiner.catalogue.families
+            for level in f.levels
+        ]
+
+
+def create() -> Service:
+    """The service over the shipped catalogue, for this process alone. Raises TaskError where it may not
+    run."""
+    require_fixed_hashing()
+    network = isolate_network()  # before libraries start threads
+    load_library()
+    return Service(Examiner(load_catalogue(resource("tasks.toml"))), network=network)
