@@ -179,11 +179,10 @@ def _mark(verdict: Verdict, partial: float, answer: str | None, rule: RewardRule
 
 
 def load_library() -> Any:
-    """Import reasoning_gym (1 to 3 CPU-s) in the one process that needs it, before limits are laid on
-    it."""
+    """Import reasoning_gym (1 to 3 CPU-s) in the one process that needs it, before its limits."""
     if find_spec("pycosat") is None:
-        # reasoning_gym imports it for zebra_puzzles alone, which is not in the catalogue; it comes as C source
-        # only, so the bootstrap leaves it out and no volunteer needs a compiler.
+        # reasoning_gym imports it for zebra_puzzles alone, which is not in the catalogue; it comes as C
+        # source only, so the bootstrap leaves it out and no volunteer needs a compiler.
         sys.modules["pycosat"] = ModuleType("pycosat")
     import reasoning_gym
 

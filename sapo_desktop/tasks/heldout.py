@@ -29,8 +29,8 @@ WANTED: dict[SetName, dict[str, int]] = {
 }
 """Questions of each family, by level."""
 PATIENCE = 400
-"""Seeds tried in a row without a new question before a space counts as used up. Of fresh questions one in 8 lies on the
-held-out side, and a quarter of those in validation."""
+"""Seeds tried in a row without a new question before a space counts as used up. Of fresh questions one in 8
+lies on the held-out side, and a quarter of those in validation."""
 PUBLIC_SECRET = bytes(32)
 
 
