@@ -57,7 +57,11 @@ class HostError(SapoError):
 
 
 class HostDied(HostError):
-    """A host process ended without answering."""
+    """A host process ended without answering. `killed`: by SIGKILL, as the system does when memory runs out."""
+
+    def __init__(self, text: str, *, killed: bool = False) -> None:
+        super().__init__(text)
+        self.killed = killed
 
 
 class HostTimeout(HostError):
@@ -86,3 +90,13 @@ class CheckpointError(SapoError):
 
 class HistoryError(SapoError):
     """The history database cannot be used."""
+
+
+def error_class(name: str) -> type[SapoError]:
+    """The class of that name in this tree, SapoError for others: how an error keeps its kind between processes."""
+    known = [SapoError]
+    for kind in known:
+        if kind.__name__ == name:
+            return kind
+        known.extend(kind.__subclasses__())
+    return SapoError

@@ -1,0 +1,32 @@
+"""Log files of child processes: appended to, turned over at start when large, quoted when something died."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import BinaryIO
+
+MAX_LOG_BYTES = 1_000_000
+
+
+def open_log(path: Path, limit: int = MAX_LOG_BYTES) -> BinaryIO:
+    """Open `path` for appending, for this user only; a log above `limit` bytes first becomes `NAME.1`.
+
+    Only the one before is kept, so a log and its predecessor stay bounded unless one run alone writes more.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and path.stat().st_size > limit:
+        path.replace(path.with_name(path.name + ".1"))
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab")
+
+
+def last_lines(path: Path, since: int = 0, lines: int = 8, limit: int = 4000) -> str:
+    """The last lines written after byte `since`, at most `limit` bytes; empty where there are none."""
+    try:
+        with path.open("rb") as log:
+            end = log.seek(0, os.SEEK_END)
+            log.seek(max(since, end - limit))
+            text = log.read().decode("utf-8", "replace")
+    except FileNotFoundError:
+        return ""
+    return "\n".join(text.rstrip().splitlines()[-lines:])

@@ -1,0 +1,154 @@
+"""What platforms do differently with processes: own groups, dying together, stopping, going on, giving way.
+
+Every host and every worker is started with the options from here, so a whole tree can be suspended or ended
+by the process id of its first process. Run on Linux; the Windows and macOS branches are written from their
+documentation. No process is started here and none is waited for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from typing import Any
+
+_PR_SET_PDEATHSIG = 1
+
+
+def group_options() -> dict[str, Any]:
+    """Options for subprocess: a group of its own, so that Ctrl-C in a terminal stays with the parent.
+
+    The session stays the parent's: when a parent dies, POSIX then wakes and ends the stopped members of the
+    group.
+    """
+    if sys.platform == "win32":
+        import subprocess
+
+        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
+    return {"process_group": 0}
+
+
+def session_options() -> dict[str, Any]:
+    """Options for subprocess: a process that outlives the terminal it was started from."""
+    if sys.platform == "win32":
+        import subprocess
+
+        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
+    return {"start_new_session": True}
+
+
+def die_with_parent(parent: int) -> None:
+    """Have the kernel kill this process when process `parent` ends; ends it now if that has happened.
+
+    Linux only (the signal follows the thread that started us, so parents start children from their main
+    thread). macOS has no such call: there the end of the pipe from the parent does it. Windows: see
+    `tie_to_this_process`.
+    """
+    if sys.platform == "linux":
+        import ctypes
+
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
+            code = ctypes.get_errno()
+            raise OSError(code, f"prctl(PR_SET_PDEATHSIG) failed: {os.strerror(code)}")
+    # The parent may have died before the call above; a child of someone else has nobody to serve.
+    if sys.platform != "win32" and os.getppid() != parent:
+        raise SystemExit("The process that started this one is gone.")
+
+
+def tie_to_this_process(pid: int) -> None:
+    """Windows: have child `pid` and its children killed when this process ends (else the child does it)."""
+    if sys.platform == "win32":
+        from sapo_desktop.system import windows_jobs
+
+        windows_jobs.tie(pid)
+
+
+def set_low_priority() -> None:
+    """Let every other program go first. Threads inherit it, so call it before any are started."""
+    if sys.platform == "win32":
+        import psutil
+
+        psutil.Process().nice(psutil.IDLE_PRIORITY_CLASS)
+    else:
+        os.setpriority(os.PRIO_PROCESS, 0, 19)
+
+
+def limit_memory(size: int) -> None:
+    """Make allocations of this process beyond `size` bytes fail with MemoryError (Linux; else no effect).
+
+    The limit is on private writable memory: an address-space limit would also count files and libraries
+    mapped in.
+    """
+    if sys.platform == "linux":
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        allowed = size if hard == resource.RLIM_INFINITY else min(size, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (allowed, hard))
+
+
+def suspend(pid: int) -> None:
+    """Stop the process and its group (Windows: its children) where they stand. Gone already: nothing."""
+    if sys.platform == "win32":
+        for process in _windows_tree(pid):
+            process.suspend()
+    else:
+        _signal_group(pid, signal.SIGSTOP)
+
+
+def resume(pid: int) -> None:
+    """Let a suspended process and its group go on."""
+    if sys.platform == "win32":
+        for process in _windows_tree(pid):
+            process.resume()
+    else:
+        _signal_group(pid, signal.SIGCONT)
+
+
+def terminate_tree(pid: int) -> None:
+    """Ask the process and its group to end (Windows knows no asking: they are ended)."""
+    if sys.platform == "win32":
+        kill_tree(pid)
+    else:
+        _signal_group(pid, signal.SIGTERM)
+
+
+def kill_tree(pid: int) -> None:
+    """End the process and its group (Windows: its children) at once; stopped ones too."""
+    if sys.platform == "win32":
+        for process in _windows_tree(pid):
+            process.kill()
+    else:
+        _signal_group(pid, signal.SIGKILL)
+
+
+def exit_reason(code: int) -> str:
+    """The exit code of a child, negative for a signal as subprocess gives it, in words."""
+    if code >= 0:
+        return f"it ended by itself with exit code {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    if name == "SIGKILL":
+        return "it was killed (SIGKILL): maybe the computer ran out of memory"
+    return f"it was ended by {name}"
+
+
+def _signal_group(pid: int, number: int) -> None:
+    if sys.platform != "win32":
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, number)
+
+
+def _windows_tree(pid: int) -> list[Any]:
+    """The process and its children as psutil sees them, parent first; empty where it is gone."""
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        return [process, *process.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return []

@@ -1,0 +1,86 @@
+"""Job objects: how Windows ends children when their parent ends, however it ends.
+
+One job for this process, made at first use, with KILL_ON_JOB_CLOSE: its only handle is ours and is closed by
+the system when we end. Written from Microsoft's documentation; not run on Windows yet.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sys
+
+_KILL_ON_JOB_CLOSE = 0x2000
+_EXTENDED_LIMIT_INFORMATION = 9
+_PROCESS_SET_QUOTA = 0x0100
+_PROCESS_TERMINATE = 0x0001
+
+
+class _BasicLimits(ctypes.Structure):
+    _fields_ = [
+        ("PerProcessUserTimeLimit", ctypes.c_int64),
+        ("PerJobUserTimeLimit", ctypes.c_int64),
+        ("LimitFlags", ctypes.c_uint32),
+        ("MinimumWorkingSetSize", ctypes.c_size_t),
+        ("MaximumWorkingSetSize", ctypes.c_size_t),
+        ("ActiveProcessLimit", ctypes.c_uint32),
+        ("Affinity", ctypes.c_size_t),
+        ("PriorityClass", ctypes.c_uint32),
+        ("SchedulingClass", ctypes.c_uint32),
+    ]
+
+
+class _ExtendedLimits(ctypes.Structure):
+    _fields_ = [
+        ("BasicLimitInformation", _BasicLimits),
+        ("IoInfo", ctypes.c_uint64 * 6),
+        ("ProcessMemoryLimit", ctypes.c_size_t),
+        ("JobMemoryLimit", ctypes.c_size_t),
+        ("PeakProcessMemoryUsed", ctypes.c_size_t),
+        ("PeakJobMemoryUsed", ctypes.c_size_t),
+    ]
+
+
+if sys.platform == "win32":
+
+    def tie(pid: int) -> None:
+        """Put process `pid` into the job of this process; its later children follow it.
+
+        Raises:
+            OSError: Windows refused (the reason is in the error).
+        """
+        kernel = _kernel()
+        process = kernel.OpenProcess(_PROCESS_SET_QUOTA | _PROCESS_TERMINATE, False, pid)
+        if not process:
+            raise ctypes.WinError(ctypes.get_last_error())
+        try:
+            if not kernel.AssignProcessToJobObject(_job(), process):
+                raise ctypes.WinError(ctypes.get_last_error())
+        finally:
+            kernel.CloseHandle(process)
+
+    @functools.cache
+    def _kernel() -> ctypes.WinDLL:
+        kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+        handle = ctypes.c_void_p
+        kernel.OpenProcess.restype = handle
+        kernel.OpenProcess.argtypes = [ctypes.c_uint32, ctypes.c_int, ctypes.c_uint32]
+        kernel.CreateJobObjectW.restype = handle
+        kernel.CreateJobObjectW.argtypes = [handle, ctypes.c_wchar_p]
+        kernel.SetInformationJobObject.argtypes = [handle, ctypes.c_int, handle, ctypes.c_uint32]
+        kernel.AssignProcessToJobObject.argtypes = [handle, handle]
+        kernel.CloseHandle.argtypes = [handle]
+        return kernel
+
+    @functools.cache
+    def _job() -> int:
+        kernel = _kernel()
+        job: int | None = kernel.CreateJobObjectW(None, None)
+        if not job:
+            raise ctypes.WinError(ctypes.get_last_error())
+        limits = _ExtendedLimits()
+        limits.BasicLimitInformation.LimitFlags = _KILL_ON_JOB_CLOSE
+        size = ctypes.sizeof(limits)
+        if not kernel.SetInformationJobObject(job, _EXTENDED_LIMIT_INFORMATION, ctypes.byref(limits), size):
+            raise ctypes.WinError(ctypes.get_last_error())
+        return job

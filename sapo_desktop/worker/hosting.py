@@ -1,0 +1,362 @@
+"""The worker's side of a host: start it, ask it, suspend it, give up, notice its death.
+
+A `Host` is one process with one request in hand at a time; further calls wait their turn. Nothing here
+decides what to do about an error: the round restarts a host with `restart()`, at its own pace. Suspended time
+counts for no time-out. Hosts are started from the thread that runs the event loop, the main one: Linux kills
+them with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+import msgspec
+
+from sapo_desktop.core.errors import HostCancelled, HostDied, HostError, HostTimeout, error_class
+from sapo_desktop.system import processes
+from sapo_desktop.system.logs import last_lines, open_log
+from sapo_desktop.worker.frames import FrameError, pack, read_frame
+from sapo_desktop.worker.services import (
+    KINDS,
+    Cancel,
+    Failed,
+    FromHost,
+    HostKind,
+    Progress,
+    Ready,
+    Reply,
+    Request,
+    decoder,
+    encode,
+    kind_of_service,
+    pack_body,
+)
+
+GRACE = 0.6
+"""Seconds a host has to give up its work, and then again to end, before the next harder step."""
+READ_BUFFER = 1 << 20
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+OnProgress = Callable[[Any], None]
+
+
+class HostOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a host process is started, and started again."""
+
+    kind: HostKind
+    log: Path
+    python: str = sys.executable
+    env: Mapping[str, str] = {}
+    """Set on top of the worker's own environment and the kind's."""
+    threads: int | None = None
+    """For libraries that compute; None: the kind's choice or theirs."""
+    low_priority: bool = False
+    memory: int | None = None
+    """Most bytes of private memory (Linux)."""
+    start_timeout: float = 180.0
+    """Seconds until ready; importing torch on a busy machine takes many."""
+
+
+class Host:
+    """One host process. Made by `start`."""
+
+    def __init__(self, options: HostOptions) -> None:
+        self.options = options
+        self.versions: dict[str, str] = {}
+        self._replies = decoder(options.kind.reply)
+        self._progress = decoder(options.kind.progress)
+        self._process: asyncio.subprocess.Process | None = None
+        self._listener: asyncio.Task[None] | None = None
+        self._turn = asyncio.Lock()
+        self._number = 0
+        self._call: _PendingCall | None = None
+        self._suspended = False
+        self._switched = asyncio.Event()
+        self._log_start = 0
+
+    @classmethod
+    async def start(cls, kind: str, *, log: Path, service: str | None = None, **options: Any) -> Host:
+        """Start a host of a kind in the table (or of `service`, `module:function`) and await its Ready.
+
+        Further keywords are the fields of HostOptions.
+
+        Raises:
+            HostError: it could not start; HostDied, HostTimeout, or what its service raised.
+        """
+        chosen = kind_of_service(service) if service else KINDS[kind]
+        host = cls(HostOptions(kind=chosen, log=log, **options))
+        await host._launch()
+        return host
+
+    @property
+    def pid(self) -> int | None:
+        """Process id, None while it does not run."""
+        return self._process.pid if self._process and self._process.returncode is None else None
+
+    @property
+    def alive(self) -> bool:
+        return self.pid is not None
+
+    @property
+    def suspended(self) -> bool:
+        return self._suspended
+
+    async def call(
+        self, request: msgspec.Struct, timeout: float | None, on_progress: OnProgress | None = None
+    ) -> Any:
+        """Ask the host and wait for its reply, at most `timeout` seconds of un-suspended time.
+
+        Raises:
+            HostTimeout: no reply in time; the host was killed.
+            HostDied: the process ended; restart it.
+            HostCancelled: `cancel` was called meanwhile.
+            SapoError: what the service raised, as its own class.
+        """
+        async with self._turn:
+            if self.pid is None:
+                raise HostDied(f"The {self._name} is not running.")
+            self._number += 1
+            self._call = _PendingCall(self._number, on_progress)
+            try:
+                await self._send(Request(id=self._number, body=pack_body(request)))
+                await self._settle(self._call.answer, timeout)
+                return self._call.answer.result()
+            except asyncio.CancelledError:
+                await asyncio.shield(self.cancel())
+                raise
+            finally:
+                self._call.answer.cancel()
+                self._call = None
+
+    async def cancel(self, grace: float = GRACE) -> None:
+        """Give up the request in hand: ask the service, then end the process, then kill it. Idle: nothing.
+
+        The pending `call` raises HostCancelled. Afterwards the host is ready for the next call, or it has
+        ended (`pid` is None) and wants `restart()`.
+        """
+        call = self._call
+        if call is None or call.answer.done():
+            return
+        call.given_up = True
+        self.resume()
+        with contextlib.suppress(HostDied):
+            await self._send(Cancel(id=call.number))
+        await asyncio.wait({call.answered}, timeout=grace)
+        if not call.answered.done():
+            await self._end(grace)
+
+    def suspend(self) -> None:
+        """Stop the process where it stands, its children too. It keeps its memory."""
+        self._switch(True)
+
+    def resume(self) -> None:
+        self._switch(False)
+
+    async def stop(self) -> None:
+        """End the process; a pending call raises HostDied."""
+        await self._end(GRACE)
+
+    async def restart(self) -> None:
+        """End the process where it still runs and start a fresh one; all it held in memory is gone."""
+        await self._end(GRACE)
+        await self._launch()
+
+    # -- the process -----------------------------------------------------------------------------------------
+
+    @property
+    def _name(self) -> str:
+        return self.options.kind.name
+
+    async def _launch(self) -> None:
+        self._suspended = False
+        with open_log(self.options.log) as log:
+            self._log_start = log.tell()
+            self._process = await asyncio.create_subprocess_exec(
+                *command(self.options),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=log,
+                env=environment(self.options),
+                limit=READ_BUFFER,
+                **processes.group_options(),
+            )
+        processes.tie_to_this_process(self._process.pid)
+        # A call like any other, with number 0, that the Ready frame answers.
+        self._call = _PendingCall(0, None)
+        self._listener = asyncio.create_task(self._listen(self._process))
+        try:
+            await self._settle(self._call.answer, self.options.start_timeout)
+            self.versions = self._call.answer.result()
+        except BaseException:
+            await asyncio.shield(self._end(0.0))
+            raise
+        finally:
+            self._call = None
+
+    async def _end(self, grace: float) -> None:
+        """Terminate, wait, kill; returns when the process is gone and its last frame was read."""
+        process, listener = self._process, self._listener
+        if process is None or listener is None:
+            return
+        if process.returncode is None:
+            self.resume()
+            processes.terminate_tree(process.pid)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), grace)
+        if process.returncode is None:
+            processes.kill_tree(process.pid)
+            await process.wait()
+        await asyncio.wait({listener})
+
+    def _switch(self, suspended: bool) -> None:
+        if self._suspended == suspended or self.pid is None:
+            return
+        (processes.suspend if suspended else processes.resume)(self.pid)
+        self._suspended = suspended
+        self._switched.set()
+
+    # -- frames ----------------------------------------------------------------------------------------------
+
+    async def _send(self, message: Request | Cancel) -> None:
+        assert self._process is not None and self._process.stdin is not None
+        try:
+            self._process.stdin.write(pack(encode(message)))
+            await self._process.stdin.drain()
+        except (BrokenPipeError, ConnectionResetError):
+            # The listener sees the same end and knows the reason; the caller waits for what it says.
+            return
+
+    async def _listen(self, process: asyncio.subprocess.Process) -> None:
+        """Take frames until the process ends; then fail the pending call."""
+        assert process.stdout is not None
+        frames: msgspec.msgpack.Decoder[FromHost] = msgspec.msgpack.Decoder(FromHost)
+        fault: Exception | None = None
+        try:
+            while (payload := await read_frame(process.stdout)) is not None:
+                self._take(frames.decode(payload))
+        except (FrameError, msgspec.DecodeError) as error:
+            fault = error
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), 0.0 if fault else GRACE)
+        if process.returncode is None:
+            processes.kill_tree(process.pid)
+            await process.wait()
+        if self._call is not None:
+            self._call.fail(self._death(process, fault))
+
+    def _take(self, frame: FromHost) -> None:
+        call = self._call
+        if call is None or call.number != (0 if isinstance(frame, Ready) else frame.id):
+            return  # an answer that nobody waits for any more
+        match frame:
+            case Ready():
+                call.succeed(frame.versions)
+            case Progress():
+                call.tell(self._progress.decode(frame.body))
+            case Reply():
+                call.succeed(self._replies.decode(frame.body))
+            case Failed():
+                call.fail(error_class(frame.error)(frame.text))
+
+    def _death(self, process: asyncio.subprocess.Process, fault: Exception | None) -> HostError:
+        if fault is not None:
+            return HostError(f"The {self._name} wrote what cannot be read and was ended: {fault}")
+        reason = processes.exit_reason(process.returncode or 0)
+        said = last_lines(self.options.log, self._log_start)
+        text = f"The {self._name} ended without answering: {reason}."
+        killed = process.returncode == -9  # SIGKILL; the name does not exist on Windows
+        return HostDied(f"{text} Its last words:\n{said}" if said else text, killed=killed)
+
+    # -- waiting ---------------------------------------------------------------------------------------------
+
+    async def _settle(self, answer: asyncio.Future[Any], timeout: float | None) -> None:
+        """Wait for the answer; kill the host after `timeout` seconds in which it was not suspended."""
+        clock = asyncio.get_running_loop().time
+        spent = 0.0
+        while not answer.done():
+            self._switched.clear()
+            suspended, began = self._suspended, clock()
+            left = None if suspended or timeout is None else timeout - spent
+            if left is not None and left <= 0:
+                await self._time_out(timeout)
+            switched = asyncio.ensure_future(self._switched.wait())
+            try:
+                await asyncio.wait({answer, switched}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                switched.cancel()
+            if not suspended:
+                spent += clock() - began
+
+    async def _time_out(self, timeout: float | None) -> NoReturn:
+        if self.pid is not None:
+            processes.kill_tree(self.pid)
+        await self._end(0.0)
+        raise HostTimeout(f"The {self._name} did not answer within {timeout:g} s and was ended.")
+
+
+class _PendingCall:
+    """The request in hand. `answered`: the host settled it; `answer`: what the caller gets."""
+
+    def __init__(self, number: int, on_progress: OnProgress | None) -> None:
+        loop = asyncio.get_running_loop()
+        self.number = number
+        self.on_progress = on_progress
+        self.given_up = False
+        self.answer: asyncio.Future[Any] = loop.create_future()
+        self.answered: asyncio.Future[None] = loop.create_future()
+
+    def tell(self, progress: Any) -> None:
+        if self.on_progress is None or self.given_up:
+            return
+        try:
+            self.on_progress(progress)
+        except Exception as error:  # noqa: BLE001 - the caller's own mistake goes back to the caller
+            self.fail(error)
+
+    def succeed(self, value: Any) -> None:
+        self._settle(None, value)
+
+    def fail(self, error: Exception) -> None:
+        self._settle(error, None)
+
+    def _settle(self, error: Exception | None, value: Any) -> None:
+        if self.answered.done():
+            return
+        self.answered.set_result(None)
+        if self.answer.done():
+            return
+        if self.given_up:
+            self.answer.set_exception(HostCancelled("The work was given up on purpose."))
+        elif error is not None:
+            self.answer.set_exception(error)
+        else:
+            self.answer.set_result(value)
+
+
+def command(options: HostOptions) -> list[str]:
+    """The command line of a host. `-P`: a file in the current folder must not pass for a library."""
+    line = [options.python, "-P", "-m", "sapo_desktop.worker.host", "--parent", str(os.getpid())]
+    kind = options.kind
+    line += [kind.name] if KINDS.get(kind.name) is kind else ["--service", kind.create]
+    if options.low_priority:
+        line.append("--low-priority")
+    if options.memory is not None:
+        line += ["--memory", str(options.memory)]
+    return line
+
+
+def environment(options: HostOptions) -> dict[str, str]:
+    """The environment of a host: the worker's, then the kind's, the number of threads, `options.env`."""
+    values = dict(os.environ) | {"PYTHONUTF8": "1"} | options.kind.environment
+    if options.threads is not None:
+        values |= dict.fromkeys(THREAD_VARIABLES, str(options.threads))
+    values |= options.env
+    # A checkout that is not installed is found through this alone, because of -P.
+    package_root = str(Path(__file__).resolve().parents[2])
+    values["PYTHONPATH"] = os.pathsep.join(filter(None, [package_root, values.get("PYTHONPATH", "")]))
+    return values

@@ -1,0 +1,121 @@
+"""A tiny service for the tests of hosts: echoes, waits, prints, breaks in every way a real one could."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+
+import msgspec
+
+from sapo_desktop.core.errors import HostCancelled, ModelError
+
+
+class Say(msgspec.Struct, frozen=True, tag=True):
+    text: str
+
+
+class Work(msgspec.Struct, frozen=True, tag=True):
+    """Report progress, then wait until cancelled; a deaf service never looks."""
+
+    deaf: bool = False
+
+
+class Break(msgspec.Struct, frozen=True, tag=True):
+    how: str
+
+
+class Environment(msgspec.Struct, frozen=True, tag=True):
+    names: list[str]
+
+
+class Said(msgspec.Struct, frozen=True, tag=True):
+    text: str
+
+
+class Values(msgspec.Struct, frozen=True, tag=True):
+    values: dict[str, str]
+
+
+class Step(msgspec.Struct, frozen=True, tag=True):
+    number: int
+
+
+REQUEST = Say | Work | Break | Environment
+REPLY = Said | Values
+PROGRESS = Step
+
+
+class Service:
+    def __init__(self) -> None:
+        self.cancelled = threading.Event()
+        self.versions = {"tiny": "1"}
+
+    def handle(self, request: REQUEST, progress: Callable[[msgspec.Struct], None]) -> REPLY:
+        match request:
+            case Say(text=text):
+                return Said(text)
+            case Work(deaf=deaf):
+                progress(Step(1))
+                if deaf:
+                    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+                    threading.Event().wait()
+                self.cancelled.wait()
+                raise HostCancelled("Cancelled as asked.")
+            case Environment(names=names):
+                return Values({name: os.environ.get(name, "") for name in names} | {"nice": str(os.nice(0))})
+            case Break(how=how):
+                return broken(how)
+
+
+def broken(how: str) -> Said:
+    match how:
+        case "print":
+            print("printed by Python")
+            os.write(1, b"printed by a library\n")
+        case "explained":
+            raise ModelError("The model is missing; download it.")
+        case "bug":
+            raise ZeroDivisionError("one over nothing")
+        case "memory":
+            raise MemoryError
+        case "allocate":
+            bytearray(10**9)
+        case "exit":
+            print("last words")
+            os._exit(7)
+        case "huge":
+            return Said("x" * (64 * 1024 * 1024 + 1))
+        case "garbage":
+            # What a library that kept its own copy of the old standard output would do.
+            os.write(frames_descriptor(), b"\xff\xff\xff\xff not a frame")
+            threading.Event().wait()
+        case "wrong type":
+            return Say("not a reply")  # type: ignore[return-value]
+    return Said("done")
+
+
+def frames_descriptor() -> int:
+    """The descriptor of the host's frames: the only pipe above 2 that it can write to."""
+    import fcntl
+    import stat
+
+    for descriptor in range(3, 20):
+        try:
+            mode = os.fstat(descriptor).st_mode
+            writable = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_WRONLY
+        except OSError:
+            continue
+        if stat.S_ISFIFO(mode) and writable:
+            return descriptor
+    raise AssertionError("no pipe for frames")
+
+
+def create() -> Service:
+    print("the service starts")
+    return Service()
+
+
+def create_broken() -> Service:
+    raise ModelError("This service cannot start.")
