@@ -1,0 +1,155 @@
+"""A Hugging Face tokenizer as the `tokenizer.ggml.*` keys of a GGUF file.
+
+llama.cpp has its own tokenizer, so the file says how: which pre-tokenizer by name, each token's text and
+type, the merges, the special ids, the chat template. Only byte-level BPE is written here, and only where
+the cut into words is one that llama.cpp has under a name; anything else is refused, because it would load
+and answer differently. Left out: sentencepiece and WordPiece vocabularies.
+
+One difference stays: where two added tokens of unequal length overlap in a text (`What is` + ` is the`),
+the tokenizers library takes the one that starts first, llama.cpp the longer one.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import gguf
+
+from sapo_desktop.core.errors import ModelError
+
+_GPT2_WORDS = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+_WORDS_AFTER_DIGITS = r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+_LETTERS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|"
+_BY_REGEX = {
+    _LETTERS + r"\p{N}" + _WORDS_AFTER_DIGITS: "qwen2",
+    _LETTERS + r"\p{N}{1,3}" + _WORDS_AFTER_DIGITS: "llama-bpe",
+    _GPT2_WORDS: "gpt-2",
+}
+# llama.cpp refuses a vocabulary without merges. Its search starts from single characters, so a merge of two
+# longer pieces never takes place.
+_NEVER_MERGED = "<no> <merges>"
+
+
+def write_vocabulary(writer: gguf.GGUFWriter, tokenizer: Any, rows: int) -> None:
+    """Add `tokenizer` to the file; `rows` is the height of the embedding, which may be padded.
+
+    Raises:
+        ModelError: llama.cpp would cut text in another way than this tokenizer does.
+    """
+    layout = json.loads(tokenizer.backend_tokenizer.to_str())
+    model = layout["model"]
+    if model["type"] != "BPE" or (layout.get("decoder") or {}).get("type") != "ByteLevel":
+        raise ModelError(f"Only byte-level BPE tokenizers can be written as GGUF, not {model['type']}.")
+    texts, types = _tokens(layout, rows)
+    pre = _pre_tokenizer(layout, merged=bool(model["merges"]))
+    _refuse_options(model, pre)
+    merges = [_merge_text(pair) for pair in model["merges"]]
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre(pre)
+    writer.add_token_list(texts)
+    writer.add_token_types(types)
+    writer.add_token_merges(merges or [_NEVER_MERGED])
+    _special_ids(writer, tokenizer)
+    if tokenizer.chat_template:
+        writer.add_chat_template(tokenizer.chat_template)
+
+
+def _tokens(layout: dict[str, Any], rows: int) -> tuple[list[str], list[gguf.TokenType]]:
+    """Text and type of every row of the embedding, in order of id."""
+    texts = [f"[PAD{i}]" for i in range(rows)]
+    types = [gguf.TokenType.UNUSED] * rows
+    highest = max([*layout["model"]["vocab"].values(), *(token["id"] for token in layout["added_tokens"])])
+    if highest >= rows:
+        raise ModelError(f"The tokenizer has token {highest}, but the model's embedding ends at {rows - 1}.")
+    for text, index in layout["model"]["vocab"].items():
+        texts[index], types[index] = text, gguf.TokenType.NORMAL
+    for token in layout["added_tokens"]:
+        if token["single_word"] or token["lstrip"] or token["rstrip"]:
+            raise ModelError(
+                f"The added token {token['content']!r} takes spaces or word borders into account "
+                "(single_word, lstrip or rstrip); llama.cpp cannot do that."
+            )
+        control = gguf.TokenType.CONTROL if token["special"] else gguf.TokenType.USER_DEFINED
+        texts[token["id"]], types[token["id"]] = token["content"], control
+    return texts, types
+
+
+def _refuse_options(model: dict[str, Any], pre: str) -> None:
+    """ModelError where the BPE itself works in a way that llama.cpp has only for Llama 3, or not at all."""
+    for option in (
+        "dropout",
+        "continuing_subword_prefix",
+        "end_of_word_suffix",
+        "byte_fallback",
+        "ignore_merges",
+    ):
+        if model.get(option) and not (option == "ignore_merges" and pre == "llama-bpe"):
+            raise ModelError(
+                f"The tokenizer uses {option}, which llama.cpp would not do; export as `merged`."
+            )
+
+
+def _merge_text(pair: str | list[str]) -> str:
+    return pair if isinstance(pair, str) else " ".join(pair)
+
+
+def _pre_tokenizer(layout: dict[str, Any], merged: bool) -> str:
+    """llama.cpp's name of the way in which text is cut into words."""
+    steps = layout.get("pre_tokenizer") or {}
+    parts = steps["pretokenizers"] if steps.get("type") == "Sequence" else [steps]
+    if parts[-1].get("type") != "ByteLevel" or parts[-1]["add_prefix_space"]:
+        raise ModelError(
+            "Only tokenizers whose last step is ByteLevel without a prefix space can be written as GGUF."
+        )
+    name = _word_rule(parts)
+    # What the official converter does too: llama.cpp composes no characters, so Qwen2's NFC is dropped there.
+    normalizer = layout.get("normalizer")
+    normalised = normalizer is not None and not (name == "qwen2" and _is_nfc(normalizer))
+    if normalised or (name is None and merged):
+        raise ModelError(
+            "llama.cpp has no name for the way in which this tokenizer cuts text (its normalizer or "
+            "pre_tokenizer); export as `merged` instead."
+        )
+    # Without merges every byte is a token of its own, wherever the words are cut.
+    return name if name is not None and merged else "gpt-2"
+
+
+def _word_rule(parts: list[dict[str, Any]]) -> str | None:
+    """The name of a known list of pre-tokenizer steps, None where it is not known."""
+    *before, last = parts
+    if not before:
+        return "gpt-2" if last["use_regex"] else None
+    if len(before) > 1:
+        return None
+    first = before[0]
+    if first["type"] == "Digits" and first["individual_digits"] and last["use_regex"]:
+        return "smollm"
+    isolated = first["type"] == "Split" and first["behavior"] == "Isolated" and not first["invert"]
+    if isolated and not last["use_regex"]:
+        return _BY_REGEX.get(first["pattern"].get("Regex", ""))
+    return None
+
+
+def _is_nfc(normalizer: dict[str, Any]) -> bool:
+    parts = normalizer["normalizers"] if normalizer["type"] == "Sequence" else [normalizer]
+    return all(part["type"] == "NFC" for part in parts)
+
+
+def _special_ids(writer: gguf.GGUFWriter, tokenizer: Any) -> None:
+    end = tokenizer.eos_token_id
+    if end is None:
+        raise ModelError("The tokenizer names no end-of-sequence token, so llama.cpp would never stop.")
+    writer.add_eos_token_id(end)
+    if tokenizer.pad_token_id is not None:
+        writer.add_pad_token_id(tokenizer.pad_token_id)
+    # Without a beginning token llama.cpp takes id 11, whatever that is; it is not added in front either way.
+    writer.add_bos_token_id(end if tokenizer.bos_token_id is None else tokenizer.bos_token_id)
+    writer.add_add_bos_token(_adds_beginning(tokenizer))
+    writer.add_add_eos_token(False)
+
+
+def _adds_beginning(tokenizer: Any) -> bool:
+    """True where the tokenizer itself puts its beginning token in front of a text."""
+    ids = tokenizer("a")["input_ids"]
+    return tokenizer.bos_token_id is not None and bool(ids) and ids[0] == tokenizer.bos_token_id
