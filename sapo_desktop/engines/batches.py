@@ -1,0 +1,72 @@
+"""Training sequences cut into padded micro-batches: tensors the trainer's forward pass can take as they are.
+
+Prompt and answer stand together, padding at the right only. Under a causal mask nothing looks to the right,
+so no attention mask is needed and the padding never reaches a number that counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from sapo_desktop.core.records import TrainingSequence
+
+LENGTH_STEP = 8
+"""Lengths are rounded up to this, so that allocators meet few different shapes."""
+
+
+@dataclass(frozen=True)
+class MicroBatch:
+    """Sequences of similar length; N is the number of answer tokens in all of them."""
+
+    sequences: list[int]
+    """Places in the whole batch."""
+    ids: Tensor
+    """[S, T] int64, prompt, answer, zeros."""
+    predicts: Tensor
+    """[N] int64, places in the flattened [S * T] whose hidden state predicts an answer token."""
+    targets: Tensor
+    """[N] int64, those answer tokens."""
+    lengths: list[int]
+    """Answer tokens per sequence; they add up to N."""
+    advantages: Tensor
+    """[N] float32."""
+
+
+def micro_batches(
+    batch: Sequence[TrainingSequence], order: Sequence[int], size: int, device: torch.device
+) -> list[MicroBatch]:
+    """Cut the sequences named by `order` into micro-batches of at most `size`, alike in length, longest
+    first.
+
+    Longest first: if memory runs out, it does so before any work is lost.
+    """
+    ordered = sorted(order, key=lambda i: (-len(batch[i].prompt) - len(batch[i].tokens), i))
+    cut = [ordered[at : at + size] for at in range(0, len(ordered), size)]
+    return [_micro_batch(batch, places, device) for places in cut]
+
+
+def _micro_batch(batch: Sequence[TrainingSequence], places: list[int], device: torch.device) -> MicroBatch:
+    chosen = [batch[i] for i in places]
+    longest = max(len(s.prompt) + len(s.tokens) for s in chosen)
+    width = -(-longest // LENGTH_STEP) * LENGTH_STEP
+    ids = torch.zeros(len(chosen), width, dtype=torch.int64)
+    predicts, targets, advantages = [], [], []
+    for row, s in enumerate(chosen):
+        end = len(s.prompt) + len(s.tokens)
+        ids[row, :end] = torch.tensor(s.prompt + s.tokens)
+        # Position p predicts token p + 1; the first answer token is predicted by the last prompt token.
+        predicts.append(torch.arange(row * width + len(s.prompt) - 1, row * width + end - 1))
+        targets.append(ids[row, len(s.prompt) : end])
+        advantages.append(torch.full((len(s.tokens),), s.advantage, dtype=torch.float32))
+    return MicroBatch(
+        sequences=places,
+        ids=ids.to(device),
+        predicts=torch.cat(predicts).to(device),
+        targets=torch.cat(targets).to(device),
+        lengths=[len(s.tokens) for s in chosen],
+        advantages=torch.cat(advantages).to(device),
+    )

@@ -1,0 +1,122 @@
+"""One decoding step after the other: the part of generation that has to be fast.
+
+`start` reads each distinct prompt once and spreads its keys and values over the sequences that continue it;
+`step` feeds one token to each sequence; `keep` drops sequences that are done. `Decoder` (any model, through
+transformers' own modules) is here; `decoder_llama.py` has Llama and Qwen2 written out, several times faster
+on tiny models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+PREFILL_TOKENS = 8192
+"""Prompt tokens read at once."""
+
+
+@dataclass(frozen=True)
+class PromptBatch:
+    """Distinct prompts, padded left, and which of them each sequence continues."""
+
+    ids: Tensor
+    """[P, T] int64."""
+    pads: Tensor
+    """[P] int64, padding tokens at the left of each prompt."""
+    rows: Tensor
+    """[B] int64, the prompt of each sequence."""
+
+    @staticmethod
+    def of(prompts: list[list[int]], rows: list[int], device: torch.device) -> PromptBatch:
+        """Pad prompts of different lengths left, with zeros that no position ever looks at."""
+        longest = max(map(len, prompts))
+        ids = torch.tensor([[0] * (longest - len(p)) + p for p in prompts], device=device)
+        pads = torch.tensor([longest - len(p) for p in prompts], device=device)
+        return PromptBatch(ids, pads, torch.tensor(rows, device=device))
+
+    def blocks(self) -> list[PromptBatch]:
+        """Return the prompts in blocks of at most PREFILL_TOKENS tokens, each with all its rows 0, 1, 2,
+        ..."""
+        size = max(1, PREFILL_TOKENS // self.ids.shape[1])
+        cut = range(0, len(self.ids), size)
+        return [
+            PromptBatch(
+                self.ids[i : i + size], self.pads[i : i + size], torch.arange(len(self.ids[i : i + size]))
+            )
+            for i in cut
+        ]
+
+
+class Decoding(Protocol):
+    """A batch of sequences under way."""
+
+    def step(self, tokens: Tensor) -> Tensor:
+        """Append one token to each sequence: tokens [B] -> logits of the next one [B, V]."""
+
+    def keep(self, rows: Tensor) -> None:
+        """Go on with these sequences only: rows [B'] int64."""
+
+
+@dataclass(frozen=True)
+class Started:
+    """Logits [B, V] of the first token of each sequence, and what continues them."""
+
+    logits: Tensor
+    decoding: Decoding
+
+
+Start = Callable[[PromptBatch, int], Started]
+"""(prompts, longest answer in tokens) -> a batch under way."""
+
+
+class TransformersDecoding:
+    """Any causal model through its own modules and transformers' cache, which grows by concatenation."""
+
+    def __init__(self, model: Any, batch: PromptBatch, room: int) -> None:
+        del room  # the cache grows with the answers
+        from transformers import DynamicCache
+
+        self._model = model
+        self._cache = DynamicCache(config=model.config)
+        seen = torch.arange(batch.ids.shape[1], device=batch.ids.device)[None] >= batch.pads[:, None]
+        positions = (seen.cumsum(1) - 1).clamp(min=0)
+        out = self._run(batch.ids, seen.long(), positions)
+        self._cache.batch_select_indices(batch.rows)
+        self._seen = seen.long()[batch.rows]
+        self._positions = positions[:, -1][batch.rows]
+        self.first_logits = out[batch.rows]
+
+    def _run(self, ids: Tensor, seen: Tensor, positions: Tensor) -> Tensor:
+        out = self._model(
+            input_ids=ids,
+            attention_mask=seen,
+            position_ids=positions,
+            past_key_values=self._cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        logits: Tensor = out.logits[:, -1]
+        return logits
+
+    def step(self, tokens: Tensor) -> Tensor:
+        self._seen = torch.cat([self._seen, self._seen.new_ones(len(tokens), 1)], 1)
+        self._positions = self._positions + 1
+        return self._run(tokens[:, None], self._seen, self._positions[:, None])
+
+    def keep(self, rows: Tensor) -> None:
+        self._cache.batch_select_indices(rows)
+        self._seen, self._positions = self._seen[rows], self._positions[rows]
+
+
+def start_with_transformers(model: Any) -> Start:
+    """Return a starter that decodes through the model's own modules (with the adapter as it is switched)."""
+
+    def start(batch: PromptBatch, room: int) -> Started:
+        decoding = TransformersDecoding(model, batch, room)
+        return Started(decoding.first_logits, decoding)
+
+    return start

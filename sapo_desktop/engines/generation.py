@@ -1,0 +1,184 @@
+"""Answers to questions in one batch: the loop, its memory and its manners.
+
+Each distinct prompt is read once and continued by all its answers. Sequences that ended leave the batch when
+enough of them have. Out of memory halves the batch and goes on with what is left; a cancel is seen at every
+step. Left out: speculative decoding, beams, stop strings (an answer ends with end-of-sequence or at the
+limit).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import torch
+
+from sapo_desktop.core.errors import HostCancelled, OutOfMemory
+from sapo_desktop.core.records import Completion, FinishReason, Sampling
+from sapo_desktop.engines.decoder import PromptBatch, Start
+from sapo_desktop.engines.memory import is_out_of_memory, release_memory
+from sapo_desktop.engines.protocols import GenerationProgress
+from sapo_desktop.engines.sampling import draw, uniforms
+
+PROGRESS_SECONDS = 0.25
+COMPACT_SHARE = 1 / 8
+"""Sequences leave the batch once this share of it has ended: copying the cache costs about two steps."""
+
+
+@dataclass(frozen=True)
+class GenerationJob:
+    """What to answer and how; token ids only."""
+
+    prompts: Sequence[list[int]]
+    answers: int
+    sampling: Sampling
+    stop_tokens: frozenset[int]
+    context: int
+    batch: int = 0
+    """Most sequences at once; 0: all."""
+
+    @property
+    def total(self) -> int:
+        return len(self.prompts) * self.answers
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Sequences in order of prompt, then answer; texts are the caller's business."""
+
+    tokens: list[list[int]]
+    logprobs: list[list[float]]
+    finish: list[FinishReason]
+    batch: int
+    """Sequences decoded at once, after any halving."""
+
+    def completions(self, answers: int, text: Callable[[list[int]], str]) -> list[list[Completion]]:
+        """Return the answers grouped by prompt."""
+        made = [
+            Completion(tokens=t, logprobs=p, text=text(t), finish=f)
+            for t, p, f in zip(self.tokens, self.logprobs, self.finish, strict=True)
+        ]
+        return [made[i : i + answers] for i in range(0, len(made), answers)]
+
+
+@dataclass
+class Watch:
+    """How the outside follows and stops a generation."""
+
+    should_stop: Callable[[], bool] = lambda: False
+    progress: Callable[[GenerationProgress], None] = lambda _: None
+    token: Callable[[int, int], None] = lambda _row, _token: None
+    """Called with (sequence, token) for every token of a generation of one sequence."""
+    total: int = 0
+    finished: int = 0
+    tokens: int = 0
+    _told: float = field(default_factory=time.monotonic)
+
+    def check(self) -> None:
+        """Raise HostCancelled where a stop was asked for; tell the progress four times a second."""
+        if self.should_stop():
+            raise HostCancelled("Answering was cancelled.")
+        now = time.monotonic()
+        if now - self._told >= PROGRESS_SECONDS:
+            self._told = now
+            self.progress(GenerationProgress(finished=self.finished, total=self.total, tokens=self.tokens))
+
+
+@torch.inference_mode()
+def generate(job: GenerationJob, start: Start, device: torch.device, watch: Watch) -> Answers:
+    """Answer each prompt `job.answers` times; raises HostCancelled, or OutOfMemory when one sequence is too
+    many."""
+    watch.total = job.total
+    done = _Collected(job.total)
+    batch = min(job.batch or job.total, job.total)
+    at = 0
+    while at < job.total:
+        rows = list(range(at, min(at + batch, job.total)))
+        before = (watch.finished, watch.tokens)
+        try:
+            _generate_rows(job, rows, start, device, watch, done)
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+            if len(rows) == 1:
+                raise OutOfMemory(
+                    "There is not enough memory for a single answer. "
+                    "Shorten the answers or choose a smaller model."
+                ) from error
+            watch.finished, watch.tokens = before
+            done.forget(rows)
+            batch = len(rows) // 2
+            release_memory()
+            continue
+        at += len(rows)
+    return Answers(done.tokens, done.logprobs, done.finish, batch)
+
+
+class _Collected:
+    """What has been drawn, per sequence."""
+
+    def __init__(self, total: int) -> None:
+        self.tokens: list[list[int]] = [[] for _ in range(total)]
+        self.logprobs: list[list[float]] = [[] for _ in range(total)]
+        self.finish: list[FinishReason] = ["length"] * total
+
+    def forget(self, rows: list[int]) -> None:
+        for row in rows:
+            self.tokens[row], self.logprobs[row], self.finish[row] = [], [], "length"
+
+
+def _generate_rows(
+    job: GenerationJob, rows: list[int], start: Start, device: torch.device, watch: Watch, done: _Collected
+) -> None:
+    """Answer the given sequences in one batch."""
+    limits = {row: _limit(job, row) for row in rows}
+    watch.finished += sum(limits[row] == 0 for row in rows)
+    alive = [row for row in rows if limits[row] > 0]
+    if not alive:
+        return
+    longest = max(limits[row] for row in alive)
+    started = start(_prompt_batch(job, alive, device), longest)
+    logits, decoding = started.logits, started.decoding
+    # Without a draw the numbers are not needed; one column keeps the loop the same.
+    noise = uniforms(job.sampling.seed, alive, 1 if job.sampling.greedy else longest)
+    slots = list(range(len(alive)))  # rows of the batch whose sequence goes on
+    for step in range(longest):
+        watch.check()
+        drawn = draw(logits, job.sampling, noise[:, min(step, noise.shape[1] - 1)])
+        tokens, logprobs = drawn.tokens.tolist(), drawn.logprobs.tolist()
+        going = []
+        for slot in slots:
+            row, token = alive[slot], tokens[slot]
+            done.tokens[row].append(token)
+            done.logprobs[row].append(logprobs[slot])
+            watch.token(row, token)
+            if token in job.stop_tokens:
+                done.finish[row] = "stop"
+            elif len(done.tokens[row]) < limits[row]:
+                going.append(slot)
+        watch.tokens += len(slots)
+        watch.finished += len(slots) - len(going)
+        slots = going
+        if not slots:
+            return
+        following = drawn.tokens
+        if len(alive) - len(slots) >= max(1, COMPACT_SHARE * len(alive)):
+            kept = torch.tensor(slots)
+            decoding.keep(kept.to(device))
+            following, noise = following[kept.to(device)], noise[kept]
+            alive, slots = [alive[slot] for slot in slots], list(range(len(slots)))
+        logits = decoding.step(following)
+
+
+def _limit(job: GenerationJob, row: int) -> int:
+    """Tokens that the answer may have; 0 where the prompt fills the model's context."""
+    return max(0, min(job.sampling.max_tokens, job.context - len(job.prompts[row // job.answers])))
+
+
+def _prompt_batch(job: GenerationJob, rows: list[int], device: torch.device) -> PromptBatch:
+    numbers = {tuple(job.prompts[row // job.answers]): 0 for row in rows}
+    for number, prompt in enumerate(numbers):
+        numbers[prompt] = number
+    index = [numbers[tuple(job.prompts[row // job.answers])] for row in rows]
+    return PromptBatch.of([list(prompt) for prompt in numbers], index, device)

@@ -1,0 +1,67 @@
+"""Drawing tokens: each sequence has its own stream of uniform numbers, so who shares its batch changes
+nothing.
+
+A token is drawn by inverting the cumulative distribution at the sequence's next uniform number.
+Log-probabilities are those of the whole distribution at the temperature, whatever top-p, top-k and min-p cut
+away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from sapo_desktop.core.records import Sampling
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One token per sequence."""
+
+    tokens: Tensor
+    """[B] int64."""
+    logprobs: Tensor
+    """[B] float32, log p at the temperature."""
+
+
+def uniforms(seed: int, rows: list[int], count: int) -> Tensor:
+    """Return [len(rows), count] float64 in [0, 1): the stream of sequence `row` under `seed`, on the CPU."""
+    streams = [np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, row]))) for row in rows]
+    return torch.from_numpy(np.stack([stream.random(count) for stream in streams]))
+
+
+def draw(logits: Tensor, sampling: Sampling, uniform: Tensor) -> Drawn:
+    """Draw one token per row: logits [B, V], uniform [B] in [0, 1)."""
+    greedy = sampling.greedy or sampling.temperature <= 0
+    temperature = sampling.temperature if sampling.temperature > 0 else 1.0
+    logprobs = torch.log_softmax(logits.float() / temperature, -1)
+    tokens = logits.argmax(-1) if greedy else _invert(_cut(logprobs, sampling).exp(), uniform)
+    return Drawn(tokens, logprobs.gather(1, tokens[:, None]).squeeze(1))
+
+
+def _cut(logprobs: Tensor, sampling: Sampling) -> Tensor:
+    """Set what top-k, top-p and min-p exclude to -inf; the likeliest token always stays."""
+    if sampling.top_k > 0:
+        least = logprobs.topk(min(sampling.top_k, logprobs.shape[-1])).values[:, -1:]
+        logprobs = logprobs.masked_fill(logprobs < least, float("-inf"))
+    if sampling.min_p > 0:
+        floor = logprobs.max(-1, keepdim=True).values + np.log(sampling.min_p)
+        logprobs = logprobs.masked_fill(logprobs < floor, float("-inf"))
+    if sampling.top_p < 1:
+        ordered, index = torch.softmax(logprobs, -1).sort(dim=-1, descending=True, stable=True)
+        beyond = ordered.cumsum(-1) - ordered >= sampling.top_p
+        beyond[:, 0] = False
+        logprobs = logprobs.masked_fill(torch.zeros_like(beyond).scatter(1, index, beyond), float("-inf"))
+    return logprobs
+
+
+def _invert(weights: Tensor, uniform: Tensor) -> Tensor:
+    """Return the first token whose cumulative weight exceeds uniform times the total; float64, so that rare
+    tokens of a large vocabulary keep their share."""
+    cumulative = weights.double().cumsum(-1)
+    goal = uniform.to(cumulative.device)[:, None] * cumulative[:, -1:]
+    tokens = torch.searchsorted(cumulative, goal, right=True).squeeze(1)
+    return tokens.clamp(max=weights.shape[-1] - 1)

@@ -1,0 +1,176 @@
+"""The engine as its host process sees it: one request in, one reply out.
+
+Generator and trainer are one object over one model. The host sets `cancelled` when a cancel arrives;
+generation looks at it every step, training every micro-batch, and HostCancelled rises. Everything that is
+wrong with a request rises as an error of core/errors.py.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+import torch
+
+from sapo_desktop.core.errors import HostError, UsageError
+from sapo_desktop.core.records import StepReport
+from sapo_desktop.engines import protocols as p
+from sapo_desktop.engines.decoder import Start, start_with_transformers
+from sapo_desktop.engines.decoder_llama import WrittenOutModel, can_be_written_out, start_written_out
+from sapo_desktop.engines.generation import Answers, GenerationJob, Watch, generate
+from sapo_desktop.engines.lora import Policy
+from sapo_desktop.engines.torch_lm import LanguageModel, load_language_model
+from sapo_desktop.engines.trainer import GrpoTrainer
+from sapo_desktop.engines.training_state import reset_trainer, restore_trainer, save_trainer
+
+PACKED_PARAMETERS = 64_000_000
+"""Models up to this size are copied and packed for decoding; above it Python's share of a step is small."""
+
+
+class TorchEngine:
+    """A loaded model that answers and learns."""
+
+    def __init__(self, request: p.Load) -> None:
+        torch.set_num_threads(max(1, request.threads))
+        self.lm: LanguageModel = load_language_model(Path(request.model), request.device, request.dtype)
+        if request.trainer.method == "full" and self.lm.dtype != torch.float32:
+            raise UsageError(
+                "Full training needs float32 weights. Set the number format to float32, or use LoRA."
+            )
+        self.policy = Policy(self.lm.model, request.trainer)
+        self.trainer = GrpoTrainer(self.policy, request.trainer, self.lm.device)
+        self._packed: dict[bool, tuple[int, WrittenOutModel]] = {}
+        self._batch = 0
+
+    def loaded(self) -> p.Loaded:
+        """Describe the engine."""
+        return p.Loaded(
+            model=str(self.lm.folder),
+            parameters=self.lm.parameters,
+            trainable=sum(t.numel() for t in self.policy.trainable().values()),
+            device=str(self.lm.device),
+            dtype=str(self.lm.dtype).removeprefix("torch."),
+            vocabulary=self.lm.vocabulary,
+            context=self.lm.context,
+            versions={name: version(name) for name in ("torch", "transformers", "peft")},
+        )
+
+    def generate(self, request: p.Generate, progress: p.Progress, cancelled: threading.Event) -> p.Generated:
+        """Answer questions."""
+        began = time.monotonic()
+        prompts = [self.lm.prompt_tokens(text) for text in request.prompts]
+        job = GenerationJob(
+            prompts, request.answers, request.sampling, self.lm.stop_tokens, self.lm.context, self._batch
+        )
+        watch = Watch(should_stop=cancelled.is_set, progress=progress)
+        if job.total == 1:
+            watch.token = _Speaker(self.lm, progress)
+        answers = self._answer(job, request.base, watch)
+        if job.total and answers.batch < min(self._batch or job.total, job.total):
+            self._batch = answers.batch  # what did not fit once is not tried every round
+        return p.Generated(
+            prompt_tokens=prompts,
+            completions=answers.completions(request.answers, self.lm.text),
+            seconds=time.monotonic() - began,
+            batch=answers.batch,
+        )
+
+    def configure(self, request: p.Configure) -> None:
+        """Change what needs no reload."""
+        if request.threads is not None:
+            torch.set_num_threads(max(1, request.threads))
+        self.trainer.configure(request.learning_rate, request.micro_batch)
+
+    def export(self, request: p.Export) -> list[str]:
+        """Write the weights for use elsewhere."""
+        from sapo_desktop.engines.export import export
+
+        return export(
+            request.format, self.policy.model, self.lm.tokenizer, self.lm.folder, Path(request.folder)
+        )
+
+    def _answer(self, job: GenerationJob, base: bool, watch: Watch) -> Answers:
+        if base:
+            with self.policy.as_base():
+                return generate(job, self._start(base), self.lm.device, watch)
+        return generate(job, self._start(base), self.lm.device, watch)
+
+    def _start(self, base: bool) -> Start:
+        if self.lm.parameters > PACKED_PARAMETERS or not can_be_written_out(self.lm.model.config):
+            return start_with_transformers(self.lm.model)
+        wanted = 0 if base else self.policy.version
+        held = self._packed.get(base)
+        if held is None or held[0] != wanted:
+            held = (wanted, WrittenOutModel(self.lm.model, merged=not base))
+            self._packed[base] = held
+        return start_written_out(held[1])
+
+
+class _Speaker:
+    """Turns the tokens of a single answer into pieces of text as soon as they are whole characters."""
+
+    def __init__(self, lm: LanguageModel, progress: p.Progress) -> None:
+        self._lm, self._progress = lm, progress
+        self._tokens: list[int] = []
+        self._said = ""
+
+    def __call__(self, row: int, token: int) -> None:
+        del row  # there is one
+        self._tokens.append(token)
+        text = self._lm.text(self._tokens)
+        if text.endswith("\N{REPLACEMENT CHARACTER}") or not text.startswith(self._said):
+            return  # half of a character, or the tokenizer thinks again about the last one
+        if len(text) > len(self._said):
+            self._progress(p.TokenText(text=text[len(self._said) :]))
+            self._said = text
+
+
+class Service:
+    """Answers engine requests, one at a time."""
+
+    def __init__(self) -> None:
+        self.cancelled = threading.Event()
+        self._engine: TorchEngine | None = None
+
+    def handle(self, request: p.EngineRequest, progress: p.Progress) -> p.EngineReply:
+        """Do what is asked; raises SapoError. A cancel ends the request under way, not the next one."""
+        if isinstance(request, p.Load):
+            self._engine = None  # give the memory back before the next model comes
+            self._engine = TorchEngine(request)
+            return self._engine.loaded()
+        if self._engine is None:
+            raise HostError("The engine was asked to work before a model was loaded.")
+        return self._work(self._engine, request, progress)
+
+    def _work(self, engine: TorchEngine, request: p.EngineRequest, progress: p.Progress) -> p.EngineReply:
+        match request:
+            case p.Generate():
+                return engine.generate(request, progress, self.cancelled)
+            case p.Encode():
+                return p.Encoded(tokens=[engine.lm.encode_foreign(t, request.end) for t in request.texts])
+            case p.Step():
+                engine.trainer.should_stop = self.cancelled.is_set
+                report: StepReport = engine.trainer.step(request.batch)
+                return p.Stepped(report=report)
+            case p.Save():
+                return p.Done(files=save_trainer(engine.trainer, Path(request.folder)))
+            case p.Restore(folder=None):
+                reset_trainer(engine.trainer)
+                return p.Done()
+            case p.Restore():
+                restore_trainer(engine.trainer, Path(str(request.folder)), request.weights_only)
+                return p.Done()
+            case p.Configure():
+                engine.configure(request)
+                return p.Done()
+            case p.Export():
+                return p.Done(files=engine.export(request))
+            case p.Load():
+                return self.handle(request, progress)
+
+
+def create() -> Service:
+    """Return the engine for a host process; nothing is loaded yet."""
+    return Service()

@@ -1,0 +1,175 @@
+"""A causal language model and its tokenizer, loaded from a folder on this machine.
+
+Nothing is downloaded and nothing is unpickled: weights are safetensors or they are refused, and code inside a
+model folder is never run. What is left out: quantised weights, models with an output bias or capped logits
+(the chunked log-softmax of `logprobs.py` would be wrong for them, so they are refused with a sentence).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from sapo_desktop.core.errors import ModelError
+
+PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack")
+
+# Below this many parameters float32 is as fast as anything and the numbers are easier to trust.
+SMALL_MODEL = 100_000_000
+
+
+@dataclass(frozen=True)
+class LanguageModel:
+    """Weights and tokenizer of one folder."""
+
+    folder: Path
+    model: Any
+    """transformers' `...ForCausalLM`, in eval mode (there is no dropout to switch on)."""
+    tokenizer: Any
+    device: torch.device
+    dtype: torch.dtype
+    parameters: int
+    """Of the base; an adapter is not counted."""
+
+    @property
+    def context(self) -> int:
+        """Positions the model was made for; prompt and answer together fit into it."""
+        return int(self.model.config.max_position_embeddings)
+
+    @property
+    def vocabulary(self) -> int:
+        return int(self.model.get_output_embeddings().weight.shape[0])
+
+    @property
+    def stop_tokens(self) -> frozenset[int]:
+        """Every id that ends an answer."""
+        named = self.model.generation_config.eos_token_id
+        ids = named if isinstance(named, list) else [named]
+        return frozenset(int(i) for i in [*ids, self.tokenizer.eos_token_id] if i is not None)
+
+    @property
+    def end_token(self) -> int:
+        return int(self.tokenizer.eos_token_id)
+
+    def prompt_tokens(self, question: str) -> list[int]:
+        """Return the question as one user turn of the chat template, ready to be answered.
+
+        A model without a template (a base model) gets the bare text.
+        """
+        if self.tokenizer.chat_template is None:
+            return list(self.tokenizer(question)["input_ids"])
+        turn = [{"role": "user", "content": question}]
+        return list(
+            self.tokenizer.apply_chat_template(
+                turn, add_generation_prompt=True, tokenize=True, return_dict=False
+            )
+        )
+
+    def text(self, tokens: list[int]) -> str:
+        """Return the tokens as text, special tokens left out."""
+        return str(
+            self.tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        )
+
+    def encode_foreign(self, text: str, end: bool) -> list[int] | None:
+        """Return a peer's text as ids with special tokens taken as plain text, None where it spells one.
+
+        Added tokens that are not special (`<answer>`, fixed phrases) are ordinary vocabulary: an own answer
+        would carry the same ids, so foreign text may use them too.
+        """
+        if any(special in text for special in self._special_texts()):
+            return None
+        ids = self.tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+        return [*ids, self.end_token] if end else list(ids)
+
+    def _special_texts(self) -> list[str]:
+        return [str(t) for t in self.tokenizer.added_tokens_decoder.values() if t.special]
+
+
+def load_language_model(folder: Path, device: str = "auto", dtype: str = "auto") -> LanguageModel:
+    """Load the model of a folder in transformers' layout; raises ModelError with what to do."""
+    os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported: it reads this once
+    import transformers
+    from safetensors import SafetensorError
+
+    _check_folder(folder)
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    where = _device(device)
+    try:
+        config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        precision = _dtype(dtype, where, folder)
+        model, info = transformers.AutoModelForCausalLM.from_pretrained(
+            folder,
+            config=config,
+            dtype=precision,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            attn_implementation="eager" if where.type == "cpu" else "sdpa",
+            output_loading_info=True,
+        )
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, json.JSONDecodeError) as error:
+        raise ModelError(
+            f"The model in {folder} cannot be read: {error}. Get the folder again, whole."
+        ) from error
+    if info["missing_keys"] or info["mismatched_keys"]:
+        lacking = ", ".join(sorted(map(str, [*info["missing_keys"], *info["mismatched_keys"]]))[:3])
+        raise ModelError(
+            f"The weights in {folder} are not complete ({lacking}). Get the folder again, whole."
+        )
+    count = sum(p.numel() for p in model.parameters())
+    loaded = LanguageModel(folder, model.to(where).eval(), tokenizer, where, precision, count)
+    _check_kind(loaded)
+    return loaded
+
+
+def _check_folder(folder: Path) -> None:
+    if not (folder / "config.json").is_file():
+        raise ModelError(f"There is no model in {folder}: config.json is missing. Choose another folder.")
+    if any(folder.glob("*.safetensors")):
+        return
+    if any(path for pattern in PICKLED for path in folder.glob(pattern)):
+        raise ModelError(
+            f"The weights in {folder} are not safetensors. Other formats can run code when they are read; "
+            "get the model as safetensors."
+        )
+    raise ModelError(f"There are no weights (*.safetensors) in {folder}. Get the folder again, whole.")
+
+
+def _check_kind(loaded: LanguageModel) -> None:
+    config = loaded.model.config
+    head = loaded.model.get_output_embeddings()
+    capped = getattr(config, "final_logit_softcapping", None) or getattr(config, "logit_scale", None)
+    if head is None or getattr(head, "bias", None) is not None or capped:
+        raise ModelError(
+            f"Models of type {config.model_type} are not supported: their output layer is unusual."
+        )
+    if loaded.tokenizer.eos_token_id is None:
+        raise ModelError(f"The tokenizer in {loaded.folder} names no end-of-sequence token.")
+
+
+def _device(name: str) -> torch.device:
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        return torch.empty(0, device=name).device
+    except (RuntimeError, AssertionError) as error:
+        raise ModelError(f"The device {name!r} cannot be used: {error}") from error
+
+
+def _dtype(name: str, device: torch.device, folder: Path) -> torch.dtype:
+    if name == "auto":
+        small = sum(path.stat().st_size for path in folder.glob("*.safetensors")) < 2 * SMALL_MODEL
+        slow = device.type == "cpu" and not torch.cpu._is_avx512_bf16_supported()
+        return torch.float32 if small or slow else torch.bfloat16
+    known = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+    if name not in known:
+        raise ModelError(f"The number format {name!r} is not known. Choose auto, {', '.join(known)}.")
+    return known[name]
