@@ -1,9 +1,9 @@
 """The group advantage of GRPO (arXiv 2402.03300, section 4.1.2), in plain Python.
 
-A = (r - mean of the group) / population standard deviation of the group, and 0 for every answer where all rewards are
-equal. TRL divides by the sample standard deviation + 1e-4 instead; for a group of 8 with one solved answer that is
-2.47 where this gives 2.65 (a factor of sqrt(8/7), constant for a fixed group size, so a matter of learning rate).
-The advantage is taken per group before groups are mixed.
+A = (r - mean of the group) / population standard deviation of the group, and 0 for every answer where all
+rewards are equal. TRL divides by the sample standard deviation + 1e-4 instead; for a group of 8 with one
+solved answer that is 2.47 where this gives 2.65 (a factor of sqrt(8/7), constant for a fixed group size, so a
+matter of learning rate). The advantage is taken per group before groups are mixed.
 """
 
 from __future__ import annotations

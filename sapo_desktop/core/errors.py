@@ -57,7 +57,8 @@ class HostError(SapoError):
 
 
 class HostDied(HostError):
-    """A host process ended without answering. `killed`: by SIGKILL, as the system does when memory runs out."""
+    """A host process ended without answering. `killed`: by SIGKILL, as the system does when memory runs
+    out."""
 
     def __init__(self, text: str, *, killed: bool = False) -> None:
         super().__init__(text)
@@ -93,7 +94,8 @@ class HistoryError(SapoError):
 
 
 def error_class(name: str) -> type[SapoError]:
-    """The class of that name in this tree, SapoError for others: how an error keeps its kind between processes."""
+    """The class of that name in this tree, SapoError for others: how an error keeps its kind between
+    processes."""
     known = [SapoError]
     for kind in known:
         if kind.__name__ == name:

@@ -1,7 +1,7 @@
 """I own and J external groups make one training batch (SAPO's step 4).
 
-The unit of I and J is a group, a question with its answers. Where fewer external groups are at hand than wanted, own
-ones fill up and the result says how many.
+The unit of I and J is a group, a question with its answers. Where fewer external groups are at hand than
+wanted, own ones fill up and the result says how many.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def training_sequences(
 ) -> list[TrainingSequence]:
     """Lay the groups out as the trainer's batch.
 
-    Own answers are the sampled token ids themselves. Answers of advantage 0 stay in: they add nothing to the gradient,
-    but the loss is normalised by the token count of the whole batch (DESIGN.md section 4).
+    Own answers are the sampled token ids themselves. Answers of advantage 0 stay in: they add nothing to the
+    gradient, but the loss is normalised by the token count of the whole batch (DESIGN.md section 4).
     """
     return [
         TrainingSequence(prompt=prompt, tokens=completion.tokens, advantage=advantage)

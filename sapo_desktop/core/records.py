@@ -1,7 +1,7 @@
 """The records that pass between the parts of a round.
 
-All are frozen msgspec structs, so they cross process edges as they are and are checked once, at the edge. Token ids
-and log-probabilities are plain lists: no part outside `engines` knows a tensor.
+All are frozen msgspec structs, so they cross process edges as they are and are checked once, at the edge.
+Token ids and log-probabilities are plain lists: no part outside `engines` knows a tensor.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FinishReason = Literal["stop", "length", "cancelled"]
 Origin = Literal["own", "peer", "human"]
 
 
-class Question(Record):
+class Question(Record, frozen=True):
     """One question as every node that knows its task and seed can make it again."""
 
     task: str
@@ -32,7 +32,7 @@ class Question(Record):
     """First 8 bytes of SHA-256 over the text; tells a peer with another library version apart."""
 
 
-class Mark(Record):
+class Mark(Record, frozen=True):
     """What the examiner says about one completion."""
 
     solved: bool
@@ -46,7 +46,7 @@ class Mark(Record):
     verdict: Verdict
 
 
-class Sampling(Record):
+class Sampling(Record, frozen=True):
     """How tokens are drawn. Log-probabilities are always those at `temperature` with top_p 1."""
 
     temperature: float = 1.0
@@ -58,7 +58,7 @@ class Sampling(Record):
     greedy: bool = False
 
 
-class Completion(Record):
+class Completion(Record, frozen=True):
     """One sampled answer to one question."""
 
     tokens: list[int]
@@ -70,7 +70,7 @@ class Completion(Record):
     finish: FinishReason
 
 
-class Group(Record):
+class Group(Record, frozen=True):
     """One question with its marked answers: the unit of I and J in SAPO."""
 
     question: Question
@@ -81,7 +81,7 @@ class Group(Record):
     """Hex key of the peer that shared it; empty for own groups."""
 
 
-class TrainingSequence(Record):
+class TrainingSequence(Record, frozen=True):
     """One answer as the trainer sees it."""
 
     prompt: list[int]
@@ -92,7 +92,7 @@ class TrainingSequence(Record):
     external: bool = False
 
 
-class TrainerSettings(Record):
+class TrainerSettings(Record, frozen=True):
     """What the loss and the optimiser are given (DESIGN.md section 4)."""
 
     method: Literal["lora", "full"] = "lora"
@@ -112,7 +112,7 @@ class TrainerSettings(Record):
     seed: int = 0
 
 
-class StepReport(Record):
+class StepReport(Record, frozen=True):
     """What one trainer step did."""
 
     loss: float
@@ -130,7 +130,7 @@ class StepReport(Record):
     seconds: float
 
 
-class TaskMark(Record):
+class TaskMark(Record, frozen=True):
     """Marks of one task in one round or evaluation."""
 
     task: str
@@ -140,7 +140,7 @@ class TaskMark(Record):
     reward: float
 
 
-class RoundReport(Record):
+class RoundReport(Record, frozen=True):
     """One finished round, as history keeps it and views show it."""
 
     round: int
@@ -166,7 +166,7 @@ class RoundReport(Record):
     """What happened that a reader should know (filled up with own groups, halved the micro-batch, ...)."""
 
 
-class EvalReport(Record):
+class EvalReport(Record, frozen=True):
     """A held-out score. `score` is the share solved."""
 
     checkpoint: str

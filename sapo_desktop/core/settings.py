@@ -1,7 +1,8 @@
 """Every setting of a node: type, default, and the sentence a user reads.
 
-One frozen struct, flat, so that `settings set KEY VALUE`, the settings file and the window's page are the same list.
-Reading and writing the file is `core/settings_file.py`; ranges are checked here, once, wherever a value comes from.
+One frozen struct, flat, so that `settings set KEY VALUE`, the settings file and the window's page are the
+same list. Reading and writing the file is `core/settings_file.py`; ranges are checked here, once, wherever a
+value comes from.
 """
 
 from __future__ import annotations
@@ -20,15 +21,22 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The settings of one data folder."""
 
     # learning
-    model: Annotated[str, Meta(description="The model that learns: 'starter', or a folder in transformers' layout.")] = (
-        "starter"
-    )
-    seed: Annotated[int, Meta(ge=0, le=2**31 - 1, description="Repeats a silo run exactly; 0 draws one at first start.")] = 0
+    model: Annotated[
+        str, Meta(description="The model that learns: 'starter', or a folder in transformers' layout.")
+    ] = "starter"
+    seed: Annotated[
+        int, Meta(ge=0, le=2**31 - 1, description="Repeats a silo run exactly; 0 draws one at first start.")
+    ] = 0
     tasks: Annotated[
         str,
-        Meta(max_length=2000, description="Families to train on, with or without a level, by comma; 'all' for every family."),
+        Meta(
+            max_length=2000,
+            description="Families to train on, with or without a level, by comma; 'all' for every family.",
+        ),
     ] = "all"
-    curriculum: Annotated[bool, Meta(description="Move each task up above 70% solved and down below 20%.")] = True
+    curriculum: Annotated[
+        bool, Meta(description="Move each task up above 70% solved and down below 20%.")
+    ] = True
     answers: Annotated[int, Meta(ge=2, le=64, description="Answers per question (L).")] = 8
     questions: Annotated[int, Meta(ge=1, le=256, description="Groups in a training step (I + J).")] = 8
     max_tokens: Annotated[int, Meta(ge=8, le=8192, description="Longest answer in tokens.")] = 256
@@ -38,16 +46,27 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Meta(description="strict: 1 if solved, else 0. partial: the marker's own score."),
     ] = "strict"
     mix: Annotated[Mix, Meta(description="Own groups / external groups per training step.")] = "8/0"
-    method: Annotated[Literal["lora", "full"], Meta(description="Train a LoRA adapter, or all weights (tiny models).")] = "lora"
+    method: Annotated[
+        Literal["lora", "full"], Meta(description="Train a LoRA adapter, or all weights (tiny models).")
+    ] = "lora"
     lora_rank: Annotated[int, Meta(ge=1, le=256, description="Rank of the adapter.")] = 8
     learning_rate: Annotated[
         float, Meta(ge=0, le=0.1, description="Adam's learning rate; 0: the model's recommended one.")
     ] = 0.0
-    kl_weight: Annotated[float, Meta(ge=0, le=10, description="Weight of the KL term to the base model.")] = 0.0
+    kl_weight: Annotated[float, Meta(ge=0, le=10, description="Weight of the KL term to the base model.")] = (
+        0.0
+    )
     updates: Annotated[int, Meta(ge=1, le=16, description="Optimiser steps per round.")] = 1
-    micro_batch: Annotated[int, Meta(ge=1, le=1024, description="Answers per forward pass; memory and time only.")] = 16
+    micro_batch: Annotated[
+        int, Meta(ge=1, le=1024, description="Answers per forward pass; memory and time only.")
+    ] = 16
     validate_every: Annotated[
-        int, Meta(ge=0, le=100000, description="Rounds between validation scores; 0: none (no guard, no best checkpoint).")
+        int,
+        Meta(
+            ge=0,
+            le=100000,
+            description="Rounds between validation scores; 0: none (no guard, no best checkpoint).",
+        ),
     ] = 25
     # being a good guest
     silo: Annotated[bool, Meta(description="No network at all.")] = True
@@ -57,8 +76,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Literal["end", "continue"],
         Meta(description="What the worker does when the window or terminal that started it goes away."),
     ] = "end"
-    keep_checkpoints: Annotated[int, Meta(ge=2, le=1000, description="Checkpoints kept beside base and best.")] = 5
+    keep_checkpoints: Annotated[
+        int, Meta(ge=2, le=1000, description="Checkpoints kept beside base and best.")
+    ] = 5
     write_gigabytes_a_day: Annotated[
         float, Meta(gt=0, le=1000, description="Most that checkpoints may write a day, in GB.")
     ] = 10.0
-    device: Annotated[Literal["auto", "cpu", "cuda", "mps"], Meta(description="Where torch computes.")] = "auto"
+    device: Annotated[Literal["auto", "cpu", "cuda", "mps"], Meta(description="Where torch computes.")] = (
+        "auto"
+    )

@@ -1,7 +1,8 @@
 """The two small interfaces an engine owes, and the messages its host process speaks.
 
-A generator turns prompts into completions; a trainer turns marked completions into a step on the adapter. Where both
-are torch they are one object in one process with one copy of the base weights. No torch here: the worker imports this.
+A generator turns prompts into completions; a trainer turns marked completions into a step on the adapter.
+Where both are torch they are one object in one process with one copy of the base weights. No torch here: the
+worker imports this.
 """
 
 from __future__ import annotations
@@ -44,14 +45,14 @@ class Trainer(Protocol):
         """Take over what `save` wrote; raises CheckpointError where it does not fit."""
 
 
-# -- what the engine host is asked --------------------------------------------------------------------------------
+# -- what the engine host is asked -------------------------------------------------------------------------
 
 
 class EngineMessage(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Base of requests, replies and progress of the engine host."""
 
 
-class Load(EngineMessage):
+class Load(EngineMessage, frozen=True):
     """Load base weights and make a fresh adapter. Must come first; may come again (another model)."""
 
     model: str
@@ -62,7 +63,7 @@ class Load(EngineMessage):
     dtype: str = "auto"
 
 
-class Loaded(EngineMessage):
+class Loaded(EngineMessage, frozen=True):
     model: str
     parameters: int
     trainable: int
@@ -73,7 +74,7 @@ class Loaded(EngineMessage):
     versions: dict[str, str]
 
 
-class Generate(EngineMessage):
+class Generate(EngineMessage, frozen=True):
     """Answer each question `answers` times with the current adapter, or with the base where `base` is set."""
 
     prompts: list[str]
@@ -83,7 +84,7 @@ class Generate(EngineMessage):
     base: bool = False
 
 
-class Generated(EngineMessage):
+class Generated(EngineMessage, frozen=True):
     prompt_tokens: list[list[int]]
     completions: list[list[Completion]]
     seconds: float
@@ -91,31 +92,32 @@ class Generated(EngineMessage):
     """Sequences decoded at once; smaller than asked after out of memory."""
 
 
-class Encode(EngineMessage):
-    """Turn foreign text into ids with special tokens as plain text; end-of-sequence is appended where asked."""
+class Encode(EngineMessage, frozen=True):
+    """Turn foreign text into ids with special tokens as plain text; end-of-sequence is appended where
+    asked."""
 
     texts: list[str]
     end: bool
 
 
-class Encoded(EngineMessage):
+class Encoded(EngineMessage, frozen=True):
     tokens: list[list[int] | None]
     """None for a text that contains one of the tokenizer's added-token strings."""
 
 
-class Step(EngineMessage):
+class Step(EngineMessage, frozen=True):
     batch: list[TrainingSequence]
 
 
-class Stepped(EngineMessage):
+class Stepped(EngineMessage, frozen=True):
     report: StepReport
 
 
-class Save(EngineMessage):
+class Save(EngineMessage, frozen=True):
     folder: str
 
 
-class Restore(EngineMessage):
+class Restore(EngineMessage, frozen=True):
     """Take over a checkpoint's files; None: back to the untrained adapter."""
 
     folder: str | None
@@ -123,7 +125,7 @@ class Restore(EngineMessage):
     """Roll back the adapter but start the optimiser afresh (the guard)."""
 
 
-class Configure(EngineMessage):
+class Configure(EngineMessage, frozen=True):
     """Change settings that need no reload: learning rate, micro-batch, threads."""
 
     learning_rate: float | None = None
@@ -131,18 +133,19 @@ class Configure(EngineMessage):
     threads: int | None = None
 
 
-class Export(EngineMessage):
-    """Write the current weights for use elsewhere: `peft` (adapter), `merged` (transformers folder) or `gguf`."""
+class Export(EngineMessage, frozen=True):
+    """Write the current weights for use elsewhere: `peft` (adapter), `merged` (transformers folder) or
+    `gguf`."""
 
     format: str
     folder: str
 
 
-class Done(EngineMessage):
+class Done(EngineMessage, frozen=True):
     files: list[str] = []
 
 
-class GenerationProgress(EngineMessage):
+class GenerationProgress(EngineMessage, frozen=True):
     """Sent a few times a second while generating."""
 
     finished: int
@@ -150,7 +153,7 @@ class GenerationProgress(EngineMessage):
     tokens: int
 
 
-class TokenText(EngineMessage):
+class TokenText(EngineMessage, frozen=True):
     """A piece of text of a single streamed answer (`ask`)."""
 
     text: str

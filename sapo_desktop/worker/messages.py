@@ -1,8 +1,8 @@
 """What the window, the command line and the worker say to each other.
 
-A client sends `Call`s; the worker answers each with one `Answer` or `Failure` of the same id and sends `Note`s, each
-with one event, at any time. Everything is a frozen tagged msgspec struct that refuses unknown fields: both ends are of
-one release, so a mismatch is a mistake to show, not a version to bridge.
+A client sends `Call`s; the worker answers each with one `Answer` or `Failure` of the same id and sends
+`Note`s, each with one event, at any time. Everything is a frozen tagged msgspec struct that refuses unknown
+fields: both ends are of one release, so a mismatch is a mistake to show, not a version to bridge.
 """
 
 from __future__ import annotations
@@ -21,91 +21,93 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknow
 
 CheckpointName = str
 """`base`, `best`, `last`, or a number."""
-Phase = Literal["waiting", "questions", "generate", "mark", "share", "draw", "train", "checkpoint", "evaluate"]
+Phase = Literal[
+    "waiting", "questions", "generate", "mark", "share", "draw", "train", "checkpoint", "evaluate"
+]
 
-# -- requests -----------------------------------------------------------------------------------------------------
+# -- requests ----------------------------------------------------------------------------------------------
 
 
-class GetStatus(Message):
+class GetStatus(Message, frozen=True):
     pass
 
 
-class StartRounds(Message):
+class StartRounds(Message, frozen=True):
     """Begin (or go on with) training. `rounds`: stop after that many more; None: until told."""
 
     rounds: int | None = None
 
 
-class Pause(Message):
+class Pause(Message, frozen=True):
     """Pause at once. `seconds`: resume by itself after that long; None: until told."""
 
     seconds: float | None = None
 
 
-class Resume(Message):
+class Resume(Message, frozen=True):
     pass
 
 
-class Finish(Message):
+class Finish(Message, frozen=True):
     """Finish this round, then pause."""
 
 
-class Quit(Message):
+class Quit(Message, frozen=True):
     """End the worker. `finish_round`: after the round in hand, else now, without it."""
 
     finish_round: bool = False
 
 
-class SetSilo(Message):
+class SetSilo(Message, frozen=True):
     on: bool
 
 
-class GetSettings(Message):
+class GetSettings(Message, frozen=True):
     pass
 
 
-class SetSettings(Message):
+class SetSettings(Message, frozen=True):
     """Values as text, as a person types them; all are checked before any is taken."""
 
     values: dict[str, str]
 
 
-class ResetSettings(Message):
+class ResetSettings(Message, frozen=True):
     """Back to the defaults: the named keys, or all where none is named."""
 
     keys: list[str]
 
 
-class ListCheckpoints(Message):
+class ListCheckpoints(Message, frozen=True):
     pass
 
 
-class RollBack(Message):
+class RollBack(Message, frozen=True):
     to: CheckpointName
 
 
-class Evaluate(Message):
+class Evaluate(Message, frozen=True):
     checkpoint: CheckpointName = "last"
     which: Literal["validation", "test"] = "test"
 
 
-class Ask(Message):
+class Ask(Message, frozen=True):
     question: str
     checkpoint: CheckpointName = "last"
     greedy: bool = True
 
 
-class ExportModel(Message):
+class ExportModel(Message, frozen=True):
     format: Literal["peft", "merged", "gguf"]
     to: str
     checkpoint: CheckpointName = "last"
 
 
-class ListTasks(Message):
+class ListTasks(Message, frozen=True):
     pass
 
 
-class TryTask(Message):
+class TryTask(Message, frozen=True):
     """Set one question of a task; with `answer` mark that answer, else let the model answer and mark it."""
 
     task: str
@@ -114,21 +116,21 @@ class TryTask(Message):
     checkpoint: CheckpointName = "last"
 
 
-class GetHistory(Message):
+class GetHistory(Message, frozen=True):
     """Finished rounds after round `after`, oldest first, at most `limit`."""
 
     after: int = 0
     limit: int = 1000
 
 
-class GetRollouts(Message):
+class GetRollouts(Message, frozen=True):
     """Kept answers of rounds after `after`, oldest first, at most `limit`."""
 
     after: int = 0
     limit: int = 200
 
 
-class Examine(Message):
+class Examine(Message, frozen=True):
     """Facts for `doctor`: versions, hosts, limits, folders (no private data)."""
 
 
@@ -155,14 +157,14 @@ Request = (
     | Examine
 )
 
-# -- replies ------------------------------------------------------------------------------------------------------
+# -- replies -----------------------------------------------------------------------------------------------
 
 
-class Ok(Message):
+class Ok(Message, frozen=True):
     text: str = ""
 
 
-class Status(Message):
+class Status(Message, frozen=True):
     state: str
     reason: str
     """One sentence for a person: `Training round 41`, `Paused until 14:30`."""
@@ -187,7 +189,7 @@ class Status(Message):
     rounds_per_hour: float | None
 
 
-class SettingsAre(Message):
+class SettingsAre(Message, frozen=True):
     settings: Settings
     changed: list[str]
     """Keys whose value is not the default."""
@@ -205,21 +207,21 @@ class CheckpointInfo(msgspec.Struct, frozen=True, kw_only=True):
     last: bool
 
 
-class Checkpoints(Message):
+class Checkpoints(Message, frozen=True):
     items: list[CheckpointInfo]
 
 
-class Evaluated(Message):
+class Evaluated(Message, frozen=True):
     report: EvalReport
 
 
-class Asked(Message):
+class Asked(Message, frozen=True):
     text: str
     tokens: int
     seconds: float
 
 
-class Exported(Message):
+class Exported(Message, frozen=True):
     folder: str
     files: list[str]
 
@@ -238,11 +240,11 @@ class TaskInfo(msgspec.Struct, frozen=True, kw_only=True):
     answers: int
 
 
-class Tasks(Message):
+class Tasks(Message, frozen=True):
     items: list[TaskInfo]
 
 
-class Tried(Message):
+class Tried(Message, frozen=True):
     task: str
     seed: int
     question: str
@@ -251,7 +253,7 @@ class Tried(Message):
     truth: str
 
 
-class History(Message):
+class History(Message, frozen=True):
     rounds: list[RoundReport]
     more: bool
 
@@ -271,12 +273,12 @@ class Rollout(msgspec.Struct, frozen=True, kw_only=True):
     verdict: str
 
 
-class Rollouts(Message):
+class Rollouts(Message, frozen=True):
     items: list[Rollout]
     more: bool
 
 
-class Facts(Message):
+class Facts(Message, frozen=True):
     values: dict[str, str]
 
 
@@ -295,20 +297,20 @@ Reply = (
     | Facts
 )
 
-# -- events -------------------------------------------------------------------------------------------------------
+# -- events ------------------------------------------------------------------------------------------------
 
 
-class StateChanged(Message):
+class StateChanged(Message, frozen=True):
     state: str
     reason: str
 
 
-class PhaseChanged(Message):
+class PhaseChanged(Message, frozen=True):
     round: int
     phase: Phase
 
 
-class Progressed(Message):
+class Progressed(Message, frozen=True):
     """How far the phase is; a few times a second."""
 
     round: int
@@ -318,7 +320,7 @@ class Progressed(Message):
     detail: str = ""
 
 
-class Answered(Message):
+class Answered(Message, frozen=True):
     """One of this round's answers, as it was marked: what a person likes to watch."""
 
     round: int
@@ -328,26 +330,26 @@ class Answered(Message):
     solved: bool
 
 
-class RoundFinished(Message):
+class RoundFinished(Message, frozen=True):
     report: RoundReport
 
 
-class EvalFinished(Message):
+class EvalFinished(Message, frozen=True):
     report: EvalReport
 
 
-class Notice(Message):
+class Notice(Message, frozen=True):
     """Something a person should know: rolled back, out of memory, host restarted."""
 
     level: Literal["info", "warning", "error"]
     text: str
 
 
-class SettingsChanged(Message):
+class SettingsChanged(Message, frozen=True):
     settings: Settings
 
 
-class Stopping(Message):
+class Stopping(Message, frozen=True):
     """The worker ends; `failed` with the reason where it was not asked to."""
 
     failed: bool
@@ -366,27 +368,28 @@ Event = (
     | Stopping
 )
 
-# -- envelopes ----------------------------------------------------------------------------------------------------
+# -- envelopes ---------------------------------------------------------------------------------------------
 
 
-class Attach(Message):
-    """First thing a client says after the proof. An `owner` is the window or terminal that started the worker."""
+class Attach(Message, frozen=True):
+    """First thing a client says after the proof. An `owner` is the window or terminal that started the
+    worker."""
 
     owner: bool = False
     events: bool = True
 
 
-class Call(Message):
+class Call(Message, frozen=True):
     id: int
     request: Request
 
 
-class Answer(Message):
+class Answer(Message, frozen=True):
     id: int
     reply: Reply
 
 
-class Failure(Message):
+class Failure(Message, frozen=True):
     id: int
     kind: str
     """Name of the error class in core/errors.py; `Bug` for anything else."""
@@ -394,7 +397,7 @@ class Failure(Message):
     exit_code: int
 
 
-class Note(Message):
+class Note(Message, frozen=True):
     event: Event
 
 

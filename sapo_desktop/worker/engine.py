@@ -1,0 +1,198 @@
+"""The worker's side of the engine host: typed calls, one at a time, restarted when it dies.
+
+The host holds base weights and adapter, generator and trainer. Whatever must not be split by another caller
+(swap a checkpoint in, evaluate, swap back) runs under `exclusive()`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import tempfile
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from sapo_desktop.core.errors import HostError
+from sapo_desktop.core.records import Sampling, StepReport, TrainerSettings, TrainingSequence
+from sapo_desktop.engines.protocols import (
+    Configure,
+    Done,
+    EngineReply,
+    EngineRequest,
+    Export,
+    Generate,
+    Generated,
+    GenerationProgress,
+    Load,
+    Loaded,
+    Restore,
+    Save,
+    Step,
+    Stepped,
+)
+from sapo_desktop.worker.hosting import Host
+
+ReplyType = TypeVar("ReplyType", bound=msgspec.Struct)
+
+Progress = Callable[[int, int], None]
+"""Called with answers finished and answers in all."""
+
+# Generous: a host that computes is not hung. What is caught here is a dead-lock, not slowness.
+LOAD_SECONDS = 900.0
+WORK_SECONDS = 3600.0
+
+
+@dataclass
+class EnginePlan:
+    """What the engine host is started with; a restart needs nothing else."""
+
+    model: Path
+    trainer: TrainerSettings
+    threads: int
+    device: str
+
+
+class Engine:
+    """Generator and trainer of this node."""
+
+    def __init__(self, host: Host, plan: EnginePlan) -> None:
+        self.host = host
+        self.plan = plan
+        self._lock = asyncio.Lock()
+        self.loaded: Loaded | None = None
+
+    async def load(self, checkpoint: Path | None) -> Loaded:
+        """Load the base and, where given, a checkpoint."""
+        async with self.exclusive():
+            return await self._load(checkpoint)
+
+    async def restart(self, checkpoint: Path | None) -> Loaded:
+        """Start the host again after it died and bring it back to a checkpoint."""
+        async with self.exclusive():
+            await self.host.restart()
+            return await self._load(checkpoint)
+
+    @contextlib.asynccontextmanager
+    async def exclusive(self) -> AsyncIterator[None]:
+        """Hold the engine; inside, only this object's underscored calls may be used."""
+        async with self._lock:
+            yield
+
+    async def generate(
+        self, questions: Sequence[str], answers: int, sampling: Sampling, progress: Progress
+    ) -> Generated:
+        async with self.exclusive():
+            return await self._generate(questions, answers, sampling, progress)
+
+    async def generate_with(
+        self,
+        checkpoint: Path | None,
+        questions: Sequence[str],
+        sampling: Sampling,
+        progress: Progress,
+        *,
+        live: bool = False,
+    ) -> Generated:
+        """Answer each question once with another state of the adapter; the live one is put back after.
+
+        `checkpoint` None is the base model, `live` the adapter as it is.
+        """
+        async with self.exclusive():
+            if live or checkpoint is None:
+                return await self._generate(questions, 1, sampling, progress, base=not live)
+            async with self._swapped(checkpoint):
+                return await self._generate(questions, 1, sampling, progress)
+
+    async def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
+        async with self.exclusive():
+            reply = await self._call(Step(batch=list(batch)), WORK_SECONDS)
+            return _expect(reply, Stepped).report
+
+    async def save(self, folder: Path) -> None:
+        async with self.exclusive():
+            _expect(await self._call(Save(folder=str(folder)), WORK_SECONDS), Done)
+
+    async def restore(self, folder: Path | None, *, weights_only: bool = False) -> None:
+        async with self.exclusive():
+            await self._restore(folder, weights_only=weights_only)
+
+    async def configure(self, *, learning_rate: float | None = None, threads: int | None = None) -> None:
+        async with self.exclusive():
+            _expect(
+                await self._call(Configure(learning_rate=learning_rate, threads=threads), WORK_SECONDS), Done
+            )
+        if learning_rate is not None:
+            self.plan.trainer = msgspec.structs.replace(self.plan.trainer, learning_rate=learning_rate)
+        if threads is not None:
+            self.plan.threads = threads
+
+    async def export(self, format: str, to: Path, checkpoint: Path | None, *, live: bool) -> list[str]:
+        """Write weights for use elsewhere; returns the names of the files."""
+        async with self.exclusive():
+            request = Export(format=format, folder=str(to))
+            if live:
+                return _expect(await self._call(request, WORK_SECONDS), Done).files
+            async with self._swapped(checkpoint):
+                return _expect(await self._call(request, WORK_SECONDS), Done).files
+
+    # -- inside `exclusive()` ------------------------------------------------------------------------------
+
+    async def _load(self, checkpoint: Path | None) -> Loaded:
+        request = Load(
+            model=str(self.plan.model),
+            trainer=self.plan.trainer,
+            threads=self.plan.threads,
+            device=self.plan.device,
+        )
+        self.loaded = _expect(await self._call(request, LOAD_SECONDS), Loaded)
+        if checkpoint is not None:
+            await self._restore(checkpoint)
+        return self.loaded
+
+    async def _generate(
+        self,
+        questions: Sequence[str],
+        answers: int,
+        sampling: Sampling,
+        progress: Progress,
+        *,
+        base: bool = False,
+    ) -> Generated:
+        def told(message: msgspec.Struct) -> None:
+            if isinstance(message, GenerationProgress):
+                progress(message.finished, message.total)
+
+        request = Generate(prompts=list(questions), answers=answers, sampling=sampling, base=base)
+        return _expect(await self._call(request, WORK_SECONDS, told), Generated)
+
+    async def _restore(self, folder: Path | None, *, weights_only: bool = False) -> None:
+        request = Restore(folder=None if folder is None else str(folder), weights_only=weights_only)
+        _expect(await self._call(request, WORK_SECONDS), Done)
+
+    @contextlib.asynccontextmanager
+    async def _swapped(self, checkpoint: Path | None) -> AsyncIterator[None]:
+        """Put another checkpoint in for a while. The live state waits in a temporary folder, optimiser and
+        all."""
+        with tempfile.TemporaryDirectory(prefix="sapo-live-") as live:
+            _expect(await self._call(Save(folder=live), WORK_SECONDS), Done)
+            await self._restore(checkpoint)
+            try:
+                yield
+            finally:
+                await self._restore(Path(live))
+
+    async def _call(
+        self, request: EngineRequest, timeout: float, progress: Callable[[msgspec.Struct], None] | None = None
+    ) -> EngineReply:
+        reply: EngineReply = await self.host.call(request, timeout=timeout, on_progress=progress)
+        return reply
+
+
+def _expect(reply: msgspec.Struct, kind: type[ReplyType]) -> ReplyType:
+    if not isinstance(reply, kind):
+        raise HostError(f"The engine answered {type(reply).__name__} where {kind.__name__} was expected.")
+    return reply

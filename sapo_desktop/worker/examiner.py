@@ -1,0 +1,162 @@
+"""The worker's side of the examiner host: questions and marks, whatever the answers do to the process.
+
+An answer that makes the examiner hang or die must cost one mark, not the round: the host is started again and
+the answers of that call are marked one by one, so that only the culprit ends as `timeout`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from sapo_desktop.core.errors import HostDied, HostError, HostTimeout, TaskError
+from sapo_desktop.core.records import Mark, Question
+from sapo_desktop.tasks.catalogue import family_of
+from sapo_desktop.tasks.heldout import SetName
+from sapo_desktop.tasks.identity import read_ids, write_ids
+from sapo_desktop.tasks.questions import FIRST_OWN_INDEX, SILO_NETWORK, question_seed, silo_key
+from sapo_desktop.tasks.service import (
+    AnswersToMark,
+    HeldOut,
+    HeldOutQuestions,
+    MarkAnswers,
+    Marked,
+    QuestionRef,
+    QuestionsSet,
+    SetQuestions,
+    TaskIds,
+    TaskIdsAre,
+    Truth,
+    TruthIs,
+)
+from sapo_desktop.tasks.split import held_out_side
+from sapo_desktop.worker.hosting import Host
+
+ReplyType = TypeVar("ReplyType", bound=msgspec.Struct)
+
+CALL_SECONDS = 120.0
+MARK_SECONDS = 2.0
+"""Per answer, on top of the second that the examiner gives itself."""
+_MOST_INDICES = 1000
+"""A task whose questions all lie on the held-out side is a mistake in the catalogue, not a reason to search
+for ever."""
+
+
+@dataclass(frozen=True)
+class KeptIds:
+    """Where task ids are kept between starts, and the key under which they are valid (tasks/identity.py)."""
+
+    path: Path
+    key: str
+
+
+class Examiner:
+    """Sets questions and marks answers through a process that may be killed at any time."""
+
+    def __init__(self, host: Host, kept_ids: KeptIds) -> None:
+        self.host = host
+        self._kept = kept_ids
+        self._task_ids = read_ids(kept_ids.path, kept_ids.key)
+        self._restarting = asyncio.Lock()
+
+    async def training_questions(self, seed: int, slot: int, tasks: Sequence[str]) -> list[Question]:
+        """The questions of a silo round, one per entry of `tasks`; never one of the held-out side of the
+        split."""
+        ids = await self.task_ids(sorted(set(tasks)))
+        key = silo_key(seed)
+        next_index = dict.fromkeys(tasks, FIRST_OWN_INDEX)
+        found: list[Question | None] = [None] * len(tasks)
+        while missing := [place for place, question in enumerate(found) if question is None]:
+            items = []
+            for place in missing:
+                task = tasks[place]
+                index = next_index[task]
+                next_index[task] += 1
+                if index >= FIRST_OWN_INDEX + _MOST_INDICES:
+                    raise TaskError(
+                        f"{task} has no training question: all of {_MOST_INDICES} lie on the held-out side."
+                    )
+                items.append(
+                    QuestionRef(
+                        task=task,
+                        seed=question_seed(
+                            network=SILO_NETWORK, key=key, slot=slot, task=ids[task], index=index
+                        ),
+                    )
+                )
+            for place, question in zip(missing, await self.set_questions(items), strict=True):
+                if question is not None and not held_out_side(family_of(question.task), question.text):
+                    found[place] = question
+        return [question for question in found if question is not None]
+
+    async def set_questions(self, items: Sequence[QuestionRef]) -> list[Question | None]:
+        """As many as were asked for; None where a seed has no question."""
+        return (await self._asked(SetQuestions(items=list(items)), QuestionsSet)).questions
+
+    async def mark(
+        self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
+    ) -> list[list[Mark]]:
+        """Mark every text of every question; rows as long as they came."""
+        items = [
+            AnswersToMark(task=question.task, seed=question.seed, texts=list(row))
+            for question, row in zip(questions, texts, strict=True)
+        ]
+        count = sum(len(row) for row in texts)
+        try:
+            return await self._mark(items, strict, count)
+        except (HostTimeout, HostDied):
+            return [[await self._mark_alone(item, text, strict) for text in item.texts] for item in items]
+
+    async def held_out(self, which: SetName, secret: bytes) -> list[Question]:
+        return (await self._asked(HeldOut(which=which, secret=secret), HeldOutQuestions)).questions
+
+    async def truth(self, task: str, seed: int) -> str:
+        return (await self._asked(Truth(task=task, seed=seed), TruthIs)).text
+
+    async def task_ids(self, tasks: Sequence[str]) -> dict[str, bytes]:
+        """Task ids (32 bytes), asked for once: each takes 200 entries to compute."""
+        unknown = [task for task in tasks if task not in self._task_ids]
+        if unknown:
+            self._task_ids |= (await self._asked(TaskIds(tasks=unknown), TaskIdsAre)).ids
+            write_ids(self._kept.path, self._kept.key, self._task_ids)
+        return self._task_ids
+
+    @property
+    def known_ids(self) -> Mapping[str, bytes]:
+        """The task ids that are known without asking."""
+        return self._task_ids
+
+    async def _mark(self, items: list[AnswersToMark], strict: bool, count: int) -> list[list[Mark]]:
+        request = MarkAnswers(items=items, reward="strict" if strict else "partial")
+        return (await self._call(request, Marked, CALL_SECONDS + MARK_SECONDS * count)).marks
+
+    async def _mark_alone(self, item: AnswersToMark, text: str, strict: bool) -> Mark:
+        alone = msgspec.structs.replace(item, texts=[text])
+        try:
+            return (await self._mark([alone], strict, 1))[0][0]
+        except (HostTimeout, HostDied):
+            return Mark(solved=False, partial=0.0, reward=0.0, answer=None, verdict="timeout")
+
+    async def _asked(self, request: msgspec.Struct, kind: type[ReplyType]) -> ReplyType:
+        """A request without hostile text in it: where the host died of something else, one more try is
+        enough."""
+        try:
+            return await self._call(request, kind, CALL_SECONDS)
+        except (HostTimeout, HostDied):
+            return await self._call(request, kind, CALL_SECONDS)
+
+    async def _call(self, request: msgspec.Struct, kind: type[ReplyType], timeout: float) -> ReplyType:
+        async with self._restarting:
+            if self.host.pid is None:
+                await self.host.restart()
+        reply = await self.host.call(request, timeout)
+        if not isinstance(reply, kind):
+            raise HostError(
+                f"The examiner answered {type(reply).__name__} where {kind.__name__} was expected."
+            )
+        return reply

@@ -1,0 +1,98 @@
+"""Makes finished rounds last: history row first, then the checkpoint that the row names.
+
+In this order, because a checkpoint without its row could not be reconciled, while a row without its
+checkpoint is marked lost at the next start (DESIGN.md section 4, "Nothing is lost"). SQLite and file
+synchronisation run in one thread of their own, so that the control channel answers meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ParamSpec, TypeVar
+
+from sapo_desktop.core.errors import CheckpointError
+from sapo_desktop.core.records import EvalReport
+from sapo_desktop.worker.checkpoints import Checkpoint, CheckpointStore, Counters, Newest
+from sapo_desktop.worker.engine import Engine
+from sapo_desktop.worker.history import History
+from sapo_desktop.worker.round import RoundResult
+from sapo_desktop.worker.write_budget import WriteBudget
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_FIRST_GUESS = 2**20
+"""Bytes of a checkpoint before the first one is written."""
+
+
+class Keeper:
+    """Checkpoints and history of one data folder."""
+
+    def __init__(self, store: CheckpointStore, history: History, budget: WriteBudget, keep: int) -> None:
+        self.store = store
+        self.history = history
+        self.newest: Checkpoint | None = None
+        self._budget = budget
+        self._keep = keep
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="keeper")
+
+    async def keep_round(
+        self, result: RoundResult, counters: Counters, engine: Engine, *, must: bool
+    ) -> Checkpoint | None:
+        """Record a finished round and, budget permitting or where it `must`, write its checkpoint."""
+        await self.call(
+            self.history.record_round, counters.run, result.report, result.groups, result.advantages
+        )
+        if must or self._budget.allows(self._expected_bytes(), time.time()):
+            return await self.write(counters, engine)
+        return None
+
+    async def write(self, counters: Counters, engine: Engine) -> Checkpoint:
+        """Write a checkpoint now. CheckpointError where it cannot be; training may go on."""
+        folder = self.store.begin(counters.round)
+        try:
+            await engine.save(folder)
+            written = await self.call(self.store.commit, folder, counters)
+        except CheckpointError:
+            raise
+        except BaseException:
+            self.store.discard(folder)
+            raise
+        self.newest = written
+        self._budget.spend(written.bytes, time.time())
+        await self.call(self.history.record_checkpoint, written.number, written.round, written.bytes)
+        await self.call(self.store.prune, self._keep)
+        return written
+
+    async def record_eval(self, run: int, report: EvalReport) -> None:
+        await self.call(self.history.record_eval, run, report)
+
+    async def back_to_newest(self) -> Newest:
+        """The newest checkpoint that verifies; rows of rounds after it are marked lost."""
+        newest = await self.call(self.store.newest_valid)
+        self.newest = newest.checkpoint
+        reached = newest.checkpoint
+        await self.call(
+            self.history.reconcile, reached.round if reached else 0, reached.number if reached else None
+        )
+        return newest
+
+    async def call(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `work` in the keeper's thread, the only one that touches files and database."""
+        loop = asyncio.get_running_loop()
+
+        def run() -> Any:
+            return work(*args, **kwargs)
+
+        result: T = await loop.run_in_executor(self._thread, run)
+        return result
+
+    async def close(self) -> None:
+        await self.call(self.history.close)
+        self._thread.shutdown()
+
+    def _expected_bytes(self) -> int:
+        return self.newest.bytes if self.newest else _FIRST_GUESS

@@ -1,0 +1,117 @@
+"""What the next round is, and what the last one changed: pure steps from settings and counters to plan and
+counters.
+
+The node asks here and does; nothing here does anything. So the rules (which tasks, which levels, which seed)
+can be read and tested without a process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from random import Random
+
+import msgspec
+
+from sapo_desktop.core import curriculum
+from sapo_desktop.core.mixing import MixShare, mix_share
+from sapo_desktop.core.records import RoundReport, Sampling, TrainerSettings
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.worker.checkpoints import Counters
+from sapo_desktop.worker.round import RoundPlan, round_seed
+
+Levels = Mapping[str, Sequence[str]]
+"""Per family its levels, from easy to hard."""
+
+TINY_PARAMETERS = 50_000_000
+_SMOOTHING = 0.05
+
+
+def group_levels(tasks: Sequence[str]) -> dict[str, list[str]]:
+    """Turn task names (`gcd/easy`, in catalogue order) into the levels of each family."""
+    levels: dict[str, list[str]] = {}
+    for task in tasks:
+        family, _, level = task.partition("/")
+        levels.setdefault(family, []).append(level)
+    return levels
+
+
+def plan_round(settings: Settings, counters: Counters, levels: Levels) -> RoundPlan:
+    """The round after the last finished one."""
+    number = counters.round + 1
+    return RoundPlan(
+        number=number,
+        seed=counters.seed,
+        tasks=sample_tasks(settings, counters, levels, number),
+        share=silo_share(settings),
+        answers=settings.answers,
+        sampling=Sampling(
+            temperature=settings.temperature,
+            max_tokens=settings.max_tokens,
+            seed=round_seed(counters.seed, number, "sampling"),
+        ),
+        strict=settings.reward == "strict",
+    )
+
+
+def silo_share(settings: Settings) -> MixShare:
+    """In silo every group is an own one, whatever the mix says (DESIGN.md section 10)."""
+    return mix_share(
+        "8/0" if settings.silo or settings.mix == "adaptive" else settings.mix, settings.questions
+    )
+
+
+def sample_tasks(settings: Settings, counters: Counters, levels: Levels, number: int) -> tuple[str, ...]:
+    """Draw a task per group, families uniformly with replacement as in the paper, levels by the curriculum's
+    weights."""
+    random = Random(round_seed(counters.seed, number, "tasks"))
+    drawn = random.choices(sorted(levels), k=settings.questions)
+    progress = counters.curriculum if settings.curriculum else {}
+    return tuple(f"{name}/{_draw_level(random, levels[name], progress.get(name))}" for name in drawn)
+
+
+def _draw_level(random: Random, order: Sequence[str], progress: curriculum.FamilyProgress | None) -> str:
+    weights = curriculum.level_weights(order, progress)
+    return random.choices([w.level for w in weights], weights=[w.weight for w in weights])[0]
+
+
+def after_round(
+    counters: Counters, report: RoundReport, levels: Levels
+) -> tuple[Counters, list[curriculum.Move]]:
+    """The counters once a round is done, and which families changed level."""
+    observed = curriculum.observe(counters.curriculum, levels, report.tasks)
+    rates = dict(counters.solve_rates)
+    for mark in report.tasks:
+        rates[mark.task] = rates.get(mark.task, mark.solved) + _SMOOTHING * (
+            mark.solved - rates.get(mark.task, mark.solved)
+        )
+    after = msgspec.structs.replace(
+        counters, round=report.round, curriculum=observed.families, solve_rates=rates
+    )
+    return after, observed.moves
+
+
+def trainer_settings(settings: Settings, parameters: int, counters: Counters) -> TrainerSettings:
+    """What the engine is given; the guard's factor on the learning rate is in it."""
+    rate = settings.learning_rate or recommended_learning_rate(settings.method, parameters)
+    return TrainerSettings(
+        method=settings.method,
+        lora_rank=settings.lora_rank,
+        lora_alpha=2 * settings.lora_rank,
+        learning_rate=rate * counters.guard.learning_rate_factor,
+        kl_weight=settings.kl_weight,
+        updates=settings.updates,
+        micro_batch=counters.micro_batch or settings.micro_batch,
+        temperature=settings.temperature,
+        seed=round_seed(counters.seed, 0, "adapter"),
+    )
+
+
+def recommended_learning_rate(method: str, parameters: int) -> float:
+    """Adam's learning rate where the user names none.
+
+    Tiny models bear far more than the 1e-5 to 2e-5 of LoRA on language models of common size (LoRA Without
+    Regret); docs/learning.md has the runs behind the figures for the starter.
+    """
+    if parameters > TINY_PARAMETERS:
+        return 2e-5 if method == "lora" else 2e-6
+    return 2e-3 if method == "lora" else 2e-4

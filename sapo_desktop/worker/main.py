@@ -1,0 +1,309 @@
+"""The worker process: `python -m sapo_desktop.worker.main --data DIR`.
+
+It puts a node together (settings, lock, hosts, checkpoints, history, control channel), runs it until it is
+told to end, and takes it apart again. Whatever goes wrong before the channel answers ends as one line on
+standard error and an exit code; after that, as a Stopping event.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import logging
+import secrets
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import msgspec
+
+import sapo_desktop
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.resources import resource
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.state import Trigger
+from sapo_desktop.models.folder import read_folder
+from sapo_desktop.models.starter import resolve
+from sapo_desktop.system import processes
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.hardware import default_threads
+from sapo_desktop.tasks.catalogue import Catalogue, load_catalogue, parse_tasks
+from sapo_desktop.tasks.identity import ids_key
+from sapo_desktop.tasks.questions import digest
+from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.channel import ControlServer
+from sapo_desktop.worker.checkpoints import CheckpointStore, Counters
+from sapo_desktop.worker.engine import Engine, EnginePlan
+from sapo_desktop.worker.evaluation import Evaluator
+from sapo_desktop.worker.examiner import Examiner, KeptIds
+from sapo_desktop.worker.gate import Gate
+from sapo_desktop.worker.history import History
+from sapo_desktop.worker.hosting import Host
+from sapo_desktop.worker.keeper import Keeper
+from sapo_desktop.worker.learning import group_levels, trainer_settings
+from sapo_desktop.worker.lock import FolderLock
+from sapo_desktop.worker.manifest import differs, manifest_of
+from sapo_desktop.worker.node import Node
+from sapo_desktop.worker.requests import Requests
+from sapo_desktop.worker.write_budget import DAY, WriteBudget
+
+log = logging.getLogger("sapo_desktop.worker")
+
+OWNER_GRACE = 5.0
+"""Seconds that a window or terminal has to come back before its worker ends with it."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line of the process says."""
+
+    data: Path
+    overrides: dict[str, str]
+    rounds: int | None
+    begin: bool
+    """Whether rounds begin at once; else the node waits for requests."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a worker until it is told to end; returns the exit code."""
+    options = _parse(arguments)
+    try:
+        return asyncio.run(_work(options))
+    except SapoError as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return error.exit_code
+
+
+def _parse(arguments: Sequence[str] | None) -> Options:
+    parser = argparse.ArgumentParser(
+        prog="sapo_desktop.worker.main", description="The background worker of one node."
+    )
+    parser.add_argument("--data", type=Path, required=True, help="the node's data folder")
+    parser.add_argument(
+        "--overrides", default="{}", help="settings for this run only, as a JSON object of texts"
+    )
+    parser.add_argument("--rounds", type=int, help="stop training after that many rounds")
+    parser.add_argument("--idle", action="store_true", help="serve requests, train nothing until told")
+    given = parser.parse_args(arguments)
+    overrides = msgspec.json.decode(given.overrides, type=dict[str, str])
+    return Options(data=given.data, overrides=overrides, rounds=given.rounds, begin=not given.idle)
+
+
+async def _work(options: Options) -> int:
+    folder = DataFolder.open(options.data)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+    with FolderLock(folder):
+        read = settings_file.read(folder.settings, time.time())
+        settings = settings_file.apply(read.settings, options.overrides)
+        if settings.low_priority:
+            processes.set_low_priority()
+        worker = Worker(folder, settings, options)
+        async with worker.channel():
+            return await worker.run(read.said)
+
+
+class Worker:
+    """The parts of one worker and their order of beginning and ending."""
+
+    def __init__(self, folder: DataFolder, settings: Settings, options: Options) -> None:
+        self._folder = folder
+        self._settings = settings
+        self._options = options
+        self._catalogue = load_catalogue(resource("tasks.toml"))
+        self._server = ControlServer(folder.control, self._handle, self._attached, self._detached)
+        self._ready: asyncio.Future[Requests] = asyncio.get_running_loop().create_future()
+        self._quit = asyncio.Event()
+        self._owners = 0
+        self._owner_left: asyncio.TimerHandle | None = None
+
+    @contextlib.asynccontextmanager
+    async def channel(self) -> AsyncIterator[None]:
+        """The control channel answers inside, from before the hosts are up until after they are down."""
+        await self._server.start()
+        try:
+            yield
+        finally:
+            await self._server.close()
+
+    async def run(self, said: Sequence[str]) -> int:
+        """Build the node, play rounds, end. Returns the exit code."""
+        for name in (signal.SIGTERM, signal.SIGINT):
+            with contextlib.suppress(NotImplementedError):  # Windows
+                asyncio.get_running_loop().add_signal_handler(name, self._quit.set)
+        building = asyncio.create_task(self._build(said))
+        ending = asyncio.create_task(self._quit.wait())
+        await asyncio.wait({building, ending}, return_when=asyncio.FIRST_COMPLETED)
+        if not building.done():
+            building.cancel()
+            await asyncio.wait({building})
+            return self._stopped(None)
+        error = building.exception()
+        if error is not None:
+            self._ready.cancel()
+            return self._stopped(error)
+        node = building.result()
+        try:
+            return await self._serve(node, ending)
+        finally:
+            await node.close()
+
+    async def _serve(self, node: Node, ending: asyncio.Task[bool]) -> int:
+        if self._options.begin:
+            node.rounds_left = self._options.rounds
+            node.gate.move(Trigger.READY, f"Training round {node.counters.round + 1}")
+        else:
+            node.gate.move(Trigger.READY_IDLE, "Ready")
+        playing = asyncio.create_task(node.run())
+        await asyncio.wait({playing, ending}, return_when=asyncio.FIRST_COMPLETED)
+        failure = playing.exception() if playing.done() else None
+        if failure is None:
+            node.gate.move(Trigger.QUIT, "Ending")
+        playing.cancel()
+        await asyncio.wait({playing})
+        return self._stopped(failure)
+
+    def _stopped(self, error: BaseException | None) -> int:
+        """Tell the clients why the worker ends."""
+        if error is None:
+            self._server.publish(m.Stopping(failed=False, reason="Ended as asked."))
+            return 0
+        if not isinstance(error, SapoError):
+            log.error("This is a bug in SAPO Desktop.", exc_info=error)
+        text = str(error) if isinstance(error, SapoError) else f"A bug: {type(error).__name__}: {error}"
+        self._server.publish(m.Stopping(failed=True, reason=text))
+        print(text, file=sys.stderr)
+        return error.exit_code if isinstance(error, SapoError) else 1
+
+    # -- putting the node together -------------------------------------------------------------------------
+
+    async def _build(self, said: Sequence[str]) -> Node:
+        settings, folder = self._settings, self._folder
+        store = CheckpointStore(folder.checkpoints)
+        history = History(folder.history)
+        now = time.time()
+        budget = WriteBudget(
+            settings.write_gigabytes_a_day * 1e9, history.checkpoints_written(now - 2 * DAY), now
+        )
+        keeper = Keeper(store, history, budget, settings.keep_checkpoints)
+        newest = await keeper.back_to_newest()
+        counters = newest.checkpoint.counters if newest.checkpoint else self._first_counters(settings)
+        if settings.seed and counters.seed != settings.seed:
+            counters = msgspec.structs.replace(counters, seed=settings.seed)
+        model = await asyncio.to_thread(read_folder, resolve(settings.model))
+        threads = settings.threads or default_threads()
+        gentle = settings.low_priority
+        engine_host, examiner_host = await asyncio.gather(
+            Host.start("engine", log=folder.log("engine"), threads=threads, low_priority=gentle),
+            Host.start("examiner", log=folder.log("examiner"), low_priority=gentle),
+        )
+        plan = EnginePlan(
+            model=model.path,
+            trainer=trainer_settings(settings, model.parameters, counters),
+            threads=threads,
+            device=settings.device,
+        )
+        engine = Engine(engine_host, plan)
+        examiner = Examiner(examiner_host, self._kept_ids(examiner_host.versions))
+        gate = Gate([engine_host, examiner_host], self._server.publish)
+        node = Node(
+            settings=settings,
+            counters=counters,
+            levels=group_levels(parse_tasks(self._catalogue, settings.tasks)),
+            gate=gate,
+            engine=engine,
+            examiner=examiner,
+            evaluator=Evaluator(engine, examiner, self._validation_secret(settings)),
+            keeper=keeper,
+            publish=self._server.publish,
+        )
+        for text in [*said, *filter(None, [history.said])]:
+            node.say("warning", text)
+        for damaged in newest.damaged:
+            node.say(
+                "warning",
+                f"Checkpoint {damaged.number} was damaged ({damaged.reason}): see {damaged.moved_to}.",
+            )
+        loaded = await engine.load(newest.checkpoint.folder if newest.checkpoint else None)
+        manifest = manifest_of(
+            settings,
+            seed=counters.seed,
+            model_sha256=model.hash,
+            catalogue=_catalogue_name(self._catalogue),
+            engine_versions=loaded.versions,
+            threads=threads,
+            micro_batch=plan.trainer.micro_batch,
+            device=loaded.device,
+            dtype=loaded.dtype,
+        )
+        before = await keeper.call(history.last_manifest)
+        if newest.checkpoint and before and (changed := differs(before, manifest)):
+            node.say("info", f"Going on under other conditions than before: {'; '.join(changed)}.")
+        run = await keeper.call(history.begin_run, manifest)
+        node.counters = msgspec.structs.replace(node.counters, run=run)
+        self._ready.set_result(
+            Requests(
+                node,
+                catalogue=self._catalogue,
+                settings_path=folder.settings,
+                overrides=self._options.overrides,
+                publish=self._server.publish,
+                quit=self._quit.set,
+            )
+        )
+        return node
+
+    def _first_counters(self, settings: Settings) -> Counters:
+        return Counters(
+            round=0,
+            instance=secrets.token_hex(16),
+            seed=settings.seed or secrets.randbits(31) or 1,
+            learning_rate=settings.learning_rate,
+        )
+
+    def _validation_secret(self, settings: Settings) -> bytes:
+        """32 bytes that no peer knows. A named seed in silo stands for all of a run, so there it gives them
+        too."""
+        if settings.silo and settings.seed:
+            return digest(b"sapo/validation/silo", str(settings.seed).encode("ascii"))
+        return self._folder.secret("validation")
+
+    def _kept_ids(self, versions: Mapping[str, str]) -> KeptIds:
+        key = ids_key(self._catalogue, versions.get("reasoning_gym", ""), sapo_desktop.__version__)
+        return KeptIds(self._folder.cache / "task-ids.json", key)
+
+    # -- the control channel's side ------------------------------------------------------------------------
+
+    async def _handle(self, client: object, request: m.Request) -> m.Reply:
+        if isinstance(request, m.Quit) and not self._ready.done():
+            self._quit.set()
+            return m.Ok(text="Ending.")
+        requests = await asyncio.shield(self._ready)
+        return await requests.handle(request)
+
+    def _attached(self, client: object, owner: bool) -> None:
+        if owner:
+            self._owners += 1
+            if self._owner_left is not None:
+                self._owner_left.cancel()
+                self._owner_left = None
+
+    def _detached(self, client: object, owner: bool) -> None:
+        if not owner:
+            return
+        self._owners -= 1
+        if self._owners == 0 and self._settings.when_window_closes == "end":
+            self._owner_left = asyncio.get_running_loop().call_later(OWNER_GRACE, self._quit.set)
+
+
+def _catalogue_name(catalogue: Catalogue) -> str:
+    return ids_key(catalogue, version("reasoning_gym"), sapo_desktop.__version__)[:16]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,392 @@
+"""The node: plays rounds until told otherwise, and keeps what they teach.
+
+What a round is stands in worker/round.py, what the next one is in worker/learning.py, who may compute in
+worker/gate.py, how a round is made to last in worker/keeper.py. The node puts them in order and deals with
+what goes wrong. Two rules:
+
+- A round counts once its history row and its checkpoint (or the decision to write none) are on disk; whatever
+stops it before leaves no trace but lost seconds. - A host that dies is started again and training goes on
+from the newest checkpoint; only a host that keeps dying ends the work, with the reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Literal
+
+import msgspec
+
+from sapo_desktop.core import guard
+from sapo_desktop.core.errors import (
+    CheckpointError,
+    HostCancelled,
+    HostDied,
+    HostError,
+    OutOfMemory,
+    UsageError,
+)
+from sapo_desktop.core.records import EvalReport, Group
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.state import NodeState, Trigger
+from sapo_desktop.tasks.heldout import SetName
+from sapo_desktop.worker.checkpoints import Checkpoint, Counters
+from sapo_desktop.worker.engine import Engine
+from sapo_desktop.worker.evaluation import Evaluator, Subject
+from sapo_desktop.worker.examiner import Examiner
+from sapo_desktop.worker.gate import Gate
+from sapo_desktop.worker.keeper import Keeper
+from sapo_desktop.worker.learning import Levels, after_round, plan_round, trainer_settings
+from sapo_desktop.worker.messages import (
+    Answered,
+    EvalFinished,
+    Event,
+    Notice,
+    Phase,
+    PhaseChanged,
+    Progressed,
+    RoundFinished,
+)
+from sapo_desktop.worker.round import RoundResult, run_round
+
+log = logging.getLogger(__name__)
+
+BASE = "base"
+BASE_NUMBER = 0
+"""Stands for the base where a checkpoint's number is asked for; rounds, and so checkpoints, begin at 1."""
+_MOST_FAILURES = 5
+"""Host failures in a row, without a finished round between them, before the node gives up."""
+_LONGEST_BACK_OFF = 30.0
+_FEWEST_TOKENS = 16
+_LOG_LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+
+
+class Node:
+    """One data folder's node. `publish` is told everything that a window or terminal may want to show."""
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        counters: Counters,
+        levels: Levels,
+        gate: Gate,
+        engine: Engine,
+        examiner: Examiner,
+        evaluator: Evaluator,
+        keeper: Keeper,
+        publish: Callable[[Event], None],
+    ) -> None:
+        self.settings = settings
+        self.counters = counters
+        self.levels = levels
+        self.gate = gate
+        self.engine = engine
+        self.examiner = examiner
+        self.evaluator = evaluator
+        self.keeper = keeper
+        self.phase: Phase = "waiting"
+        self.rounds_left: int | None = None
+        self.round_seconds: list[float] = []
+        self.when_finished: Callable[[], None] | None = None
+        """Called once the round that `finish` waits for is done."""
+        self._publish = publish
+        self._round: asyncio.Task[RoundResult] | None = None
+        self._discarding = False
+        self._may_begin = asyncio.Event()
+        self._may_begin.set()
+        self._concluding = asyncio.Lock()
+        self._failures = 0
+
+    # -- what others ask of it -----------------------------------------------------------------------------
+
+    def say(self, level: Literal["info", "warning", "error"], text: str) -> None:
+        """Tell whoever watches, and the log."""
+        log.log(_LOG_LEVELS[level], "%s", text)
+        self._publish(Notice(level=level, text=text))
+
+    def start_rounds(self, rounds: int | None) -> None:
+        """Begin training, or go on; `rounds` more, or until told."""
+        if rounds is not None and rounds < 1:
+            raise UsageError(f"Rounds are counted from 1, not {rounds}.")
+        self.gate.cancel_timer()
+        self.rounds_left = rounds
+        trigger = Trigger.START if self.gate.state is NodeState.IDLE else Trigger.RESUME
+        self.gate.move(trigger, self._working_reason())
+
+    def resume(self) -> None:
+        self.start_rounds(self.rounds_left)
+
+    def pause(self, seconds: float | None) -> None:
+        """Stop computing now; with `seconds`, for that long."""
+        self.gate.pause(seconds, self.resume)
+
+    def finish(self) -> None:
+        """Finish the round in hand, then pause."""
+        self.gate.move(Trigger.FINISH, f"Finishing round {self.counters.round + 1}, then pausing")
+
+    async def evaluate(self, name: str, which: SetName) -> EvalReport:
+        """Held-out score of a checkpoint; `last` is the adapter as it is now."""
+        if name == "last":
+            subject = Subject(name, self.counters.round, None, live=True)
+        else:
+            checkpoint = await self.find_checkpoint(name)
+            subject = Subject(
+                name, checkpoint.round if checkpoint else 0, checkpoint.folder if checkpoint else None
+            )
+        async with self.gate.awake():
+            return await self._score(subject, which)
+
+    async def roll_back(self, name: str) -> Checkpoint:
+        """Put a checkpoint's adapter back in; rounds count on. The round in hand is discarded."""
+        target = await self.find_checkpoint(name)
+        async with self.gate.awake(), self._without_round():
+            await self.engine.restore(target.folder if target else None, weights_only=True)
+            return await self.keeper.write(self.counters, self.engine)
+
+    async def find_checkpoint(self, name: str) -> Checkpoint | None:
+        """The checkpoint of a name, None for the base, which may also be the best so far."""
+        if name == "best" and self.counters.guard.best_checkpoint == BASE_NUMBER:
+            return None
+        return await self.keeper.call(self.keeper.store.get, name)
+
+    # -- the work ------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Play rounds until the task is cancelled."""
+        while True:
+            await self.gate.wait()
+            await self._may_begin.wait()
+            try:
+                result = await self._play_round()
+                if result is not None:
+                    async with self._concluding:
+                        await self._conclude(result)
+                    self._failures = 0
+            except HostError as error:
+                await self._recover(error)
+
+    async def close(self) -> None:
+        """End the hosts; the round in hand is discarded."""
+        self.gate.cancel_timer()
+        await asyncio.gather(self.engine.host.stop(), self.examiner.host.stop())
+        await self.keeper.close()
+
+    async def _play_round(self) -> RoundResult | None:
+        """One round; None where it was discarded."""
+        plan = plan_round(self.settings, self.counters, self.levels)
+        self._round = asyncio.get_running_loop().create_task(
+            run_round(plan, self.examiner, self.engine, _Watcher(self))
+        )
+        try:
+            return await self._round
+        except (asyncio.CancelledError, HostCancelled):
+            if not self._discarding:
+                raise
+            return None
+        finally:
+            self._round.cancel()
+            self._round = None
+
+    async def _conclude(self, result: RoundResult) -> None:
+        """Everything after the trainer's step: counters, history, checkpoint, validation."""
+        self.counters, moves = after_round(self.counters, result.report, self.levels)
+        for move in moves:
+            self.say(
+                "info", f"{move.family} moves to level {move.after}: {move.rate:.0%} solved at {move.before}."
+            )
+        self.round_seconds.append(result.report.seconds)
+        validating = self._validation_due()
+        if validating and self.counters.guard.best_checkpoint is None:
+            await self._validate_base()
+        self.show_phase("checkpoint")
+        last = self.gate.state is NodeState.FINISHING or self.rounds_left == 1
+        checkpoint = await self._keep(result, must=validating or last)
+        number = checkpoint.number if checkpoint else None
+        self._publish(RoundFinished(report=msgspec.structs.replace(result.report, checkpoint=number)))
+        if validating and checkpoint is not None:
+            await self._validate(checkpoint)
+        self._count_round()
+
+    async def _keep(self, result: RoundResult, *, must: bool) -> Checkpoint | None:
+        try:
+            return await self.keeper.keep_round(result, self.counters, self.engine, must=must)
+        except CheckpointError as error:
+            self.say("error", f"{error} Training goes on.")
+            return None
+
+    def _count_round(self) -> None:
+        self.phase = "waiting"
+        if self.rounds_left is not None:
+            self.rounds_left -= 1
+        if self.rounds_left == 0:
+            self.rounds_left = None
+            self.gate.move(Trigger.ROUNDS_DONE, f"{self.counters.round} rounds done")
+        elif self.gate.state is NodeState.FINISHING:
+            self.gate.move(Trigger.ROUND_DONE, f"Paused after round {self.counters.round}")
+            if self.when_finished is not None:
+                self.when_finished()
+        elif self.gate.is_open:
+            self.gate.explain(self._working_reason())
+
+    @contextlib.asynccontextmanager
+    async def _without_round(self) -> AsyncIterator[None]:
+        """End the round in hand without a trace, and hold the next one back."""
+        self._may_begin.clear()
+        self._discarding = True
+        try:
+            if self._round is not None:
+                await self.engine.host.cancel()
+                self._round.cancel()
+                await asyncio.wait([self._round])
+            async with self._concluding:
+                yield
+        finally:
+            self._discarding = False
+            self._may_begin.set()
+
+    # -- validation and guard ------------------------------------------------------------------------------
+
+    def _validation_due(self) -> bool:
+        every = self.settings.validate_every
+        return bool(every) and (
+            self.counters.round % every == 0 or self.counters.guard.best_checkpoint is None
+        )
+
+    async def _validate_base(self) -> None:
+        """The first score of all is the untrained model's: without it nobody could say what was learned."""
+        report = await self._score(Subject(BASE, 0, None), "validation")
+        await self._judge(report, BASE_NUMBER)
+
+    async def _validate(self, checkpoint: Checkpoint) -> None:
+        report = await self._score(
+            Subject(str(checkpoint.number), checkpoint.round, None, live=True), "validation"
+        )
+        decision = await self._judge(report, checkpoint.number)
+        if decision.action is guard.Action.BEST:
+            await self.keeper.call(self.keeper.store.mark_best, checkpoint.number, report.score)
+        elif decision.action is guard.Action.ROLL_BACK:
+            await self._guard_rolls_back(decision)
+
+    async def _judge(self, report: EvalReport, number: int) -> guard.Decision:
+        held_out = await self.evaluator.held_out("validation")
+        decision = guard.observe(self.counters.guard, report, number, 0, held_out.fingerprint)
+        self.counters = msgspec.structs.replace(self.counters, guard=decision.state)
+        return decision
+
+    async def _guard_rolls_back(self, decision: guard.Decision) -> None:
+        self.say("warning", decision.reason)
+        best = await self.find_checkpoint("best")
+        await self.engine.restore(best.folder if best else None, weights_only=True)
+        parameters = self.engine.loaded.parameters if self.engine.loaded else 0
+        rate = trainer_settings(self.settings, parameters, self.counters).learning_rate
+        await self.engine.configure(learning_rate=rate)
+        await self.keeper.write(self.counters, self.engine)
+
+    async def _score(self, subject: Subject, which: SetName) -> EvalReport:
+        self.show_phase("evaluate")
+        report = await self.evaluator.evaluate(
+            subject,
+            which,
+            self.settings.max_tokens,
+            lambda done, total: self.show_progress("evaluate", done, total),
+        )
+        await self.keeper.record_eval(self.counters.run, report)
+        self._publish(EvalFinished(report=report))
+        return report
+
+    # -- failing hosts -------------------------------------------------------------------------------------
+
+    async def _recover(self, error: HostError) -> None:
+        """Bring the engine back to the newest checkpoint; back off when that keeps happening, then give
+        up."""
+        while True:
+            self._failures += 1
+            if self._failures >= _MOST_FAILURES or not self._relieve(error):
+                self.gate.move(
+                    Trigger.FAIL, f"{error} (failure {self._failures} in a row; the log has the details)"
+                )
+                self.say("error", self.gate.reason)
+                return
+            self.say("warning", f"{error} Going on from the last checkpoint.")
+            await asyncio.sleep(min(_LONGEST_BACK_OFF, 2.0 ** (self._failures - 1) - 1))
+            try:
+                await self._back_to_newest()
+                return
+            except HostError as another:
+                error = another
+
+    def _relieve(self, error: HostError) -> bool:
+        """Ask less of the memory where memory may be the reason; False where nothing is left to give."""
+        if isinstance(error, OutOfMemory):
+            tokens = self.settings.max_tokens // 2
+            if tokens < _FEWEST_TOKENS:
+                return False
+            self.settings = msgspec.structs.replace(self.settings, max_tokens=tokens)
+            self.say(
+                "warning", f"Not enough memory for one answer at a time: answers are cut at {tokens} tokens."
+            )
+        elif isinstance(error, HostDied) and error.killed:
+            smaller = max(1, self.engine.plan.trainer.micro_batch // 2)
+            self.engine.plan.trainer = msgspec.structs.replace(self.engine.plan.trainer, micro_batch=smaller)
+        return True
+
+    async def _back_to_newest(self) -> None:
+        newest = await self.keeper.back_to_newest()
+        for damaged in newest.damaged:
+            self.say(
+                "warning",
+                f"Checkpoint {damaged.number} was damaged ({damaged.reason}): see {damaged.moved_to}.",
+            )
+        if newest.checkpoint is not None:
+            self.counters = newest.checkpoint.counters
+        else:
+            self.counters = msgspec.structs.replace(
+                self.counters, round=0, guard=guard.GuardState(), curriculum={}, solve_rates={}
+            )
+        await self.engine.restart(newest.checkpoint.folder if newest.checkpoint else None)
+
+    # -- showing -------------------------------------------------------------------------------------------
+
+    def show_phase(self, phase: Phase) -> None:
+        self.phase = phase
+        self._publish(PhaseChanged(round=self.counters.round + 1, phase=phase))
+
+    def show_progress(self, phase: Phase, done: int, total: int) -> None:
+        self._publish(Progressed(round=self.counters.round + 1, phase=phase, done=done, total=total))
+
+    def show_answers(self, groups: Sequence[Group]) -> None:
+        """The best answer to each question: what a person likes to watch."""
+        for group in groups:
+            best = max(range(len(group.marks)), key=lambda place: group.marks[place].partial)
+            self._publish(
+                Answered(
+                    round=self.counters.round + 1,
+                    task=group.question.task,
+                    question=group.question.text,
+                    completion=group.completions[best].text,
+                    solved=group.marks[best].solved,
+                )
+            )
+
+    def _working_reason(self) -> str:
+        return f"Training round {self.counters.round + 1}"
+
+
+class _Watcher:
+    """Shows a round and makes it wait at its phases while the node is paused."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    async def phase(self, phase: Phase) -> None:
+        await self._node.gate.wait()
+        self._node.show_phase(phase)
+
+    def progress(self, phase: Phase, done: int, total: int) -> None:
+        self._node.show_progress(phase, done, total)
+
+    def answered(self, groups: Sequence[Group]) -> None:
+        self._node.show_answers(groups)

@@ -1,0 +1,347 @@
+"""What the control channel's requests do: one short method each, over the node.
+
+The window and the command line are clients of the same requests, so everything one can do, the other can. A
+request that needs a host wakes it for as long as it takes, paused or not (worker/gate.py).
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from random import SystemRandom
+from typing import Any
+
+import msgspec
+
+import sapo_desktop
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.errors import TaskError, UsageError
+from sapo_desktop.core.records import Completion, Question, Sampling, TaskMark
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.state import NodeState
+from sapo_desktop.tasks.catalogue import Catalogue
+from sapo_desktop.tasks.service import QuestionRef
+from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.node import BASE_NUMBER, Node
+
+NEEDS_RESTART = frozenset({"model", "method", "lora_rank", "device", "seed", "tasks"})
+"""Settings that are read once, when the node starts."""
+EXAMPLE_SEED = 7
+_RECENT_ROUNDS = 50
+
+
+class Requests:
+    """Answers the requests of every client."""
+
+    def __init__(
+        self,
+        node: Node,
+        *,
+        catalogue: Catalogue,
+        settings_path: Path,
+        overrides: Mapping[str, str],
+        publish: Callable[[m.Event], None],
+        quit: Callable[[], None],
+    ) -> None:
+        self._node = node
+        self._catalogue = catalogue
+        self._settings_path = settings_path
+        self._overrides = dict(overrides)
+        self._publish = publish
+        self._quit = quit
+        self._started = time.monotonic()
+        self._handlers: dict[type[m.Message], Callable[[Any], Awaitable[m.Reply]]] = {
+            m.GetStatus: self._status,
+            m.StartRounds: self._start_rounds,
+            m.Pause: self._pause,
+            m.Resume: self._resume,
+            m.Finish: self._finish,
+            m.Quit: self._end,
+            m.SetSilo: self._silo,
+            m.GetSettings: self._settings,
+            m.SetSettings: self._set,
+            m.ResetSettings: self._reset,
+            m.ListCheckpoints: self._checkpoints,
+            m.RollBack: self._roll_back,
+            m.Evaluate: self._evaluate,
+            m.Ask: self._ask,
+            m.ExportModel: self._export,
+            m.ListTasks: self._tasks,
+            m.TryTask: self._try,
+            m.GetHistory: self._history,
+            m.GetRollouts: self._rollouts,
+            m.Examine: self._facts,
+        }
+
+    async def handle(self, request: m.Request) -> m.Reply:
+        """Do what is asked; raises SapoError with the reason where it cannot be done."""
+        return await self._handlers[type(request)](request)
+
+    # -- state ---------------------------------------------------------------------------------------------
+
+    async def _status(self, request: m.GetStatus) -> m.Status:
+        node = self._node
+        last = await node.keeper.call(node.keeper.history.last_rounds, 1)
+        evals = await node.keeper.call(node.keeper.history.evals, "validation")
+        base = [report.score for report in evals if report.round == 0]
+        recent = node.round_seconds[-20:]
+        return m.Status(
+            state=node.gate.state.value,
+            reason=node.gate.reason,
+            phase=node.phase,
+            round=node.counters.round,
+            rounds_left=node.rounds_left,
+            silo=node.settings.silo,
+            mix="8/0" if node.settings.silo else node.settings.mix,
+            peers=0,
+            model=node.settings.model,
+            device=node.engine.loaded.device if node.engine.loaded else "",
+            checkpoint=node.keeper.newest.number if node.keeper.newest else None,
+            last=last[0] if last else None,
+            best_validation=max((report.score for report in evals), default=None),
+            base_validation=base[-1] if base else None,
+            resume_in=node.gate.resumes_in,
+            pid=os.getpid(),
+            version=sapo_desktop.__version__,
+            uptime=time.monotonic() - self._started,
+            rounds_per_hour=3600 * len(recent) / sum(recent) if recent else None,
+        )
+
+    async def _start_rounds(self, request: m.StartRounds) -> m.Ok:
+        self._node.start_rounds(request.rounds)
+        return m.Ok(text=self._node.gate.reason)
+
+    async def _pause(self, request: m.Pause) -> m.Ok:
+        self._node.pause(request.seconds)
+        return m.Ok(text=self._node.gate.reason)
+
+    async def _resume(self, request: m.Resume) -> m.Ok:
+        self._node.resume()
+        return m.Ok(text=self._node.gate.reason)
+
+    async def _finish(self, request: m.Finish) -> m.Ok:
+        self._node.finish()
+        return m.Ok(text=self._node.gate.reason)
+
+    async def _end(self, request: m.Quit) -> m.Ok:
+        if request.finish_round and self._node.gate.state is NodeState.WORKING:
+            self._node.finish()
+            self._node.when_finished = self._quit
+            return m.Ok(text=f"Finishing round {self._node.counters.round + 1}, then ending.")
+        self._quit()
+        return m.Ok(text="Ending.")
+
+    async def _silo(self, request: m.SetSilo) -> m.Ok:
+        if not request.on:
+            raise UsageError("This version works in silo only: there is no swarm to join yet.")
+        return m.Ok(text="In silo: no network at all.")
+
+    # -- settings ------------------------------------------------------------------------------------------
+
+    async def _settings(self, request: m.GetSettings) -> m.SettingsAre:
+        settings = self._node.settings
+        return m.SettingsAre(
+            settings=settings,
+            changed=settings_file.changed_keys(settings),
+            overridden=sorted(self._overrides),
+        )
+
+    async def _set(self, request: m.SetSettings) -> m.Ok:
+        if request.values.get("silo", "on").strip().lower() in ("off", "false", "no", "0"):
+            await self._silo(m.SetSilo(on=False))
+        stored = settings_file.read(self._settings_path, time.time()).settings
+        return self._take(settings_file.apply(stored, request.values), set(request.values))
+
+    async def _reset(self, request: m.ResetSettings) -> m.Ok:
+        stored = settings_file.read(self._settings_path, time.time()).settings
+        keys = request.keys or settings_file.known_keys()
+        return self._take(settings_file.reset(stored, keys), set(keys))
+
+    def _take(self, settings: Settings, keys: set[str]) -> m.Ok:
+        """Keep the settings and make them effective, apart from those of this run's command line."""
+        settings_file.write(self._settings_path, settings)
+        now = settings_file.apply(settings, self._overrides)
+        late = sorted(
+            key for key in keys & NEEDS_RESTART if getattr(now, key) != getattr(self._node.settings, key)
+        )
+        kept = {key: getattr(self._node.settings, key) for key in NEEDS_RESTART}
+        self._node.settings = msgspec.structs.replace(now, **kept)
+        self._publish(m.SettingsChanged(settings=self._node.settings))
+        overridden = sorted(keys & set(self._overrides))
+        notes = [f"{', '.join(late)}: from the next start on."] if late else []
+        if overridden:
+            notes.append(f"{', '.join(overridden)}: this run keeps what its command line said.")
+        return m.Ok(text=" ".join(["Saved.", *notes]))
+
+    # -- checkpoints, scores, answers ----------------------------------------------------------------------
+
+    async def _checkpoints(self, request: m.ListCheckpoints) -> m.Checkpoints:
+        node = self._node
+        scores = {
+            report.checkpoint: report.score
+            for report in await node.keeper.call(node.keeper.history.evals, "validation")
+        }
+        best = node.counters.guard.best_checkpoint
+        base = m.CheckpointInfo(
+            number=BASE_NUMBER,
+            round=0,
+            created=0.0,
+            bytes=0,
+            validation=scores.get("base"),
+            best=best == BASE_NUMBER,
+            last=False,
+        )
+        found = await node.keeper.call(node.keeper.store.summaries)
+        items = [
+            m.CheckpointInfo(
+                number=checkpoint.number,
+                round=checkpoint.round,
+                created=checkpoint.created,
+                bytes=checkpoint.bytes,
+                validation=scores.get(str(checkpoint.number)),
+                best=best == checkpoint.number,
+                last=checkpoint is found[-1],
+            )
+            for checkpoint in found
+        ]
+        return m.Checkpoints(items=[base, *items])
+
+    async def _roll_back(self, request: m.RollBack) -> m.Ok:
+        written = await self._node.roll_back(request.to)
+        return m.Ok(text=f"Back at {request.to}; kept as checkpoint {written.number}. Rounds count on.")
+
+    async def _evaluate(self, request: m.Evaluate) -> m.Evaluated:
+        return m.Evaluated(report=await self._node.evaluate(request.checkpoint, request.which))
+
+    async def _ask(self, request: m.Ask) -> m.Asked:
+        if not request.question.strip():
+            raise UsageError("Ask a question: the text is empty.")
+        started = time.perf_counter()
+        completion = await self._answer(request.question, request.checkpoint, request.greedy)
+        return m.Asked(
+            text=completion.text, tokens=len(completion.tokens), seconds=time.perf_counter() - started
+        )
+
+    async def _answer(self, question: str, name: str, greedy: bool) -> Completion:
+        node = self._node
+        live = name == "last"
+        checkpoint = None if live else await node.find_checkpoint(name)
+        sampling = Sampling(
+            greedy=greedy,
+            temperature=node.settings.temperature,
+            max_tokens=node.settings.max_tokens,
+            seed=SystemRandom().getrandbits(31),
+        )
+        async with node.gate.awake():
+            answered = await node.engine.generate_with(
+                checkpoint.folder if checkpoint else None, [question], sampling, _silent, live=live
+            )
+        return answered.completions[0][0]
+
+    async def _export(self, request: m.ExportModel) -> m.Exported:
+        to = Path(request.to)
+        if not to.is_absolute():
+            raise UsageError("The folder to export to must be a full path.")
+        node = self._node
+        live = request.checkpoint == "last"
+        checkpoint = None if live else await node.find_checkpoint(request.checkpoint)
+        async with node.gate.awake():
+            files = await node.engine.export(
+                request.format, to, checkpoint.folder if checkpoint else None, live=live
+            )
+        return m.Exported(folder=str(to), files=files)
+
+    # -- tasks ---------------------------------------------------------------------------------------------
+
+    async def _tasks(self, request: m.ListTasks) -> m.Tasks:
+        node = self._node
+        totals = await node.keeper.call(node.keeper.history.task_totals, _RECENT_ROUNDS)
+        recent = {mark.task: mark for mark in totals}
+        keys = self._catalogue.tasks()
+        async with node.gate.awake():
+            examples = await node.examiner.set_questions(
+                [QuestionRef(task=key, seed=EXAMPLE_SEED) for key in keys]
+            )
+        return m.Tasks(
+            items=[
+                self._task_info(key, example, recent.get(key))
+                for key, example in zip(keys, examples, strict=True)
+            ]
+        )
+
+    def _task_info(self, key: str, example: Question | None, recent: TaskMark | None) -> m.TaskInfo:
+        family, level = self._catalogue.find(key)
+        return m.TaskInfo(
+            family=family.name,
+            title=family.title,
+            level=level.name,
+            task_id=self._node.examiner.known_ids.get(key, b"").hex(),
+            config=dict(level.config),
+            grammar=family.grammar,
+            example=example.text if example else "",
+            solved=recent.solved if recent else None,
+            answers=recent.answers if recent else 0,
+        )
+
+    async def _try(self, request: m.TryTask) -> m.Tried:
+        node = self._node
+        seed = SystemRandom().getrandbits(63) if request.seed is None else request.seed
+        async with node.gate.awake():
+            question = (await node.examiner.set_questions([QuestionRef(task=request.task, seed=seed)]))[0]
+            if question is None:
+                raise TaskError(f"{request.task} has no question for seed {seed}; try another one.")
+            text = request.answer
+            if text is None:
+                text = (await self._answer(question.text, request.checkpoint, greedy=True)).text
+            return await self._marked(question, text)
+
+    async def _marked(self, question: Question, text: str) -> m.Tried:
+        examiner = self._node.examiner
+        mark = (await examiner.mark([question], [[text]], strict=True))[0][0]
+        return m.Tried(
+            task=question.task,
+            seed=question.seed,
+            question=question.text,
+            completion=text,
+            mark=mark,
+            truth=await examiner.truth(question.task, question.seed),
+        )
+
+    # -- history and facts ---------------------------------------------------------------------------------
+
+    async def _history(self, request: m.GetHistory) -> m.History:
+        keeper = self._node.keeper
+        return await keeper.call(keeper.history.rounds, request.after, min(request.limit, 10_000))
+
+    async def _rollouts(self, request: m.GetRollouts) -> m.Rollouts:
+        keeper = self._node.keeper
+        return await keeper.call(keeper.history.rollouts, request.after, min(request.limit, 1000))
+
+    async def _facts(self, request: m.Examine) -> m.Facts:
+        node = self._node
+        loaded = node.engine.loaded
+        values = {
+            "version": sapo_desktop.__version__,
+            "python": platform.python_version(),
+            "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+            "state": f"{node.gate.state.value}: {node.gate.reason}",
+            "round": str(node.counters.round),
+            "threads": str(node.engine.plan.threads),
+            "examiner": "running" if node.examiner.host.pid else "not running",
+            "engine": "running" if node.engine.host.pid else "not running",
+        }
+        if loaded is not None:
+            values |= {
+                "device": f"{loaded.device}, {loaded.dtype}",
+                "parameters": f"{loaded.parameters:,} ({loaded.trainable:,} trained)",
+                **{f"library {name}": version for name, version in loaded.versions.items()},
+            }
+        values |= {f"examiner {name}": value for name, value in node.examiner.host.versions.items()}
+        return m.Facts(values=values)
+
+
+def _silent(done: int, total: int) -> None:
+    """Progress that nobody asked for."""

@@ -1,0 +1,196 @@
+"""One round of SAPO, from top to bottom like Algorithm 1 of the paper (PAPER.md; arXiv 2509.08721).
+
+`run_round` knows what a round is and nothing about where it runs: the examiner and the engine are handed in,
+the watcher is told what happens, and what comes back is a record. Pausing, checkpoints, history and failing
+hosts are the node's business. Nothing here keeps state: a round depends on its plan and on the adapter alone,
+so a repeated round gives the same questions, and a resumed run equals an unbroken one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sapo_desktop.core.mixing import MixedBatch, MixShare, advantages, mix_groups, training_sequences
+from sapo_desktop.core.records import (
+    Completion,
+    Group,
+    Mark,
+    Question,
+    RoundReport,
+    Sampling,
+    StepReport,
+    TaskMark,
+    TrainingSequence,
+)
+from sapo_desktop.engines.protocols import Generated
+from sapo_desktop.worker.messages import Phase
+
+
+@dataclass(frozen=True)
+class RoundPlan:
+    """All that decides a round, apart from the adapter."""
+
+    number: int
+    seed: int
+    tasks: tuple[str, ...]
+    """The task of each own group, such as `gcd/easy`; repeats are allowed."""
+    share: MixShare
+    answers: int
+    sampling: Sampling
+    strict: bool
+    """Whether the reward is 1 or 0, or the marker's own score."""
+
+
+@dataclass(frozen=True)
+class RoundResult:
+    """What a round leaves behind."""
+
+    report: RoundReport
+    groups: list[Group]
+    advantages: list[list[float]]
+
+
+class Examiner(Protocol):
+    """Sets questions and marks answers; worker/examiner.py is the one with a process behind it."""
+
+    async def training_questions(self, seed: int, slot: int, tasks: Sequence[str]) -> list[Question]: ...
+
+    async def mark(
+        self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
+    ) -> list[list[Mark]]: ...
+
+
+class Engine(Protocol):
+    """Answers and learns; worker/engine.py is the one with a process behind it."""
+
+    async def generate(
+        self, questions: Sequence[str], answers: int, sampling: Sampling, progress: Progress
+    ) -> Generated: ...
+
+    async def step(self, batch: Sequence[TrainingSequence]) -> StepReport: ...
+
+
+class Progress(Protocol):
+    """Told how many of how many answers are finished."""
+
+    def __call__(self, done: int, total: int, /) -> None: ...
+
+
+class Watcher(Protocol):
+    """Is told what a round does. `phase` returns when the round may go on: here a paused node waits."""
+
+    async def phase(self, phase: Phase) -> None: ...
+
+    def progress(self, phase: Phase, done: int, total: int) -> None: ...
+
+    def answered(self, groups: Sequence[Group]) -> None: ...
+
+
+async def run_round(plan: RoundPlan, examiner: Examiner, engine: Engine, watcher: Watcher) -> RoundResult:
+    """Play one round: questions, answers, marks, mix, step."""
+    started = time.perf_counter()
+
+    # 1. SampleBatch. In silo the round is the slot (SWARM.md): questions follow from seed and round alone.
+    await watcher.phase("questions")
+    questions = await examiner.training_questions(plan.seed, plan.number, plan.tasks)
+
+    # 2. Generate L answers to each question.
+    await watcher.phase("generate")
+    generating = time.perf_counter()
+    answered = await engine.generate(
+        [question.text for question in questions],
+        plan.answers,
+        plan.sampling,
+        lambda done, total: watcher.progress("generate", done, total),
+    )
+
+    # 5a. Score with the local reward model. A person who watches sees the marks before anything else happens.
+    await watcher.phase("mark")
+    marking = time.perf_counter()
+    texts = [[completion.text for completion in row] for row in answered.completions]
+    marks = await examiner.mark(questions, texts, strict=plan.strict)
+    own = [
+        Group(question=question, completions=completions, marks=row)
+        for question, completions, row in zip(questions, answered.completions, marks, strict=True)
+    ]
+    watcher.answered(own)
+
+    # 3. and 4. Share, draw, mix: in silo nothing is shared and nothing drawn.
+    mixed = mix_groups(own, [], plan.share)
+    group_advantages = advantages(mixed.groups)
+
+    # 5b. Update the policy.
+    await watcher.phase("train")
+    training = time.perf_counter()
+    batch = training_sequences(mixed.groups, answered.prompt_tokens[: mixed.local], group_advantages)
+    step = await engine.step(batch)
+
+    finished = time.perf_counter()
+    report = RoundReport(
+        round=plan.number,
+        **_means(own),
+        swarm_reward=None,
+        local_groups=mixed.local,
+        external_groups=mixed.external,
+        zero_advantage_groups=sum(not any(row) for row in group_advantages),
+        answer_tokens=sum(len(c.tokens) for group in own for c in group.completions),
+        truncated=_share_truncated(own),
+        tasks=task_marks(own),
+        step=step,
+        generate_seconds=marking - generating,
+        mark_seconds=training - marking,
+        train_seconds=finished - training,
+        seconds=finished - started,
+        checkpoint=None,
+        note=_note(mixed, step),
+    )
+    return RoundResult(report=report, groups=mixed.groups, advantages=group_advantages)
+
+
+def round_seed(seed: int, number: int, purpose: str) -> int:
+    """A seed (31 bits) for one purpose of one round; no random state has to be kept between rounds."""
+    digest = hashlib.sha256(f"sapo/round/{seed}/{number}/{purpose}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
+
+
+def task_marks(groups: Sequence[Group]) -> list[TaskMark]:
+    """Mean marks per task, in the order in which tasks first appear."""
+    by_task: dict[str, list[Mark]] = {}
+    for group in groups:
+        by_task.setdefault(group.question.task, []).extend(group.marks)
+    return [
+        TaskMark(task=task, answers=len(marks), **_mark_means(marks))
+        for task, marks in by_task.items()
+        if marks
+    ]
+
+
+def _means(groups: Sequence[Group]) -> dict[str, float]:
+    return _mark_means([mark for group in groups for mark in group.marks])
+
+
+def _mark_means(marks: Sequence[Mark]) -> dict[str, float]:
+    count = max(len(marks), 1)
+    return {
+        "solved": sum(mark.solved for mark in marks) / count,
+        "partial": sum(mark.partial for mark in marks) / count,
+        "reward": sum(mark.reward for mark in marks) / count,
+    }
+
+
+def _share_truncated(groups: Sequence[Group]) -> float:
+    completions: list[Completion] = [completion for group in groups for completion in group.completions]
+    return sum(completion.finish == "length" for completion in completions) / max(len(completions), 1)
+
+
+def _note(mixed: MixedBatch, step: StepReport) -> str:
+    notes = []
+    if mixed.filled_up:
+        notes.append(f"{mixed.filled_up} own groups filled up for external ones")
+    if step.skipped:
+        notes.append("no group had both solved and unsolved answers: no step")
+    return "; ".join(notes)
