@@ -27,6 +27,8 @@ from sapo_desktop.engines.export_card import card
 from sapo_desktop.engines.gguf import write_model
 
 FORMATS = ("peft", "merged", "gguf")
+# What safetensors and tokenizers say, and numpy of a write that came out short, instead of an error number.
+_FULL = ("No space left", "os error 28", "os error 112", " requested and ")
 _DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}
 
 
@@ -79,8 +81,8 @@ def _refuse_used(to: Path) -> None:
 
 
 def _explain(error: OSError | SafetensorError, to: Path) -> str:
-    full = getattr(error, "errno", None) == errno.ENOSPC or "No space left" in str(error)
-    if full:
+    full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
+    if full or any(words in str(error) for words in _FULL):
         return f"The disk is full: nothing was written to {to}. Make room, or name a folder on another disk."
     return f"Nothing was written to {to}: {error}. Name a folder that you may write to."
 
@@ -167,7 +169,7 @@ def _write_adapter(model: Any, tokenizer: Any, model_folder: Path, part: Path) -
     values = json.loads(settings.read_text(encoding="utf-8"))
     values["base_model_name_or_path"] = str(model_folder.absolute())
     settings.write_text(json.dumps(values, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    tokenizer.save_pretrained(part)
+    _write_tokenizer(tokenizer, part)
 
 
 def _write_merged(model: Any, tokenizer: Any, model_folder: Path, part: Path) -> None:
@@ -181,9 +183,19 @@ def _write_merged(model: Any, tokenizer: Any, model_folder: Path, part: Path) ->
     save_torch_state_dict(values, part, metadata={"format": "pt"})
     config["dtype"] = config.pop("torch_dtype", dtype)
     (part / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-    tokenizer.save_pretrained(part)
+    _write_tokenizer(tokenizer, part)
     if (model_folder / "generation_config.json").is_file():
         shutil.copyfile(model_folder / "generation_config.json", part / "generation_config.json")
+
+
+def _write_tokenizer(tokenizer: Any, part: Path) -> None:
+    try:
+        tokenizer.save_pretrained(part)
+    except Exception as error:
+        # The tokenizers library raises a bare Exception where it cannot write its file.
+        if type(error) is not Exception:
+            raise
+        raise OSError(str(error)) from error
 
 
 def _write_gguf(model: Any, tokenizer: Any, model_folder: Path, part: Path) -> None:

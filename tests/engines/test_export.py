@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from peft import PeftModel
+from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from sapo_desktop.core.errors import ModelError, SapoError, UsageError
@@ -170,6 +171,30 @@ def test_a_full_disk_leaves_nothing(
     with pytest.raises(SapoError, match="disk is full"):
         export(format, adapted(tiny_model("llama", ROWS)), tokenizer, base, tmp_path / "out")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["tiny"]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.EDQUOT, "Disk quota exceeded"),
+        OSError("3840 requested and 1648 written"),
+        SafetensorError("I/O error: No space left on device (os error 28)"),
+        Exception("No space left on device (os error 28)"),
+    ],
+    ids=["quota", "numpy", "safetensors", "tokenizers"],
+)
+def test_each_librarys_word_for_a_full_disk_is_known(
+    tmp_path: Path, base: Path, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokenizer = starter_like_tokenizer()
+
+    def full(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(tokenizer, "save_pretrained", full)
+    with pytest.raises(SapoError, match="disk is full"):
+        export("merged", tiny_model("llama", ROWS), tokenizer, base, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_leftover_of_a_killed_export_is_replaced(tmp_path: Path, tokenizer: Any, base: Path) -> None:

@@ -1,0 +1,185 @@
+"""Looks at a model folder in transformers' layout before anything in it is loaded.
+
+A folder may come from anywhere, so nothing in it is run: weights are safetensors (plain numbers; pickles
+can carry programs and are refused), and code of the folder's own is refused too. Only headers and JSON are
+parsed here; what is read in full is read for its hash. Left out: download, and whether the model fits this
+machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sapo_desktop.core.errors import ModelError
+
+ARCHITECTURES = ("LlamaForCausalLM", "Qwen2ForCausalLM")
+_PICKLES = {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib"}
+_LONGEST_HEADER = 100_000_000
+_LONGEST_JSON = 200_000_000
+_NAMED_IN_HASH = (
+    "config.json",
+    "generation_config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "chat_template.jinja",
+)
+
+
+class ModelFolder(msgspec.Struct, frozen=True, kw_only=True):
+    """A folder that passed the checks."""
+
+    path: Path
+    architecture: str
+    """As in config.json, e.g. `LlamaForCausalLM`."""
+    parameters: int
+    """Numbers stored in the weight files; a tied head is counted once."""
+    vocabulary: int
+    context: int
+    """Most tokens the model was made for."""
+    weight_bytes: int
+    hash: str
+    """SHA-256, in hex, over the names and contents of configuration, tokenizer and weights."""
+
+
+def read_folder(path: Path) -> ModelFolder:
+    """Check the folder and describe it.
+
+    Raises:
+        ModelError: something is missing, damaged, unsafe, or of a kind that is not supported.
+    """
+    if not path.is_dir():
+        raise ModelError(f"There is no model folder at {path}.")
+    names = sorted(entry.name for entry in path.iterdir())
+    _refuse_code(path, names)
+    config = _json(path / "config.json")
+    architecture = _architecture(config)
+    _check_tokenizer(path, names)
+    weights = _weight_files(path, names)
+    return ModelFolder(
+        path=path,
+        architecture=architecture,
+        parameters=sum(_count(file) for file in weights),
+        vocabulary=_positive(config, "vocab_size"),
+        context=_positive(config, "max_position_embeddings"),
+        weight_bytes=sum(file.stat().st_size for file in weights),
+        hash=_hash([*(path / name for name in _NAMED_IN_HASH if name in names), *weights]),
+    )
+
+
+def _refuse_code(path: Path, names: Sequence[str]) -> None:
+    for name in names:
+        suffix = Path(name).suffix.lower()
+        if suffix in _PICKLES:
+            raise ModelError(
+                f"{path} contains {name}: files of that kind can carry programs and are never opened here. "
+                "Use the model's safetensors version, or move that file away."
+            )
+        if suffix == ".py":
+            raise ModelError(f"{path} contains {name}: models that bring their own code are not supported.")
+
+
+def _architecture(config: dict[str, Any]) -> str:
+    if "auto_map" in config:
+        raise ModelError("config.json asks for code of the model's own (auto_map); that is not supported.")
+    if "quantization_config" in config:
+        raise ModelError("This model is quantised; training needs its plain weights (bf16, f16 or f32).")
+    names = config.get("architectures")
+    if not isinstance(names, list) or len(names) != 1 or names[0] not in ARCHITECTURES:
+        raise ModelError(
+            f"config.json names {names or 'no architecture'}; known are {', '.join(ARCHITECTURES)}."
+        )
+    return str(names[0])
+
+
+def _check_tokenizer(path: Path, names: Sequence[str]) -> None:
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        if name not in names:
+            raise ModelError(f"{path} has no {name}: the tokenizer is needed in the fast (JSON) layout.")
+    if "auto_map" in _json(path / "tokenizer_config.json"):
+        raise ModelError("tokenizer_config.json asks for code of its own (auto_map); that is not supported.")
+    _json(path / "tokenizer.json")
+
+
+def _weight_files(path: Path, names: Sequence[str]) -> list[Path]:
+    """The safetensors files of the model, in order of name."""
+    if "model.safetensors.index.json" not in names:
+        if "model.safetensors" not in names:
+            raise ModelError(f"{path} has no model.safetensors.")
+        return [path / "model.safetensors"]
+    shards = _json(path / "model.safetensors.index.json").get("weight_map")
+    if not isinstance(shards, dict) or not shards:
+        raise ModelError(f"The weight_map in {path}/model.safetensors.index.json names no files.")
+    files = sorted({str(name) for name in shards.values()})
+    for name in files:
+        # A plain name of this folder: an index must not lead out of it.
+        if name not in names or not name.endswith(".safetensors"):
+            raise ModelError(f"{path} lacks the weight file {name} that its index names.")
+    return [path / name for name in files]
+
+
+def _count(file: Path) -> int:
+    """Numbers in a safetensors file whose header describes exactly the bytes that are there."""
+    size = file.stat().st_size
+    with file.open("rb") as stream:
+        start = stream.read(8)
+        length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
+        if not 2 <= length <= min(size - 8, _LONGEST_HEADER):
+            raise ModelError(f"{file} is not a whole safetensors file; fetch or copy it again.")
+        header = _parse(stream.read(length), file)
+    header.pop("__metadata__", None)
+    try:
+        end = max((int(entry["data_offsets"][1]) for entry in header.values()), default=0)
+        numbers = sum(math.prod(int(n) for n in entry["shape"]) for entry in header.values())
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise ModelError(f"The header of {file} is not that of a safetensors file.") from error
+    whole = 8 + length + end
+    if not header or whole != size:
+        raise ModelError(f"{file} should have {whole} bytes and has {size}; fetch or copy it again.")
+    return numbers
+
+
+def _json(file: Path) -> dict[str, Any]:
+    if not file.is_file():
+        raise ModelError(f"{file.parent} has no {file.name}.")
+    if file.stat().st_size > _LONGEST_JSON:
+        raise ModelError(f"{file} is too large to be what its name says.")
+    return _parse(file.read_bytes(), file)
+
+
+def _parse(raw: bytes, file: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise ModelError(f"{file} is damaged: its JSON cannot be read.") from error
+    if not isinstance(value, dict):
+        raise ModelError(f"{file} is not what it should be: a JSON object.")
+    return value
+
+
+def _positive(config: dict[str, Any], key: str) -> int:
+    value = config.get(key)
+    if not isinstance(value, int) or value <= 0:
+        raise ModelError(f"config.json gives no usable {key}.")
+    return value
+
+
+def _hash(files: Sequence[Path]) -> str:
+    whole = hashlib.sha256()
+    for file in files:
+        whole.update(os.fsencode(file.name) + b"\0" + file_hash(file).encode() + b"\n")
+    return whole.hexdigest()
+
+
+def file_hash(file: Path) -> str:
+    """SHA-256 of a file's contents, in hex."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

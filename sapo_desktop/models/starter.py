@@ -1,0 +1,67 @@
+"""Where the model lies that a node starts from: the shipped starter, or a folder of one's own.
+
+The starter carries a manifest of hashes. It is checked once per process, so that a damaged installation is
+named as such instead of showing as a model that answers nonsense. No environment variable or setting puts
+another starter in its place; another model is another folder, under its own path.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import msgspec
+
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.resources import resource
+from sapo_desktop.models.folder import file_hash
+
+STARTER = "starter"
+MANIFEST = "manifest.json"
+
+
+class StarterManifest(msgspec.Struct, frozen=True, kw_only=True):
+    """The part of manifest.json that is relied on; the recipe keeps more in it."""
+
+    files: dict[str, str]
+    """SHA-256 in hex by file name, for every file of the folder but the manifest."""
+
+
+def resolve(name: str) -> Path:
+    """The folder of the model that a setting or the command line names: `starter`, or a path.
+
+    Raises:
+        ModelError: the starter is damaged, or there is no such folder.
+        SapoError: the starter is missing from this installation.
+    """
+    if name == STARTER:
+        return verified(resource(STARTER))
+    path = Path(name).expanduser()
+    if not path.is_dir():
+        raise ModelError(f"There is no model folder at {path}; give 'starter' or the path of a folder.")
+    return path.resolve()
+
+
+@functools.cache
+def verified(folder: Path) -> Path:
+    """Return `folder` after comparing its files with its manifest, once per process.
+
+    Raises:
+        ModelError: the manifest is missing or damaged, or a file is missing or differs from it.
+    """
+    try:
+        manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=StarterManifest)
+    except (OSError, msgspec.DecodeError) as error:
+        raise ModelError(f"The starter's {MANIFEST} in {folder} cannot be read; {_REPAIR}") from error
+    if not manifest.files:
+        raise ModelError(f"The starter's {MANIFEST} in {folder} lists no files; {_REPAIR}")
+    for name, expected in manifest.files.items():
+        file = folder / name
+        if Path(name).name != name or not file.is_file():
+            raise ModelError(f"The starter's {name} is missing from {folder}; {_REPAIR}")
+        if file_hash(file) != expected:
+            raise ModelError(f"The starter's {name} in {folder} is not the one that was shipped; {_REPAIR}")
+    return folder
+
+
+_REPAIR = "install SAPO Desktop again, or restore it with `git checkout -- resources/starter`."

@@ -1,0 +1,82 @@
+"""Where a model name leads, and that a damaged starter is noticed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.models import starter
+from sapo_desktop.models.starter import resolve, verified
+
+
+@pytest.fixture
+def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "resources" / "starter"
+    folder.mkdir(parents=True)
+    (folder / "model.safetensors").write_bytes(b"weights")
+    (folder / "config.json").write_bytes(b"{}")
+    write_manifest(folder, {name: digest(folder / name) for name in ("model.safetensors", "config.json")})
+    monkeypatch.setattr(starter, "resource", lambda name: tmp_path / "resources" / name)
+    verified.cache_clear()
+    return folder
+
+
+def digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def write_manifest(folder: Path, files: dict[str, str]) -> None:
+    (folder / "manifest.json").write_text(json.dumps({"files": files, "recipe": "1"}), encoding="utf-8")
+
+
+def test_starter_is_the_shipped_folder(shipped: Path) -> None:
+    assert resolve("starter") == shipped
+
+
+def test_it_is_read_once_per_process(shipped: Path) -> None:
+    resolve("starter")
+    (shipped / "model.safetensors").unlink()
+    assert resolve("starter") == shipped
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json"])
+def test_a_changed_or_missing_file_is_noticed(shipped: Path, name: str) -> None:
+    (shipped / name).write_bytes(b"other")
+    with pytest.raises(ModelError, match="not the one that was shipped"):
+        resolve("starter")
+    (shipped / name).unlink()
+    with pytest.raises(ModelError, match=f"{name} is missing"):
+        resolve("starter")
+
+
+def test_a_manifest_that_says_nothing_is_not_trusted(shipped: Path) -> None:
+    write_manifest(shipped, {})
+    with pytest.raises(ModelError, match="lists no files"):
+        resolve("starter")
+    write_manifest(shipped, {"../starter/config.json": digest(shipped / "config.json")})
+    with pytest.raises(ModelError, match="is missing"):
+        resolve("starter")
+    (shipped / "manifest.json").write_text("[]", encoding="utf-8")
+    with pytest.raises(ModelError, match="cannot be read"):
+        resolve("starter")
+    (shipped / "manifest.json").unlink()
+    with pytest.raises(ModelError, match="cannot be read"):
+        resolve("starter")
+
+
+def test_anything_else_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert (
+        resolve("mine")
+        == resolve("~/mine")
+        == resolve(str(tmp_path / "mine"))
+        == (tmp_path / "mine").resolve()
+    )
+    with pytest.raises(ModelError, match="no model folder"):
+        resolve("elsewhere")
