@@ -2,8 +2,9 @@
 
 Two nodes with the same id set the same questions and give the same marks, whatever versions they run: the
 id hashes the family, the level's settings, the versions of scorer, grammars and answer rule, and 200
-entries made from fixed seeds. Ids are made by the examiner on first use (up to a second and a half each); the worker keeps them in a
-small file, since the examiner may not write, under a key that changes with the catalogue and the versions.
+entries made from fixed seeds. Ids are made by the examiner on first use (up to a second and a half each);
+the worker keeps them in a small file, since the examiner may not write, under a key that changes with
+catalogue and versions.
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ class _IdsFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 def read_ids(path: Path, key: str) -> dict[TaskKey, bytes]:
-    """The kept ids; none where the file is missing, for another key, or damaged (they are then made anew)."""
+    """The kept ids; none where the file is missing, for another key, or damaged (they are then made
+    anew)."""
     try:
         kept = msgspec.json.decode(path.read_bytes(), type=_IdsFile)
         ids = {task: bytes.fromhex(text) for task, text in kept.ids.items()}

@@ -1,0 +1,121 @@
+"""What each grammar lets through, and that nothing else gets by."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sapo_desktop.core.errors import TaskError
+from sapo_desktop.tasks.grammars import GRAMMARS, MAX_ANSWER, parse_answer
+
+
+@pytest.mark.parametrize(
+    ("grammar", "text", "canonical"),
+    [
+        ("integer", "42", "42"),
+        ("integer", " +042 ", "42"),
+        ("integer", "-0", "0"),
+        ("integer", "1,234,567", "1234567"),
+        ("integer", "1,23", None),
+        ("integer", "12.000", "12"),
+        ("integer", "12.5", None),
+        ("integer", "1e3", None),
+        ("integer", "٤٢", None),
+        ("integer", "4_2", None),
+        ("integer", "9**9", None),
+        ("integer", "9" * 41, None),
+        ("decimal", "1.50", "1.5"),
+        ("decimal", "-0.00", "0"),
+        ("decimal", "100", "100"),
+        ("decimal", "1.5E+1", "15"),
+        ("decimal", "1.2E-7", "0.00000012"),
+        ("decimal", "1e99", None),
+        ("decimal", "1e999999999", None),
+        ("decimal", "nan", None),
+        ("decimal", "Infinity", None),
+        ("decimal", ".5", None),
+        ("digits", "0FF", "ff"),
+        ("digits", "000", "0"),
+        ("digits", "f f", None),
+        ("digits", "-ff", None),
+        ("word", "tsrow", "tsrow"),
+        ("word", "Two words", None),
+        ("word", "naïve", None),
+        ("capitals", "the  brown\nfox", "THE BROWN FOX"),
+        ("capitals", "THE BROWN FOX.", None),
+        ("digits_row", "0 1  2", "0 1 2"),
+        ("digits_row", "[0, 1, 2]", "0 1 2"),
+        ("digits_row", "[]", None),
+        ("digits_row", "[[0]]", None),
+        ("digits_row", "0 1 -2", None),
+        ("matrix", "0 1\n1 0", "0 1\n1 0"),
+        ("matrix", "[[0, 1],\n [1, 0]]", "0 1\n1 0"),
+        ("matrix", "[0, 1]", None),
+        ("matrix", "0 1\n1", None),
+        ("matrix", "[[0],[1]],[[2]]", None),
+        ("matrix", "[[0],[[1]]]", None),
+        ("matrix", "[[9**9]]", None),
+        ("matrix", "[[0,1],[1,0]]; 1", None),
+        ("fraction", "3/4", "3/4"),
+        ("fraction", "$3/4$", "3/4"),
+        ("fraction", "$\\frac{3}{4}$", "3/4"),
+        ("fraction", "\\dfrac{3}{4}", "3/4"),
+        ("fraction", "03 / 4", "3/4"),
+        ("fraction", "3/4 xxxx", None),
+        ("fraction", "$\\frac{3}{4}$xxxx", None),
+        ("fraction", "-3/4", None),
+        ("fraction", "3/4/5", None),
+        ("factors", "3 × 2 × 2", "2 × 2 × 3"),
+        ("factors", "2*2*3", "2 × 2 × 3"),
+        ("factors", "13", "13"),
+        ("factors", "2 ×", None),
+        ("factors", "2^2 × 3", None),
+        ("calendar", "monday", "Monday"),
+        ("calendar", "YES", "Yes"),
+        ("calendar", "17", "17"),
+        ("calendar", "Mondays", None),
+        ("calendar", "Monday.", None),
+        ("ab", "A#  #B", "A# #B"),
+        ("ab", "", ""),
+        ("ab", "A##B", None),
+        ("formula", "P ∨ Q", "(P ∨ Q)"),
+    ],
+)
+def test_canonical_forms(grammar: str, text: str, canonical: str | None) -> None:
+    assert parse_answer(grammar, text) == canonical
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS)
+def test_an_answer_that_is_too_long_is_refused(grammar: str) -> None:
+    assert parse_answer(grammar, "1" * (MAX_ANSWER + 1)) is None
+    assert parse_answer(grammar, " " * MAX_ANSWER + "1") is None
+
+
+def test_an_unknown_grammar_is_an_error() -> None:
+    with pytest.raises(TaskError, match="no answer grammar"):
+        parse_answer("perl", "1")
+
+
+LIKELY = st.text(alphabet="0123456789 ,.[]\n+-eE/$\\{}frac#ABabxyz×*¬∧∨→↔()PQYesMonday", max_size=80)
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS)
+@given(text=LIKELY | st.text(max_size=200))
+def test_never_raises_and_canonical_forms_read_as_themselves(grammar: str, text: str) -> None:
+    canonical = parse_answer(grammar, text)
+    if canonical is not None and len(canonical) <= 256:
+        assert parse_answer(grammar, canonical) == canonical
+        assert "_" not in canonical and "'" not in canonical and not canonical.startswith(" ")
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS)
+@pytest.mark.parametrize("piece", ["1", "1,", "1 ", "[", "[1,", "(", "¬", "P∨", "A ", "x", "2×", "/", "\\frac{1}{", "1.0"])
+def test_the_longest_answers_take_no_time(grammar: str, piece: str) -> None:
+    text = (piece * MAX_ANSWER)[:MAX_ANSWER]
+    started = time.process_time()
+    for _ in range(5):
+        parse_answer(grammar, text)
+    assert time.process_time() - started < 0.1

@@ -1,0 +1,94 @@
+"""The seed rule of SWARM.md, with a vector worked out without our code."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from sapo_desktop.core.errors import TaskError
+from sapo_desktop.tasks.questions import (
+    FIRST_OWN_INDEX,
+    SHARED_INDICES,
+    SILO_NETWORK,
+    digest,
+    question_hash,
+    question_seed,
+    silo_key,
+    slot_of,
+)
+
+NETWORK, KEY, TASK = bytes(32), bytes(range(32)), b"\xff" * 32
+VECTOR = 665968856883809574
+
+
+def seed(**changes: int | bytes) -> int:
+    fields: dict[str, int | bytes] = {"network": NETWORK, "key": KEY, "slot": 3, "task": TASK, "index": 64}
+    return question_seed(**(fields | changes))  # type: ignore[arg-type]
+
+
+def test_the_seed_is_the_hash_of_the_written_out_bytes() -> None:
+    # Six fields, each after its length in four bytes; slot 3 and index 64 in eight bytes.
+    written_out = bytes.fromhex(
+        "00000008" + b"sapo/q/1".hex()
+        + "00000020" + "00" * 32
+        + "00000020" + "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+        + "00000008" + "0000000000000003"
+        + "00000020" + "ff" * 32
+        + "00000008" + "0000000000000040"
+    )  # fmt: skip
+    first = hashlib.sha256(written_out).digest()[:8]
+    assert seed() == int.from_bytes(first, "big") % 2**63
+
+
+def test_the_seed_never_changes_between_releases() -> None:
+    assert seed() == VECTOR
+
+
+@pytest.mark.parametrize(
+    "changes", [{"slot": 4}, {"index": 65}, {"key": bytes(32)}, {"task": bytes(32)}, {"network": KEY}]
+)
+def test_every_field_counts(changes: dict[str, int | bytes]) -> None:
+    assert seed(**changes) != seed()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"key": b"short"}, {"task": bytes(33)}, {"network": b""}, {"slot": -1}, {"index": -1}, {"slot": 2**64}],
+)
+def test_fields_of_the_wrong_width_are_refused(changes: dict[str, int | bytes]) -> None:
+    with pytest.raises(TaskError):
+        seed(**changes)
+
+
+def test_a_seed_has_63_bits() -> None:
+    assert all(0 <= seed(index=index) < 2**63 for index in range(200))
+    assert max(seed(index=index) for index in range(200)) > 2**62
+
+
+def test_fields_cannot_run_into_each_other() -> None:
+    assert digest(b"ab", b"c") != digest(b"a", b"bc")
+
+
+def test_slots_last_ten_minutes() -> None:
+    assert (slot_of(0), slot_of(599.9), slot_of(600), slot_of(1_795_000_000)) == (0, 0, 1, 2_991_666)
+
+
+def test_a_clock_before_1970_is_said() -> None:
+    with pytest.raises(TaskError, match="clock"):
+        slot_of(-1)
+
+
+def test_shared_and_own_indices_do_not_meet() -> None:
+    assert FIRST_OWN_INDEX not in SHARED_INDICES
+    assert len(SHARED_INDICES) == 64
+
+
+def test_silo_stands_in_for_key_and_network() -> None:
+    assert len(silo_key(1)) == len(SILO_NETWORK) == 32
+    assert silo_key(1) != silo_key(2)
+
+
+def test_the_question_hash_is_8_bytes_of_sha_256_even_for_broken_text() -> None:
+    assert question_hash("gcd") == hashlib.sha256(b"gcd").digest()[:8]
+    assert len(question_hash("\ud800")) == 8
