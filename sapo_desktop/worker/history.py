@@ -99,7 +99,7 @@ class History:
             )
 
     def reconcile(self, round_number: int, checkpoint: int | None = None) -> int:
-        """Make history agree with the checkpoint that training resumes from; returns how many rounds were lost.
+        """Make history agree with the checkpoint that training resumes from; returns how many rounds it lost.
 
         `round_number`: the checkpoint's round, 0 for the base. `checkpoint`: its number, noted where a kill
         came between writing it and `record_checkpoint`.

@@ -22,7 +22,8 @@ def insert_round(db: sqlite3.Connection, run: int, report: RoundReport, now: flo
     bare = msgspec.structs.replace(report, tasks=[])
     row = db.execute(
         "INSERT INTO rounds (run, round, finished, checkpoint, reward, solved, partial, swarm_reward, "
-        "local_groups, external_groups, seconds, report) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+        "local_groups, external_groups, seconds, report) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "RETURNING id",
         (
             run,
             report.round,

@@ -1,4 +1,4 @@
-"""What a run was made with: everything that has to be alike for a resumed run to equal an unbroken one, bit for bit.
+"""What a run was made with: all that must be alike for a resumed run to equal an unbroken one, bit for bit.
 
 History keeps one manifest per start of training; `differs` says in words what changed since. Facts that only
 an engine knows (torch's version, device, dtype) are handed in: nothing here imports it.

@@ -1,4 +1,4 @@
-"""The steps that bring a history database from version n to n + 1; `user_version` counts those that were taken.
+"""The steps that bring a history database from version n to n + 1; `user_version` counts those taken.
 
 A step that was released is never edited: databases out there have taken it.
 """
