@@ -1,0 +1,97 @@
+"""Writes the locks in this folder: one for each platform, and one for the test tools.
+
+    python packaging/requirements/lock.py            (needs uv; asks the configured package index)
+
+Each lock names every package that is installed, with the hashes of all its files, so the bootstrap installs
+with `--no-deps --require-hashes`. Two things stand outside: the torch builds that are not on the ordinary
+index (installers/flavour.py names them), and pycosat, which comes as C source only and which nothing here
+uses. The CPU build of torch must be found while `linux-cpu` is resolved: point UV_FIND_LINKS at a folder with
+its wheel, or UV_INDEX at PyTorch's CPU index; otherwise its CUDA libraries would end up in that lock.
+No address of an index is written: where packages come from is the user's business.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).resolve().parent
+PYTHONS = "python_version < '3.14'"
+LEFT_OUT = ("pycosat", "llama-cpp-python")
+
+
+class Platform(NamedTuple):
+    name: str
+    marker: str
+    torch: str
+    """The build to resolve with."""
+    torch_in_lock: bool
+    tried: str
+    """How far this lock has been tried, for its header."""
+
+
+LINUX = "sys_platform == 'linux'"
+WINDOWS = "sys_platform == 'win32' and platform_machine == 'AMD64'"
+NEVER = "Resolved by machine from the packages' own metadata; never installed on such a machine."
+PLATFORMS = (
+    Platform("linux-cpu", LINUX, "2.13.0+cpu", False, "Resolved by machine; installed and tested on x86_64."),
+    Platform("linux-cuda", f"{LINUX} and platform_machine == 'x86_64'", "2.13.0", True, NEVER),
+    Platform("mac-arm64", "sys_platform == 'darwin' and platform_machine == 'arm64'", "2.13.0", True, NEVER),
+    Platform("win-cpu", WINDOWS, "2.13.0", True, NEVER),
+    Platform("win-cuda", WINDOWS, "2.13.0", False, NEVER + " The name of its torch build was written by hand."),
+)
+
+
+def main() -> None:
+    for platform in PLATFORMS:
+        left_out = LEFT_OUT if platform.torch_in_lock else (*LEFT_OUT, "torch")
+        pins = (HERE / "runtime.in").read_text().replace("torch==2.13.0", f"torch=={platform.torch}")
+        lock = resolve(pins, platform.marker, left_out)
+        if platform.name == "linux-cpu" and "nvidia" in lock:
+            sys.exit("The CUDA build of torch was found for linux-cpu: see the head of this file.")
+        write(platform.name, platform.tried, lock)
+    # The tools go into the same environment: where both need a package, they take the node's version.
+    node = re.findall(r"^[a-z].*?(?= \\$)", (HERE / "linux-cpu.txt").read_text(), re.MULTILINE)
+    tools = (HERE / "test.in").read_text()
+    anywhere = f"({LINUX}) or (sys_platform == 'darwin') or (sys_platform == 'win32')"
+    write("test", "Resolved by machine; installed and tested on Linux.", resolve(tools, anywhere, (), node))
+
+
+def resolve(pins: str, marker: str, left_out: tuple[str, ...], limits: Sequence[str] = ()) -> str:
+    """The pinned, hashed closure of `pins`, within `limits`, for all supported Pythons where `marker` holds."""
+    uv = shutil.which("uv") or str(Path(sys.executable).with_name("uv"))
+    with tempfile.TemporaryDirectory() as folder:
+        project = Path(folder)
+        (project / "wanted.in").write_text(pins)
+        (project / "limits.in").write_text("\n".join(limits))
+        # uv takes the platforms of a universal resolution from a project file only.
+        (project / "pyproject.toml").write_text(
+            '[project]\nname = "locked"\nversion = "0"\nrequires-python = ">=3.11"\n'
+            f'[tool.uv]\nenvironments = ["({marker}) and {PYTHONS}"]\n'
+        )
+        command = [uv, "pip", "compile", "wanted.in", "--quiet", "--universal", "--python-version", "3.11"]
+        command += ["--generate-hashes", "--no-header", "--no-annotate", "--output-file", "lock.txt"]
+        command += ["--constraint", "limits.in"]
+        for name in left_out:
+            command += ["--no-emit-package", name]
+        subprocess.run(command, cwd=project, check=True)
+        return (project / "lock.txt").read_text()
+
+
+def write(name: str, tried: str, lock: str) -> None:
+    body = "\n".join(line for line in lock.splitlines() if not line.startswith(("#", "--")))
+    if re.search(r"://", body):
+        sys.exit(f"{name}: an address of an index would be committed")
+    head = f"# {name}: written by lock.py from {'test' if name == 'test' else 'runtime'}.in. {tried}\n"
+    (HERE / f"{name}.txt").write_text(head + body + "\n")
+    print(f"{name}.txt: {len(re.findall('^[a-z]', body, re.M))} packages")
+
+
+if __name__ == "__main__":
+    main()
