@@ -1,0 +1,186 @@
+"""Small stand-ins for the two hosts and for whoever watches: deterministic, without a process, a model or a clock."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from sapo_desktop.core.errors import HostError
+from sapo_desktop.core.records import (
+    Completion,
+    Group,
+    Mark,
+    Question,
+    Sampling,
+    StepReport,
+    TrainerSettings,
+    TrainingSequence,
+)
+from sapo_desktop.engines.protocols import Generated, Loaded
+from sapo_desktop.worker.engine import EnginePlan
+from sapo_desktop.worker.messages import Phase
+
+Progress = Callable[[int, int], None]
+
+
+class FakeHost:
+    """Counts what is done to it."""
+
+    def __init__(self) -> None:
+        self.suspended = False
+        self.cancels = 0
+        self.restarts = 0
+        self.pid: int | None = 1
+        self.versions: dict[str, str] = {}
+
+    def suspend(self) -> None:
+        self.suspended = True
+
+    def resume(self) -> None:
+        self.suspended = False
+
+    async def cancel(self) -> None:
+        self.cancels += 1
+
+    async def stop(self) -> None:
+        self.pid = None
+
+
+class FakeExaminer:
+    """Asks "task seed" and finds an answer solved when it says `right`."""
+
+    def __init__(self) -> None:
+        self.host = FakeHost()
+        self.asked: list[tuple[int, int, tuple[str, ...]]] = []
+
+    async def training_questions(self, seed: int, slot: int, tasks: Sequence[str]) -> list[Question]:
+        self.asked.append((seed, slot, tuple(tasks)))
+        return [question(task, seed * 1000 + slot * 10 + place) for place, task in enumerate(tasks)]
+
+    async def mark(
+        self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
+    ) -> list[list[Mark]]:
+        return [[mark(text == "right", strict) for text in row] for row in texts]
+
+    async def held_out(self, which: str, secret: bytes) -> list[Question]:
+        return [question("gcd/easy", place) for place in range(8)]
+
+
+class FakeEngine:
+    """Answers the first `skill` of each question's answers rightly; a step makes it better by one."""
+
+    def __init__(self, skill: int = 1) -> None:
+        self.host = FakeHost()
+        self.skill = skill
+        self.batches: list[list[TrainingSequence]] = []
+        self.errors: list[HostError] = []
+        self.hold: asyncio.Event | None = None
+        self.loaded: Loaded | None = None
+        self.plan = EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu")
+        self.rates: list[float] = []
+
+    async def generate(
+        self, questions: Sequence[str], answers: int, sampling: Sampling, progress: Progress
+    ) -> Generated:
+        if self.hold is not None:
+            await self.hold.wait()
+        if self.errors:
+            raise self.errors.pop(0)
+        progress(len(questions) * answers, len(questions) * answers)
+        return generated(questions, answers, self.skill)
+
+    async def generate_with(
+        self,
+        checkpoint: Path | None,
+        questions: Sequence[str],
+        sampling: Sampling,
+        progress: Progress,
+        *,
+        live: bool = False,
+    ) -> Generated:
+        skill = self.skill if live else int((checkpoint / "skill").read_text()) if checkpoint else 1
+        answered = [generated([text], 1, place < skill) for place, text in enumerate(questions)]
+        return Generated(
+            prompt_tokens=[one.prompt_tokens[0] for one in answered],
+            completions=[one.completions[0] for one in answered],
+            seconds=0.1,
+            batch=8,
+        )
+
+    async def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
+        self.batches.append(list(batch))
+        skipped = not any(sequence.advantage for sequence in batch)
+        self.skill += not skipped
+        return step_report(skipped=skipped)
+
+    async def save(self, folder: Path) -> None:
+        (folder / "skill").write_text(str(self.skill))
+
+    async def restore(self, folder: Path | None, *, weights_only: bool = False) -> None:
+        self.skill = int((folder / "skill").read_text()) if folder else 1
+
+    async def restart(self, checkpoint: Path | None) -> None:
+        self.host.restarts += 1
+        await self.restore(checkpoint)
+
+    async def configure(self, *, learning_rate: float | None = None, threads: int | None = None) -> None:
+        if learning_rate is not None:
+            self.rates.append(learning_rate)
+
+
+class FakeWatcher:
+    """Writes down what a round tells."""
+
+    def __init__(self) -> None:
+        self.phases: list[Phase] = []
+        self.groups: list[Group] = []
+        self.progressed: list[tuple[Phase, int, int]] = []
+
+    async def phase(self, phase: Phase) -> None:
+        self.phases.append(phase)
+
+    def progress(self, phase: Phase, done: int, total: int) -> None:
+        self.progressed.append((phase, done, total))
+
+    def answered(self, groups: Sequence[Group]) -> None:
+        self.groups.extend(groups)
+
+
+def question(task: str, seed: int) -> Question:
+    text = f"{task} {seed}"
+    return Question(task=task, seed=seed, text=text, hash=text.encode()[:8].ljust(8))
+
+
+def mark(solved: bool, strict: bool = True) -> Mark:
+    partial = 1.0 if solved else 0.1
+    reward = float(solved) if strict else partial
+    return Mark(solved=solved, partial=partial, reward=reward, answer=None, verdict="solved" if solved else "wrong")
+
+
+def generated(questions: Sequence[str], answers: int, right: int) -> Generated:
+    """The first `right` of each question's answers say `right`, the rest are cut at the limit."""
+    rows = [
+        [
+            Completion(tokens=[2, 3], logprobs=[-0.5, -0.5], text="right", finish="stop")
+            if place < right
+            else Completion(tokens=[4], logprobs=[-1.0], text="wrong", finish="length")
+            for place in range(answers)
+        ]
+        for _ in questions
+    ]
+    return Generated(prompt_tokens=[[len(text)] for text in questions], completions=rows, seconds=0.1, batch=8)
+
+
+def step_report(*, skipped: bool = False) -> StepReport:
+    return StepReport(
+        loss=0.0,
+        grad_norm=1.0,
+        clip_fraction=0.0,
+        kl=0.0,
+        tokens=10,
+        sequences=8,
+        micro_batch=8,
+        skipped=skipped,
+        seconds=0.1,
+    )

@@ -1,0 +1,79 @@
+from collections import Counter
+
+import msgspec
+import pytest
+
+from sapo_desktop.core.curriculum import FamilyProgress
+from sapo_desktop.core.guard import GuardState
+from sapo_desktop.core.mixing import MixShare
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.worker.checkpoints import Counters
+from sapo_desktop.worker.learning import (
+    after_round,
+    group_levels,
+    plan_round,
+    recommended_learning_rate,
+    sample_tasks,
+    silo_share,
+    trainer_settings,
+)
+from tests.worker.fakes import FakeEngine
+from tests.worker.test_round import play
+
+LEVELS = {"gcd": ["easy", "middle", "hard"], "lcm": ["easy", "middle"]}
+
+
+def counters(**changes: object) -> Counters:
+    return msgspec.structs.replace(Counters(round=4, instance="i", seed=11, learning_rate=0.0), **changes)
+
+
+def test_levels_are_grouped_by_family_in_order() -> None:
+    assert group_levels(["gcd/easy", "gcd/middle", "lcm/middle"]) == {"gcd": ["easy", "middle"], "lcm": ["middle"]}
+
+
+def test_a_plan_follows_from_settings_and_counters_alone() -> None:
+    settings = Settings(answers=4, questions=6, max_tokens=99, temperature=0.7, curriculum=False)
+    plan = plan_round(settings, counters(), LEVELS)
+    assert (plan.number, plan.seed, plan.answers, len(plan.tasks)) == (5, 11, 4, 6)
+    assert (plan.sampling.max_tokens, plan.sampling.temperature) == (99, 0.7)
+    assert plan == plan_round(settings, counters(), LEVELS)
+    assert plan.tasks != plan_round(settings, counters(round=5), LEVELS).tasks
+
+
+def test_without_curriculum_three_of_four_questions_are_middle() -> None:
+    settings = Settings(curriculum=False)
+    drawn = Counter(task for n in range(500) for task in sample_tasks(settings, counters(), LEVELS, n))
+    assert set(drawn) == {"gcd/easy", "gcd/middle", "lcm/easy", "lcm/middle"}
+    assert drawn["gcd/middle"] / (drawn["gcd/middle"] + drawn["gcd/easy"]) == pytest.approx(0.75, abs=0.05)
+    assert (drawn["gcd/middle"] + drawn["gcd/easy"]) / 4000 == pytest.approx(0.5, abs=0.05)
+
+
+def test_the_curriculum_chooses_the_level() -> None:
+    at_hard = counters(curriculum={"gcd": FamilyProgress(level="hard"), "lcm": FamilyProgress(level="easy")})
+    drawn = {task for n in range(100) for task in sample_tasks(Settings(), at_hard, LEVELS, n)}
+    assert drawn == {"gcd/middle", "gcd/hard", "lcm/easy"}
+
+
+def test_silo_means_own_groups_only() -> None:
+    assert silo_share(Settings(silo=True, mix="2/6")) == MixShare(8, 0)
+    assert silo_share(Settings(silo=False, mix="2/6")) == MixShare(2, 6)
+
+
+def test_a_round_moves_counters_on() -> None:
+    report = play(FakeEngine(skill=4), number=5).report
+    after, moves = after_round(counters(), report, LEVELS)
+    assert after.round == 5
+    assert after.solve_rates == {"gcd/easy": 1.0, "lcm/easy": 1.0}
+    assert after.curriculum["gcd"].answers == 8
+    assert moves == []
+
+
+def test_the_guards_factor_reaches_the_learning_rate() -> None:
+    guarded = counters(guard=GuardState(learning_rate_factor=0.5))
+    assert trainer_settings(Settings(learning_rate=1e-3), 10, guarded).learning_rate == 5e-4
+
+
+def test_recommended_rates_are_small_for_models_of_common_size() -> None:
+    assert recommended_learning_rate("lora", 500_000_000) == 2e-5
+    assert recommended_learning_rate("full", 500_000_000) < recommended_learning_rate("lora", 500_000_000)
+    assert recommended_learning_rate("lora", 2_000_000) > recommended_learning_rate("full", 2_000_000)

@@ -1,0 +1,247 @@
+"""The node with real checkpoints and history, and stand-ins for what computes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from sapo_desktop.core.errors import HostDied, HostTimeout, OutOfMemory
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.state import NodeState, Trigger
+from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.checkpoints import CheckpointStore, Counters
+from sapo_desktop.worker.evaluation import Evaluator
+from sapo_desktop.worker.gate import Gate
+from sapo_desktop.worker.history import History
+from sapo_desktop.worker.keeper import Keeper
+from sapo_desktop.worker.node import Node
+from sapo_desktop.worker.write_budget import WriteBudget
+from tests.worker.fakes import FakeEngine, FakeExaminer
+from tests.worker.test_learning import LEVELS
+from tests.worker.test_manifest import manifest
+
+SETTINGS = Settings(validate_every=0, curriculum=False, seed=1)
+
+
+class Scene:
+    """A node and what it published."""
+
+    def __init__(self, folder: Path, settings: Settings, bytes_a_day: float) -> None:
+        self.events: list[m.Event] = []
+        self.changed = asyncio.Event()
+        self.engine = FakeEngine()
+        self.examiner = FakeExaminer()
+        history = History(folder / "history.sqlite")
+        store = CheckpointStore(folder / "checkpoints")
+        self.keeper = Keeper(store, history, WriteBudget(bytes_a_day, [], 0.0), keep=5)
+        self.gate = Gate([self.engine.host, self.examiner.host], self.publish)
+        self.node = Node(
+            settings=settings,
+            counters=Counters(round=0, instance="i", seed=1, learning_rate=0.0, run=history.begin_run(manifest())),
+            levels=LEVELS,
+            gate=self.gate,
+            engine=self.engine,  # type: ignore[arg-type]
+            examiner=self.examiner,  # type: ignore[arg-type]
+            evaluator=Evaluator(self.engine, self.examiner, bytes(32)),  # type: ignore[arg-type]
+            keeper=self.keeper,
+            publish=self.publish,
+        )
+
+    def publish(self, event: m.Event) -> None:
+        self.events.append(event)
+        self.changed.set()
+
+    async def until(self, *kinds: type[m.Message], count: int = 1) -> None:
+        """Wait until `count` events of these kinds were published."""
+        async with asyncio.timeout(20):
+            while sum(isinstance(event, kinds) for event in self.events) < count:
+                self.changed.clear()
+                await self.changed.wait()
+
+    async def until_state(self, state: NodeState) -> None:
+        async with asyncio.timeout(20):
+            while self.gate.state is not state:
+                self.changed.clear()
+                await self.changed.wait()
+
+    def notices(self) -> list[str]:
+        return [event.text for event in self.events if isinstance(event, m.Notice)]
+
+
+@contextlib.asynccontextmanager
+async def playing(
+    folder: Path, settings: Settings = SETTINGS, *, rounds: int | None = None, bytes_a_day: float = 1e9
+) -> AsyncIterator[Scene]:
+    scene = Scene(folder, settings, bytes_a_day)
+    scene.node.rounds_left = rounds
+    scene.gate.move(Trigger.READY, "Training")
+    task = asyncio.create_task(scene.node.run())
+    try:
+        yield scene
+        if task.done():
+            task.result()
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+        await scene.node.close()
+
+
+def test_rounds_are_counted_kept_and_checkpointed(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path, rounds=3) as it:
+            await it.until_state(NodeState.IDLE)
+            assert it.node.counters.round == 3
+            assert it.keeper.store.numbers() == [1, 2, 3]
+            rounds = it.keeper.history.rounds().rounds
+            assert [(r.round, r.checkpoint) for r in rounds] == [(1, 1), (2, 2), (3, 3)]
+            assert it.gate.reason == "3 rounds done"
+
+    asyncio.run(scene())
+
+
+def test_a_small_allowance_means_fewer_checkpoints_but_the_last_is_written(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path, rounds=4, bytes_a_day=10) as it:
+            await it.until_state(NodeState.IDLE)
+            assert it.keeper.store.numbers() == [4]
+            assert [r.round for r in it.keeper.history.rounds().rounds] == [1, 2, 3, 4]
+
+    asyncio.run(scene())
+
+
+def test_finish_ends_the_round_in_hand_and_pauses(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path) as it:
+            it.engine.hold = asyncio.Event()
+            await it.until(m.PhaseChanged)
+            it.node.finish()
+            it.engine.hold.set()
+            await it.until_state(NodeState.PAUSED)
+            assert it.keeper.store.numbers()[-1] == it.node.counters.round
+
+    asyncio.run(scene())
+
+
+def test_a_pause_suspends_the_hosts_and_resuming_goes_on(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path) as it:
+            await it.until(m.RoundFinished)
+            it.node.pause(None)
+            assert it.engine.host.suspended and it.examiner.host.suspended
+            reached = it.node.counters.round
+            it.node.resume()
+            await it.until(m.RoundFinished, count=reached + 2)
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize("error", [HostDied("The engine ended."), HostTimeout("The engine did not answer.")])
+def test_a_dead_engine_goes_on_from_the_newest_checkpoint(tmp_path: Path, error: HostDied | HostTimeout) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path) as it:
+            await it.until(m.RoundFinished, count=2)
+            it.engine.errors.append(error)
+            await it.until(m.Notice)
+            await it.until(m.RoundFinished, count=5)
+            rounds = [r.round for r in it.keeper.history.rounds().rounds]
+            assert rounds == list(range(1, len(rounds) + 1))
+            assert it.engine.host.restarts == 1
+
+    asyncio.run(scene())
+
+
+def test_a_killed_engine_is_given_less_at_once(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path) as it:
+            before = it.engine.plan.trainer.micro_batch
+            it.engine.errors.append(HostDied("The engine was killed.", killed=True))
+            await it.until(m.RoundFinished, count=2)
+            assert it.engine.plan.trainer.micro_batch == before // 2
+
+    asyncio.run(scene())
+
+
+def test_out_of_memory_shortens_answers_and_goes_on(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path) as it:
+            it.engine.errors.append(OutOfMemory("No memory."))
+            await it.until(m.RoundFinished, count=2)
+            assert it.node.settings.max_tokens == SETTINGS.max_tokens // 2
+            assert any("answers are cut at" in text for text in it.notices())
+
+    asyncio.run(scene())
+
+
+def test_an_engine_that_keeps_dying_ends_the_work_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def no_waiting(seconds: float) -> None:
+        await real_sleep(0)
+
+    real_sleep = asyncio.sleep
+    monkeypatch.setattr("sapo_desktop.worker.node.asyncio.sleep", no_waiting)
+
+    async def scene() -> None:
+        async with playing(tmp_path) as it:
+            it.engine.errors.extend([HostDied("The engine ended.")] * 9)
+            await it.until_state(NodeState.FAILED)
+            assert "The engine ended." in it.gate.reason
+
+    asyncio.run(scene())
+
+
+def test_rolling_back_discards_the_round_in_hand_and_counts_on(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path) as it:
+            await it.until(m.RoundFinished, count=3)
+            it.engine.hold = asyncio.Event()
+            written = await it.node.roll_back("2")
+            reached = it.node.counters.round
+            assert (it.engine.skill, written.round) == (3, reached)
+            it.engine.hold.set()
+            await it.until(m.RoundFinished, count=reached + 1)
+            rounds = [r.round for r in it.keeper.history.rounds().rounds]
+            assert rounds == sorted(set(rounds))
+
+    asyncio.run(scene())
+
+
+def test_validation_names_base_and_best_and_the_guard_rolls_back(tmp_path: Path) -> None:
+    async def scene() -> None:
+        settings = msgspec.structs.replace(SETTINGS, validate_every=1, learning_rate=1e-3)
+        async with playing(tmp_path, settings) as it:
+            await it.until(m.EvalFinished, count=4)
+            scores = [e.report for e in it.events if isinstance(e, m.EvalFinished)]
+            assert (scores[0].checkpoint, scores[0].round, scores[0].score) == ("base", 0, 1 / 8)
+            assert [r.checkpoint for r in scores[1:4]] == ["1", "2", "3"]
+            it.node.pause(None)
+            best = it.node.counters.guard.best_checkpoint
+            assert best is not None and best >= 3
+            it.engine.skill = -100  # lost all it knew; steps add one each
+            it.node.resume()
+            async with asyncio.timeout(20):
+                while not any("learning rate" in text for text in it.notices()):
+                    it.changed.clear()
+                    await it.changed.wait()
+            await it.until(m.RoundFinished, count=it.node.counters.round + 1)
+            assert it.engine.rates == [5e-4]
+            assert it.engine.skill > 0
+
+    asyncio.run(scene())
+
+
+def test_scores_of_any_checkpoint_leave_the_live_adapter_alone(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path, rounds=3) as it:
+            await it.until_state(NodeState.IDLE)
+            assert (await it.node.evaluate("base", "test")).score == 1 / 8
+            assert (await it.node.evaluate("1", "test")).score == 2 / 8
+            assert (await it.node.evaluate("last", "test")).score == 4 / 8
+            assert it.engine.skill == 4
+
+    asyncio.run(scene())

@@ -1,0 +1,77 @@
+import asyncio
+import math
+
+import pytest
+
+from sapo_desktop.core.mixing import MixShare
+from sapo_desktop.core.records import Sampling
+from sapo_desktop.worker.round import RoundPlan, RoundResult, round_seed, run_round
+from tests.worker.fakes import FakeEngine, FakeExaminer, FakeWatcher
+
+
+def plan(**changes: object) -> RoundPlan:
+    values: dict[str, object] = {
+        "number": 7,
+        "seed": 3,
+        "tasks": ("gcd/easy", "lcm/easy", "gcd/easy"),
+        "share": MixShare(3, 0),
+        "answers": 4,
+        "sampling": Sampling(),
+        "strict": True,
+    }
+    return RoundPlan(**(values | changes))  # type: ignore[arg-type]
+
+
+def play(engine: FakeEngine, watcher: FakeWatcher | None = None, **changes: object) -> RoundResult:
+    return asyncio.run(run_round(plan(**changes), FakeExaminer(), engine, watcher or FakeWatcher()))
+
+
+def test_a_round_goes_through_its_phases_in_order() -> None:
+    watcher = FakeWatcher()
+    play(FakeEngine(), watcher)
+    assert watcher.phases == ["questions", "generate", "mark", "train"]
+    assert watcher.progressed == [("generate", 12, 12)]
+    assert [group.question.text for group in watcher.groups] == ["gcd/easy 3070", "lcm/easy 3071", "gcd/easy 3072"]
+
+
+def test_the_report_sums_up_own_answers() -> None:
+    report = play(FakeEngine(skill=1)).report
+    assert (report.solved, report.reward) == (0.25, 0.25)
+    assert report.partial == pytest.approx((1 + 3 * 0.1) / 4)
+    assert report.truncated == 0.75
+    assert report.answer_tokens == 3 * (2 + 3)
+    assert (report.local_groups, report.external_groups, report.zero_advantage_groups) == (3, 0, 0)
+    assert [(mark.task, mark.answers, mark.solved) for mark in report.tasks] == [
+        ("gcd/easy", 8, 0.25),
+        ("lcm/easy", 4, 0.25),
+    ]
+    assert report.swarm_reward is None
+
+
+def test_the_partial_reward_reaches_the_trainer_where_it_is_asked_for() -> None:
+    assert play(FakeEngine(skill=1), strict=False).report.reward == pytest.approx(0.325)
+
+
+def test_the_trainer_gets_the_group_advantages_of_the_sampled_tokens() -> None:
+    engine = FakeEngine(skill=1)
+    result = play(engine)
+    (batch,) = engine.batches
+    assert [sequence.tokens for sequence in batch[:4]] == [[2, 3], [4], [4], [4]]
+    # One of four solved: (1 - 1/4) / sqrt(3/16) = sqrt(3), the others -1/sqrt(3).
+    assert [s.advantage for s in batch[:4]] == pytest.approx([math.sqrt(3)] + [-1 / math.sqrt(3)] * 3)
+    assert result.advantages[0] == [s.advantage for s in batch[:4]]
+    assert batch[4].prompt == [len("lcm/easy 3071")]
+
+
+def test_a_round_that_teaches_nothing_says_so() -> None:
+    report = play(FakeEngine(skill=0)).report
+    assert report.zero_advantage_groups == 3
+    assert report.step is not None and report.step.skipped
+    assert "no step" in report.note
+
+
+def test_seeds_differ_by_round_and_purpose_and_nothing_else() -> None:
+    seeds = {round_seed(seed, number, use) for seed in (1, 2) for number in (1, 2) for use in ("tasks", "sampling")}
+    assert len(seeds) == 8
+    assert round_seed(1, 2, "tasks") == round_seed(1, 2, "tasks")
+    assert all(0 <= seed < 2**31 for seed in seeds)
