@@ -31,8 +31,10 @@ class FamilyProgress(Record, frozen=True):
     """At this level since the last move."""
     rate: float = 0.0
     """Solve rate: the mean of the first `WINDOW` answers, an exponential average over as many after that."""
+    fell_from: str = ""
+    """The level it last fell back from."""
     patience: int = LEAST_ANSWERS
-    """Answers needed before the next move up."""
+    """Answers needed before it may go up to that level again."""
 
 
 class Move(Record, frozen=True):
@@ -94,10 +96,17 @@ def _count(progress: FamilyProgress, mark: TaskMark) -> FamilyProgress:
 
 def _move(progress: FamilyProgress, order: Sequence[str]) -> FamilyProgress:
     place = order.index(progress.level)
-    if progress.rate > UP_ABOVE and progress.answers >= progress.patience and place + 1 < len(order):
-        return FamilyProgress(level=order[place + 1], patience=progress.patience)
-    if progress.rate < DOWN_BELOW and progress.answers >= LEAST_ANSWERS and place > 0:
-        return FamilyProgress(level=order[place - 1], patience=min(2 * progress.patience, MOST_ANSWERS))
+    if progress.answers < LEAST_ANSWERS:
+        return progress
+    if progress.rate > UP_ABOVE and place + 1 < len(order):
+        above = order[place + 1]
+        if above == progress.fell_from and progress.answers < progress.patience:
+            return progress
+        return FamilyProgress(level=above, fell_from=progress.fell_from, patience=progress.patience)
+    if progress.rate < DOWN_BELOW and place > 0:
+        again = progress.patience if progress.level == progress.fell_from else LEAST_ANSWERS
+        patience = min(2 * again, MOST_ANSWERS)
+        return FamilyProgress(level=order[place - 1], fell_from=progress.level, patience=patience)
     return progress
 
 

@@ -16,9 +16,7 @@ FILES = {"adapter.safetensors": b"A" * 300, "optimizer.safetensors": b"O" * 200,
 
 
 def counters(round_number: int) -> Counters:
-    return Counters(
-        round=round_number, instance="abc", seed=7, learning_rate=1e-3, seen={"gcd/easy": 3 * round_number}
-    )
+    return Counters(round=round_number, instance="abc", seed=7, learning_rate=1e-3, seen={"gcd/easy": 3 * round_number})
 
 
 def write(store: CheckpointStore, round_number: int) -> int:
@@ -40,9 +38,7 @@ def test_what_was_committed_is_read_back(store: CheckpointStore) -> None:
     assert found.checkpoint is not None
     assert found.checkpoint.counters == counters(25)
     assert (found.checkpoint.number, found.checkpoint.round, found.checkpoint.created) == (25, 25, 1000.0)
-    assert (found.checkpoint.folder / "adapter.safetensors").read_bytes() == FILES[
-        "adapter.safetensors"
-    ] + b"25"
+    assert (found.checkpoint.folder / "adapter.safetensors").read_bytes() == FILES["adapter.safetensors"] + b"25"
     assert store.summaries()[0].bytes == found.checkpoint.bytes > 500
 
 
@@ -155,7 +151,7 @@ CHANGES = ("fsync", "rename", "replace", "open", "unlink", "rmdir", "mkdir")
 
 
 def until_killed(folder: Path, step: int) -> None:
-    """Write, mark and prune in a process that ends without cleaning up before its `step`th call to the disk."""
+    """Write, mark and prune; the process ends, without cleaning up, before its `step`th call to the disk."""
     store, left = CheckpointStore(folder), step
 
     def dying(call: Callable[..., object]) -> Callable[..., object]:

@@ -1,0 +1,227 @@
+"""What is written is read back, a person's comments stay, and nothing wrong is taken."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.errors import SettingsError
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.settings_file import apply, changed_keys, describe, known_keys, parse_value, read, reset, write
+
+TEXT = st.text(st.characters(codec="utf-8"), max_size=80).filter(lambda t: t.isprintable() and t == t.strip())
+SETTINGS = st.builds(
+    Settings,
+    model=TEXT,
+    seed=st.integers(0, 2**31 - 1),
+    tasks=TEXT,
+    curriculum=st.booleans(),
+    answers=st.integers(2, 64),
+    temperature=st.floats(0, 5, exclude_min=True),
+    reward=st.sampled_from(["strict", "partial"]),
+    mix=st.sampled_from(["8/0", "6/2", "4/4", "2/6", "adaptive"]),
+    learning_rate=st.floats(0, 0.1),
+    silo=st.booleans(),
+    write_gigabytes_a_day=st.floats(0, 1000, exclude_min=True),
+    device=st.sampled_from(["auto", "cpu", "cuda", "mps"]),
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "settings.toml"
+
+
+def test_without_a_file_the_defaults_hold(path: Path) -> None:
+    assert read(path, 0.0).settings == Settings()
+    assert not path.exists()
+
+
+@given(SETTINGS)
+def test_what_is_written_is_read_back(tmp_path_factory: pytest.TempPathFactory, settings: Settings) -> None:
+    path = tmp_path_factory.mktemp("settings") / "settings.toml"
+    write(path, Settings())
+    write(path, settings)
+    assert read(path, 0.0).settings == settings
+
+
+@given(SETTINGS)
+def test_what_is_shown_can_be_typed(settings: Settings) -> None:
+    texts = {key: str(getattr(settings, key)) for key in known_keys()}
+    assert apply(Settings(), texts) == settings
+
+
+def test_each_key_stands_under_its_description(path: Path) -> None:
+    write(path, Settings())
+    lines = path.read_text().splitlines()
+    assert "version = 1" in lines
+    for key in known_keys():
+        place = next(i for i, line in enumerate(lines) if line.startswith(f"{key} = "))
+        assert lines[place - 1].startswith(f"# {describe(key).description}")
+
+
+def test_comments_order_and_other_values_stay(path: Path) -> None:
+    path.write_text("# mine\nanswers = 4   # few\nversion = 1\nsilo = false\n")
+    settings = read(path, 0.0).settings
+    assert (settings.answers, settings.silo) == (4, False)
+    write(path, msgspec.structs.replace(settings, answers=5))
+    assert path.read_text().startswith("# mine\nanswers = 5   # few\nversion = 1\nsilo = false\n")
+    assert read(path, 0.0).settings.answers == 5
+
+
+def test_an_unknown_key_is_refused_with_the_nearest(path: Path) -> None:
+    path.write_text("anwsers = 4\n")
+    with pytest.raises(SettingsError, match=r"no setting 'anwsers' in .*settings\.toml; did you mean answers\?"):
+        read(path, 0.0)
+    assert path.read_text() == "anwsers = 4\n"
+    with pytest.raises(SettingsError, match="there are: model, seed"):
+        describe("zzzzzz")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "answers = 1",
+        "answers = 65",
+        "answers = 4.5",
+        "answers = true",
+        "answers = '4'",
+        "silo = 1",
+        "temperature = nan",
+        "temperature = inf",
+        "temperature = 0",
+        "mix = '3/5'",
+        "tasks = 4",
+        'model = "a\\nb"',
+        "seed = [1]",
+        "answers = 1979-05-27",
+    ],
+)
+def test_a_value_out_of_range_is_refused(path: Path, line: str) -> None:
+    path.write_text(line)
+    with pytest.raises(SettingsError, match="cannot be: it is"):
+        read(path, 0.0)
+
+
+def test_a_whole_number_will_do_for_a_number(path: Path) -> None:
+    path.write_text("temperature = 2")
+    assert read(path, 0.0).settings.temperature == 2.0
+
+
+@pytest.mark.parametrize(
+    "data", [b"answers = = 4", b"\xff\xfe\x00", b"[unclosed", b"answers = 4\nanswers = 5", b"\0" * 64]
+)
+def test_a_damaged_file_is_set_aside_and_said(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+    found = read(path, 77.0)
+    assert found.settings == Settings()
+    assert "moved to settings.damaged-77.toml" in found.said
+    assert path.with_name("settings.damaged-77.toml").read_bytes() == data
+    assert not path.exists()
+
+
+def test_a_newer_version_is_refused(path: Path) -> None:
+    path.write_text("version = 9\nnew_key = 1\n")
+    with pytest.raises(SettingsError, match="newer SAPO Desktop"):
+        read(path, 0.0)
+    path.write_text("version = 'x'")
+    with pytest.raises(SettingsError, match="names the version 'x'"):
+        read(path, 0.0)
+
+
+def test_older_versions_are_brought_up_to_date(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def renamed(values: dict[str, object]) -> dict[str, object]:
+        return {("answers" if key == "replies" else key): value for key, value in values.items()}
+
+    path.write_text("version = 1\nreplies = 4  # mine\nsilo = false\n")
+    settings = read(path, 0.0, migrations=[renamed]).settings
+    assert (settings.answers, settings.silo) == (4, False)
+    monkeypatch.setattr(settings_file, "SETTINGS_VERSION", 2)
+    write(path, settings)
+    assert "replies" not in path.read_text()
+    assert read(path, 0.0, migrations=[renamed]).settings == settings
+
+
+def test_a_full_disk_leaves_the_old_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(path, Settings())
+    before = path.read_bytes()
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(SettingsError, match="disk is full"):
+        write(path, Settings(answers=4))
+    assert path.read_bytes() == before
+    assert [p.name for p in path.parent.iterdir()] == ["settings.toml"]
+
+
+def test_what_a_kill_left_behind_is_removed(path: Path) -> None:
+    write(path, Settings())
+    path.with_name(".settings.toml-x1").write_bytes(b"half")
+    read(path, 0.0)
+    assert [p.name for p in path.parent.iterdir()] == ["settings.toml"]
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "value"),
+    [
+        ("silo", "on", True),
+        ("silo", "OFF", False),
+        ("silo", "true", True),
+        ("silo", "no", False),
+        ("answers", " 16 ", 16),
+        ("temperature", "1e-1", 0.1),
+        ("temperature", "2", 2.0),
+        ("mix", "adaptive", "adaptive"),
+        ("tasks", "gcd, legs/easy", "gcd, legs/easy"),
+    ],
+)
+def test_values_as_a_person_types_them(key: str, text: str, value: object) -> None:
+    found = parse_value(key, text)
+    assert (found, type(found)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "sentence"),
+    [
+        ("answers", "99", "a whole number from 2 to 64"),
+        ("answers", "4.0", "a whole number from 2 to 64"),
+        ("answers", "9" * 5000, "a whole number from 2 to 64"),
+        ("temperature", "0", "a number above 0, to 5"),
+        ("temperature", "nan", "a number above 0, to 5"),
+        ("temperature", "warm", "a number above 0, to 5"),
+        ("silo", "maybe", "on or off"),
+        ("mix", "3/5", "one of 2/6, 4/4, 6/2, 8/0, adaptive"),
+        ("tasks", "x" * 2001, "text on one line, at most 2000 characters"),
+        ("model", "a\u202eb", "text on one line"),
+    ],
+)
+def test_what_a_setting_allows_is_named(key: str, text: str, sentence: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        parse_value(key, text)
+    assert sentence in str(caught.value)
+    assert len(str(caught.value)) < 6000
+
+
+def test_all_or_nothing() -> None:
+    with pytest.raises(SettingsError) as caught:
+        apply(Settings(), {"answers": "4", "mix": "9/9", "anwsers": "4"})
+    assert len(str(caught.value).splitlines()) == 2
+    assert apply(Settings(), {"answers": "4", "silo": "off"}) == Settings(answers=4, silo=False)
+
+
+def test_changed_and_back() -> None:
+    settings = Settings(answers=4, silo=False)
+    assert changed_keys(settings) == ["answers", "silo"]
+    assert reset(settings, ["silo"]) == Settings(answers=4)
+    assert reset(settings, []) == Settings()
+    with pytest.raises(SettingsError, match="no setting"):
+        reset(settings, ["x"])
