@@ -11,6 +11,8 @@ import contextlib
 import os
 import signal
 import sys
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 _PR_SET_PDEATHSIG = 1
@@ -26,7 +28,8 @@ def group_options() -> dict[str, Any]:
         import subprocess
 
         return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
-    return {"process_group": 0}
+    else:
+        return {"process_group": 0}
 
 
 def session_options() -> dict[str, Any]:
@@ -35,7 +38,22 @@ def session_options() -> dict[str, Any]:
         import subprocess
 
         return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
-    return {"start_new_session": True}
+    else:
+        return {"start_new_session": True}
+
+
+def python_command(module: str, python: str = sys.executable) -> list[str]:
+    """How to run one of our modules. `-P`: a file in the current folder must not pass for a library."""
+    return [python, "-P", "-m", module]
+
+
+def python_environment(values: Mapping[str, str]) -> dict[str, str]:
+    """This process's environment with `values` on top, and a path on which our package is found in spite of
+    `-P`."""
+    merged = dict(os.environ) | {"PYTHONUTF8": "1"} | values
+    package_root = str(Path(__file__).resolve().parents[2])
+    merged["PYTHONPATH"] = os.pathsep.join(filter(None, [package_root, merged.get("PYTHONPATH", "")]))
+    return merged
 
 
 def die_with_parent(parent: int) -> None:

@@ -339,8 +339,8 @@ class _PendingCall:
 
 
 def command(options: HostOptions) -> list[str]:
-    """The command line of a host. `-P`: a file in the current folder must not pass for a library."""
-    line = [options.python, "-P", "-m", "sapo_desktop.worker.host", "--parent", str(os.getpid())]
+    """The command line of a host."""
+    line = [*processes.python_command("sapo_desktop.worker.host", options.python), "--parent", str(os.getpid())]
     kind = options.kind
     line += [kind.name] if KINDS.get(kind.name) is kind else ["--service", kind.create]
     if options.low_priority:
@@ -352,11 +352,7 @@ def command(options: HostOptions) -> list[str]:
 
 def environment(options: HostOptions) -> dict[str, str]:
     """The environment of a host: the worker's, then the kind's, the number of threads, `options.env`."""
-    values = dict(os.environ) | {"PYTHONUTF8": "1"} | options.kind.environment
+    values = dict(options.kind.environment)
     if options.threads is not None:
         values |= dict.fromkeys(THREAD_VARIABLES, str(options.threads))
-    values |= options.env
-    # A checkout that is not installed is found through this alone, because of -P.
-    package_root = str(Path(__file__).resolve().parents[2])
-    values["PYTHONPATH"] = os.pathsep.join(filter(None, [package_root, values.get("PYTHONPATH", "")]))
-    return values
+    return processes.python_environment(values | dict(options.env))

@@ -136,8 +136,9 @@ def test_kill_9_is_noticed_at_once_and_explained(tmp_path: Path) -> None:
         assert host.pid is not None
         began = time.monotonic()
         os.kill(host.pid, signal.SIGKILL)
-        with pytest.raises(HostDied, match=r"SIGKILL.*out of memory"):
+        with pytest.raises(HostDied, match=r"SIGKILL.*out of memory") as died:
             await task
+        assert died.value.killed
         assert time.monotonic() - began < 1
 
     play(tmp_path, scene)
@@ -206,10 +207,10 @@ def test_suspended_time_counts_for_no_time_out(tmp_path: Path) -> None:
         task = await until_working(host, tiny().Work(), timeout=1.0)
         assert host.pid is not None
         host.suspend()
-        assert psutil.Process(host.pid).status() == psutil.STATUS_STOPPED
         # Longer than the whole time-out: a host that was thought hung would be dead after this.
         done, _ = await asyncio.wait({task}, timeout=1.3)
         assert not done and host.alive
+        assert psutil.Process(host.pid).status() == psutil.STATUS_STOPPED
         host.resume()
         await host.cancel()
         with pytest.raises(HostCancelled):

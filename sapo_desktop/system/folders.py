@@ -1,0 +1,194 @@
+"""The data folder: everything that belongs to one node, and who may touch it.
+
+``` settings.toml  history.sqlite  node-id  worker.lock  checkpoints/  logs/  cache/  control/ ``` `control/`
+holds the secrets and is for its owner alone: enforced when the folder is opened, and checked again by whoever
+reads a secret from it. The folder around it keeps the mode it has (it may be any folder of the user's).
+Windows has no modes: there the access list of `control/` is replaced by one that names the user (written from
+the documentation, not run yet).
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import platformdirs
+
+from sapo_desktop.core.errors import SapoError
+
+PRIVATE = 0o700
+SECRET_BYTES = 32
+
+
+class FolderError(SapoError):
+    """The data folder cannot be used as it is."""
+
+
+class DataFolder(msgspec.Struct, frozen=True):
+    """One node's folder. `open` makes it; the record alone promises nothing."""
+
+    root: Path
+
+    @classmethod
+    def default(cls) -> Path:
+        """Where the node of this user lives unless the command line says otherwise."""
+        return Path(platformdirs.user_data_dir("sapo-desktop", appauthor=False))
+
+    @classmethod
+    def at(cls, root: Path | None) -> DataFolder:
+        """Name a folder (None: this user's own) without touching the disk."""
+        return cls((root or cls.default()).expanduser().absolute())
+
+    @classmethod
+    def open(cls, root: Path | None = None) -> DataFolder:
+        """Make the folder with all its parts where they are missing, and check who may enter.
+
+        Raises:
+            FolderError: it cannot be made or written (and why), or someone else could read its secrets.
+        """
+        folder = cls.at(root)
+        try:
+            folder.root.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+            _check_not_open_to_all(folder.root)
+            for part in (folder.checkpoints, folder.logs, folder.cache):
+                part.mkdir(exist_ok=True)
+            _make_private(folder.control)
+            folder.node_id()
+        except OSError as error:
+            raise explained(error, folder.root) from error
+        return folder
+
+    @property
+    def settings(self) -> Path:
+        return self.root / "settings.toml"
+
+    @property
+    def history(self) -> Path:
+        return self.root / "history.sqlite"
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.root / "checkpoints"
+
+    @property
+    def logs(self) -> Path:
+        return self.root / "logs"
+
+    @property
+    def cache(self) -> Path:
+        """What can be computed again."""
+        return self.root / "cache"
+
+    @property
+    def control(self) -> Path:
+        """Secrets: those of the node, and port and secret of the control channel while a worker runs."""
+        return self.root / "control"
+
+    @property
+    def lock(self) -> Path:
+        return self.root / "worker.lock"
+
+    def log(self, name: str) -> Path:
+        return self.logs / f"{name}.log"
+
+    def node_id(self) -> str:
+        """The folder's random name (32 hex digits), under which the keyring knows it. Drawn at the first
+        call."""
+        return _kept(self.root / "node-id", lambda: secrets.token_hex(16).encode("ascii")).decode("ascii")
+
+    def secret(self, name: str) -> bytes:
+        """The folder's secret of that name (32 bytes), drawn at the first call."""
+        path = self.control / f"{name}.secret"
+        value = _kept(path, lambda: secrets.token_bytes(SECRET_BYTES))
+        if len(value) != SECRET_BYTES:
+            raise FolderError(
+                f"{path} holds {len(value)} bytes instead of {SECRET_BYTES}; remove it and a new one is drawn."
+            )
+        return value
+
+
+def check_private(folder: Path) -> None:
+    """Refuse a folder that is a link, belongs to someone else, or lets others in.
+
+    Raises:
+        FolderError: with what to do about it.
+    """
+    info = folder.lstat()
+    if stat.S_ISLNK(info.st_mode) or not stat.S_ISDIR(info.st_mode):
+        raise FolderError(f"{folder} is a link or a file where a folder of our own must be; remove it.")
+    if sys.platform == "win32":
+        return
+    if info.st_uid != os.geteuid():
+        raise FolderError(f"{folder} belongs to another user; use --data with a folder of your own.")
+    if stat.S_IMODE(info.st_mode) & 0o077:
+        raise FolderError(
+            f"Other users of this computer can enter {folder}; run `chmod 700` on it, or use --data with a folder "
+            "on a disk that knows permissions."
+        )
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Put a file in place whole, readable by its owner only, whatever was there before."""
+    new = path.with_name(f"{path.name}.{secrets.token_hex(8)}.new")
+    # O_EXCL: a file or link that someone else put there is never written through.
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise
+
+
+def explained(error: OSError, root: Path) -> FolderError:
+    """What an error of the operating system about a data folder means, and what to do."""
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return FolderError(f"The data folder {root} is not ours to write ({error.strerror}); use --data.")
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return FolderError(f"The disk of the data folder {root} is full; make room, or use --data.")
+    if error.errno in (errno.ENOTDIR, errno.EEXIST):
+        return FolderError(f"{error.filename or root} is a file where a folder must be; move it or use --data.")
+    return FolderError(f"The data folder {root} cannot be used: {error}.")
+
+
+def _check_not_open_to_all(root: Path) -> None:
+    """Where everybody may rename what lies in `root`, `control/` could be exchanged under us."""
+    mode = root.stat().st_mode
+    if sys.platform != "win32" and mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+        raise FolderError(f"Every user of this computer can write to {root}; `chmod o-w` it, or use --data.")
+
+
+def _make_private(folder: Path) -> None:
+    folder.mkdir(mode=PRIVATE, exist_ok=True)
+    if sys.platform == "win32":
+        _restrict_to_user(folder)
+    elif not folder.is_symlink() and folder.stat().st_uid == os.geteuid():
+        folder.chmod(PRIVATE)
+    check_private(folder)
+
+
+def _restrict_to_user(folder: Path) -> None:
+    """Windows: no inherited rights, full rights for this user and the system."""
+    who = f"{os.environ['USERDOMAIN']}\\{os.environ['USERNAME']}"
+    rights = [f"{who}:(OI)(CI)F", "*S-1-5-18:(OI)(CI)F"]
+    line = ["icacls", str(folder), "/inheritance:r", "/grant:r", *rights]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise FolderError(f"Access to {folder} could not be limited to you: {done.stderr.strip()}")
+
+
+def _kept(path: Path, draw: Callable[[], bytes]) -> bytes:
+    """The content of `path`, drawn and written first where there is none."""
+    if not path.exists():
+        write_private(path, draw())
+    return path.read_bytes()

@@ -1,0 +1,86 @@
+"""One worker per data folder: a lock of the operating system, held for life.
+
+The system lets go of it however the worker ends, so a lock file that is left behind means nothing and needs
+no clearing. The file holds the process id, for the person who finds the folder in use.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import TracebackType
+from typing import Self
+
+from sapo_desktop.core.errors import FolderInUse
+from sapo_desktop.system.folders import DataFolder
+
+_LOCKED_AT = 1 << 20
+"""Windows locks bytes, and locked bytes cannot be read: lock one that is never written."""
+
+
+class FolderLock:
+    """Holds a data folder while it is entered: `with FolderLock(folder): ...`."""
+
+    def __init__(self, folder: DataFolder) -> None:
+        self._folder = folder
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> Self:
+        """Take the lock.
+
+        Raises:
+            FolderInUse: another worker has it; says which and how to reach it.
+        """
+        descriptor = os.open(self._folder.lock, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            _lock(descriptor)
+        except OSError as error:
+            os.close(descriptor)
+            raise FolderInUse(self._in_use()) from error
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, str(os.getpid()).encode("ascii"))
+        self._descriptor = descriptor
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # The file stays: removing it would let two workers lock two files of the same name.
+        if self._descriptor is not None:
+            os.ftruncate(self._descriptor, 0)
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _in_use(self) -> str:
+        pid = holder(self._folder)
+        who = f"Process {pid}" if pid else "Another worker"
+        root = self._folder.root
+        return (
+            f"{who} already runs on {root}. Commands with `--data {root}` reach it (`status`, `pause`, `quit`); "
+            "a second node needs another --data folder."
+        )
+
+
+def holder(folder: DataFolder) -> int | None:
+    """Process id that the lock file names; None where it names none. Says nothing about whether it still
+    runs."""
+    try:
+        text = folder.lock.read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        return None
+    return int(text) if text.isdecimal() else None
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(descriptor: int) -> None:
+        os.lseek(descriptor, _LOCKED_AT, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

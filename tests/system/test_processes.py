@@ -1,0 +1,80 @@
+"""Whole trees of processes are stopped, woken and ended together."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import psutil
+import pytest
+
+from sapo_desktop.system import processes
+
+TREE = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+print(child.pid, flush=True)
+input()
+"""
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """A signal takes effect when its process is next scheduled, and no event tells when."""
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+@pytest.fixture
+def tree() -> Iterator[list[psutil.Process]]:
+    first = subprocess.Popen(
+        [sys.executable, "-c", TREE],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        **processes.group_options(),
+    )
+    assert first.stdout is not None
+    second = int(first.stdout.readline())
+    yield [psutil.Process(first.pid), psutil.Process(second)]
+    processes.kill_tree(first.pid)
+    first.wait()
+    for stream in (first.stdin, first.stdout):
+        stream.close()
+
+
+def test_suspend_and_resume(tree: list[psutil.Process]) -> None:
+    processes.suspend(tree[0].pid)
+    until(lambda: all(process.status() == psutil.STATUS_STOPPED for process in tree))
+    processes.resume(tree[0].pid)
+    until(lambda: all(process.status() != psutil.STATUS_STOPPED for process in tree))
+
+
+@pytest.mark.parametrize("end", [processes.terminate_tree, processes.kill_tree])
+def test_ending_reaches_all(tree: list[psutil.Process], end: Callable[[int], None]) -> None:
+    end(tree[0].pid)
+    # The second one may stay a zombie until whoever adopted it looks.
+    until(lambda: not any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in tree))
+
+
+def test_what_is_gone_needs_no_signal() -> None:
+    done = subprocess.Popen([sys.executable, "-c", ""], **processes.group_options())
+    done.wait()
+    processes.suspend(done.pid)
+    processes.kill_tree(done.pid)
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [(0, "exit code 0"), (3, "exit code 3"), (-9, "out of memory"), (-11, "SIGSEGV"), (-99, "signal 99")],
+)
+def test_exit_codes_in_words(code: int, text: str) -> None:
+    assert text in processes.exit_reason(code)
+
+
+def test_our_package_is_found_from_anywhere(tmp_path: object) -> None:
+    line = [*processes.python_command("sapo_desktop.worker.host"), "--help"]
+    done = subprocess.run(line, cwd=str(tmp_path), env=processes.python_environment({}), capture_output=True)
+    assert done.returncode == 0
