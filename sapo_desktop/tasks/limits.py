@@ -7,9 +7,10 @@ machine.
 - time: CPU seconds per question and mark by ITIMER_PROF, where the system has it. CPU time and not the wall
   clock, so that a suspended or starved examiner gives the same marks. The parent's own time limit and kill
   come on top, and are all there is on Windows.
-- memory: 512 MB of address space (RLIMIT_AS).
+- memory: 512 MiB of address space (RLIMIT_AS).
 - network: an own, empty network namespace (Linux, where user namespaces are allowed), and an audit hook.
-- writing, starting programs: RLIMIT_FSIZE 0, RLIMIT_NPROC 0, few open files, and the audit hook.
+- writing, starting programs: RLIMIT_FSIZE 0 (64 MiB where the log is a plain file), RLIMIT_NPROC 0 (not for
+  root), few open files, and the audit hook.
 
 Not covered: the audit hook stops Python code that means no harm to the hook itself, not native code;
 reading the user's files is not forbidden; on macOS RLIMIT_AS is not enforced; on Windows only the hook
@@ -173,9 +174,7 @@ def _writing_limit() -> str:
         with contextlib.suppress(OSError):
             if stat.S_ISREG(os.fstat(stream).st_mode):
                 said = _lower(resource.RLIMIT_FSIZE, LOG_BYTES)
-                return (
-                    f"the hook, and {LOG_BYTES >> 20} MiB a file: the log is one" if said == "held" else said
-                )
+                return f"the hook, and {LOG_BYTES >> 20} MiB a file: the log is one" if said == "held" else said
     return _lower(resource.RLIMIT_FSIZE, 0)
 
 

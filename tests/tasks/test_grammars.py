@@ -112,7 +112,9 @@ def test_never_raises_and_canonical_forms_read_as_themselves(grammar: str, text:
 
 
 @pytest.mark.parametrize("grammar", GRAMMARS)
-@pytest.mark.parametrize("piece", ["1", "1,", "1 ", "[", "[1,", "(", "¬", "P∨", "A ", "x", "2×", "/", "\\frac{1}{", "1.0"])
+@pytest.mark.parametrize(
+    "piece", ["1", "1,", "1 ", "[", "[1,", "(", "¬", "P∨", "A ", "x", "2×", "/", "\\frac{1}{", "1.0"]
+)
 def test_the_longest_answers_take_no_time(grammar: str, piece: str) -> None:
     text = (piece * MAX_ANSWER)[:MAX_ANSWER]
     started = time.process_time()

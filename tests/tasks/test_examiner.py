@@ -1,0 +1,71 @@
+"""The examiner with the real reasoning_gym, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sapo_desktop.core.errors import TaskError
+from sapo_desktop.tasks.examiner import require_fixed_hashing
+
+SCRIPT = Path(__file__).with_name("examine.py")
+
+
+def run_scene(*arguments: str, hash_seed: str = "0") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(SCRIPT), *arguments],
+        env={**os.environ, "PYTHONHASHSEED": hash_seed, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=False,
+    )
+
+
+def scene(*arguments: str) -> dict[str, Any]:
+    finished = run_scene(*arguments)
+    assert finished.returncode == 0, finished.stderr
+    found: dict[str, Any] = json.loads(finished.stdout.splitlines()[-1])
+    return found
+
+
+def test_every_true_answer_is_solved_at_every_level() -> None:
+    verdicts = scene("truths")
+    assert len(verdicts) >= 70
+    wrong = {task: counts for task, counts in verdicts.items() if set(counts) != {"solved"}}
+    # A conclusion for propositional_logic can be missing (premises that are all tautologies), and a decimal
+    # expression can divide by zero; in these 50 seeds neither happens.
+    assert wrong == {}
+
+
+def test_a_question_is_that_of_a_dataset_of_size_one() -> None:
+    assert scene("same_entries") == {"different": []}
+
+
+def test_task_ids_never_change_between_releases_by_mistake() -> None:
+    assert scene("identities") == {
+        "gcd/easy": "968c9a2b6ace702122479402c4ce128188f3e26820c57731ef856eee69126180",
+        "propositional_logic/easy": "5d371830e9be5a9c94180f325890861dd05fbe01318db3b78069f879185dd678",
+    }
+
+
+def test_bf_loops_print_what_the_library_says() -> None:
+    assert scene("bf_loops") == {"different": []}
+
+
+def test_another_hash_seed_is_refused() -> None:
+    finished = run_scene("truths", hash_seed="random")
+    assert finished.returncode != 0
+    assert "PYTHONHASHSEED=0" in finished.stderr
+
+
+def test_this_process_would_be_refused_too() -> None:
+    if sys.flags.hash_randomization:
+        with pytest.raises(TaskError, match="PYTHONHASHSEED=0"):
+            require_fixed_hashing()

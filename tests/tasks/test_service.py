@@ -1,0 +1,76 @@
+"""The examiner behind its host, as the worker talks to it: real process, real limits."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from sapo_desktop.core.errors import TaskError
+from sapo_desktop.tasks.service import (
+    AnswersToMark,
+    DescribeTasks,
+    HeldOut,
+    MarkAnswers,
+    QuestionRef,
+    SetQuestions,
+    TaskIds,
+    Truth,
+)
+from sapo_desktop.worker.hosting import Host
+
+GCD = "gcd/easy"
+
+
+def ask(folder: Path, *requests: msgspec.Struct) -> list[Any]:
+    """The replies to requests, one after the other, by one examiner; an error in place of a reply is given
+    back."""
+
+    async def run() -> list[Any]:
+        host = await Host.start("examiner", log=folder / "examiner.log")
+        replies: list[Any] = []
+        try:
+            for request in requests:
+                try:
+                    replies.append(await host.call(request, timeout=60))
+                except TaskError as error:
+                    replies.append(error)
+        finally:
+            await host.stop()
+        return replies
+
+    return asyncio.run(run())
+
+
+def test_questions_marks_truths_and_ids(tmp_path: Path) -> None:
+    texts = ["<answer>2</answer>", "I think 2", "2", "", "__import__('os').system('touch touched')"]
+    described, questions, truth, marked, partial, ids, unknown = ask(
+        tmp_path,
+        DescribeTasks(),
+        SetQuestions(items=[QuestionRef(task=GCD, seed=0), QuestionRef(task="lcm/easy", seed=2**63 - 1)]),
+        Truth(task=GCD, seed=0),
+        MarkAnswers(items=[AnswersToMark(task=GCD, seed=0, texts=texts)]),
+        MarkAnswers(items=[AnswersToMark(task="prime_factorization/easy", seed=0, texts=["1"])], reward="partial"),
+        TaskIds(tasks=[GCD]),
+        SetQuestions(items=[QuestionRef(task="gcd/none", seed=0)]),
+    )
+    assert len(described.tasks) >= 70
+    assert described.limits.hook == "held"
+    assert [question.task for question in questions.questions] == [GCD, "lcm/easy"]
+    assert "50, 58" in questions.questions[0].text
+    assert truth.text == "2"
+    assert [mark.verdict for mark in marked.marks[0]] == ["solved", "unparsed", "solved", "no_answer", "unparsed"]
+    assert partial.marks[0][0].reward == partial.marks[0][0].partial == 0.01
+    assert len(ids.ids[GCD]) == 32
+    assert isinstance(unknown, TaskError)
+
+
+@pytest.mark.slow
+def test_held_out_sets_of_the_shipped_catalogue(tmp_path: Path) -> None:
+    test, validation = ask(tmp_path, HeldOut(which="test"), HeldOut(which="validation", secret=bytes(range(32))))
+    assert len(test.questions) > 600
+    assert len(validation.questions) > 150
+    assert not {q.text for q in test.questions} & {q.text for q in validation.questions}
