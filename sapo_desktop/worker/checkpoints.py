@@ -168,10 +168,9 @@ class CheckpointStore:
 
         Raises:
             CheckpointError: it could not be written (disk full, say). Older checkpoints are untouched, the
-            folder is
-                gone, and training may go on.
+                folder is gone, and training may go on.
         """
-        number = max(counters.round, max(self.numbers(), default=-1) + 1)
+        number = self.next_number(counters.round)
         try:
             with disk_errors_as(CheckpointError, f"Checkpoint {number} could not be written"):
                 (path / STATE).write_bytes(msgspec.msgpack.encode(counters))
@@ -199,6 +198,10 @@ class CheckpointStore:
             folder=final,
             counters=counters,
         )
+
+    def next_number(self, round_number: int) -> int:
+        """The number that a checkpoint of that round would get now."""
+        return max(round_number, max(self.numbers(), default=-1) + 1)
 
     def numbers(self) -> list[int]:
         """Numbers of the checkpoints in the folder, oldest first, not verified."""
@@ -231,8 +234,7 @@ class CheckpointStore:
             raise CheckpointError(f"Checkpoint {number} is damaged ({error}); choose another one.") from error
 
     def get(self, name: str) -> Checkpoint | None:
-        """The checkpoint that `base`, `best`, `last` or a number names; None is the base, the untrained
-        adapter.
+        """The checkpoint that `base`, `best`, `last` or a number names; None: the base, the untrained adapter.
 
         Raises:
             CheckpointError: no such checkpoint, a damaged one, or a name that is none of these.
@@ -255,11 +257,16 @@ class CheckpointStore:
         return self.read(int(name))
 
     def newest_valid(self) -> Newest:
-        """The newest checkpoint that verifies; newer, damaged ones are moved to `damaged/` and reported."""
+        """The newest checkpoint that verifies; newer, damaged ones are moved to `damaged/` and reported.
+
+        The best mark follows its guard state: a kill may have come between writing the one and the other.
+        """
         damaged: list[Damaged] = []
         for number in reversed(self.numbers()):
             try:
-                return Newest(checkpoint=self._verified(number), damaged=damaged)
+                found = self._verified(number)
+                self._follow(found.counters.guard)
+                return Newest(checkpoint=found, damaged=damaged)
             except _Unsound as error:
                 damaged.append(Damaged(number=number, reason=str(error), moved_to=self._set_aside(number)))
         return Newest(checkpoint=None, damaged=damaged)
@@ -269,7 +276,7 @@ class CheckpointStore:
         try:
             best = msgspec.json.decode((self.folder / BEST).read_bytes(), type=Best)
         except _BROKEN:
-            return None  # only a pointer: the guard's state, inside each checkpoint, names the best one too
+            return None  # only a pointer: the guard's state inside the newest checkpoint names it too
         return best if self._path(best.number).is_dir() else None
 
     def mark_best(self, number: int, score: float) -> None:
@@ -288,6 +295,11 @@ class CheckpointStore:
             self._path(number).rename(doomed)
             remove_tree(doomed)
         return gone
+
+    def _follow(self, guard: GuardState) -> None:
+        number, marked = guard.best_checkpoint, self.best()
+        if number in self.numbers() and (marked is None or marked.number != number):
+            self.mark_best(number, guard.best_score)
 
     def _path(self, number: int) -> Path:
         return self.folder / f"{number:08d}"

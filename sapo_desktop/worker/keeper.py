@@ -13,7 +13,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ParamSpec, TypeVar
 
-from sapo_desktop.core.errors import CheckpointError
 from sapo_desktop.core.records import EvalReport
 from sapo_desktop.worker.checkpoints import Checkpoint, CheckpointStore, Counters, Newest
 from sapo_desktop.worker.engine import Engine
@@ -55,12 +54,11 @@ class Keeper:
         folder = self.store.begin(counters.round)
         try:
             await engine.save(folder)
-            written = await self.call(self.store.commit, folder, counters)
-        except CheckpointError:
-            raise
         except BaseException:
             self.store.discard(folder)
             raise
+        # Its thread ends by itself where this task is cancelled; it also cleans up after its own failure.
+        written = await self.call(self.store.commit, folder, counters)
         self.newest = written
         self._budget.spend(written.bytes, time.time())
         await self.call(self.history.record_checkpoint, written.number, written.round, written.bytes)

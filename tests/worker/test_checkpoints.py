@@ -7,10 +7,12 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from sapo_desktop.core.errors import CheckpointError
-from sapo_desktop.worker.checkpoints import CheckpointStore, Counters
+from sapo_desktop.core.guard import GuardState
+from sapo_desktop.worker.checkpoints import Best, CheckpointStore, Counters
 
 FILES = {"adapter.safetensors": b"A" * 300, "optimizer.safetensors": b"O" * 200, "random.msgpack": b"R"}
 
@@ -67,6 +69,17 @@ def test_names(store: CheckpointStore) -> None:
         store.get("9")
     with pytest.raises(CheckpointError, match="say base, best, last or a number"):
         store.get("../x")
+
+
+def test_the_best_mark_follows_the_guard_after_a_kill_before_marking(store: CheckpointStore) -> None:
+    for number in (1, 2, 3):
+        write(store, number)
+    store.mark_best(1, 0.2)
+    state = GuardState(best_checkpoint=4, best_score=0.5)
+    assert store.next_number(4) == 4
+    store.commit(store.begin(4), msgspec.structs.replace(counters(4), guard=state))
+    store.newest_valid()
+    assert store.best() == Best(number=4, score=0.5)
 
 
 def test_pruning_keeps_the_best_and_the_newest(store: CheckpointStore) -> None:
