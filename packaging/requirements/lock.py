@@ -44,7 +44,7 @@ PLATFORMS = (
     Platform("linux-cuda", f"{LINUX} and platform_machine == 'x86_64'", "2.13.0", True, NEVER),
     Platform("mac-arm64", "sys_platform == 'darwin' and platform_machine == 'arm64'", "2.13.0", True, NEVER),
     Platform("win-cpu", WINDOWS, "2.13.0", True, NEVER),
-    Platform("win-cuda", WINDOWS, "2.13.0", False, NEVER + " The name of its torch build was written by hand."),
+    Platform("win-cuda", WINDOWS, "2.13.0", False, NEVER + " Its torch build was named by hand."),
 )
 
 
@@ -56,14 +56,22 @@ def main() -> None:
         if platform.name == "linux-cpu" and "nvidia" in lock:
             sys.exit("The CUDA build of torch was found for linux-cpu: see the head of this file.")
         write(platform.name, platform.tried, lock)
+    anywhere = f"({LINUX}) or (sys_platform == 'darwin') or (sys_platform == 'win32')"
+    source = resolve("llama-cpp-python==0.3.36", anywhere, options=["--no-deps"])
+    write("llama", "One source archive, which the bootstrap builds.", source)
     # The tools go into the same environment: where both need a package, they take the node's version.
     node = re.findall(r"^[a-z].*?(?= \\$)", (HERE / "linux-cpu.txt").read_text(), re.MULTILINE)
     tools = (HERE / "test.in").read_text()
-    anywhere = f"({LINUX}) or (sys_platform == 'darwin') or (sys_platform == 'win32')"
-    write("test", "Resolved by machine; installed and tested on Linux.", resolve(tools, anywhere, (), node))
+    write("test", "Resolved by machine; installed and tested on Linux.", resolve(tools, anywhere, limits=node))
 
 
-def resolve(pins: str, marker: str, left_out: tuple[str, ...], limits: Sequence[str] = ()) -> str:
+def resolve(
+    pins: str,
+    marker: str,
+    left_out: Sequence[str] = (),
+    limits: Sequence[str] = (),
+    options: Sequence[str] = (),
+) -> str:
     """The pinned, hashed closure of `pins`, within `limits`, for all supported Pythons where `marker` holds."""
     uv = shutil.which("uv") or str(Path(sys.executable).with_name("uv"))
     with tempfile.TemporaryDirectory() as folder:
@@ -77,7 +85,7 @@ def resolve(pins: str, marker: str, left_out: tuple[str, ...], limits: Sequence[
         )
         command = [uv, "pip", "compile", "wanted.in", "--quiet", "--universal", "--python-version", "3.11"]
         command += ["--generate-hashes", "--no-header", "--no-annotate", "--output-file", "lock.txt"]
-        command += ["--constraint", "limits.in"]
+        command += ["--constraint", "limits.in", *options]
         for name in left_out:
             command += ["--no-emit-package", name]
         subprocess.run(command, cwd=project, check=True)
@@ -88,7 +96,7 @@ def write(name: str, tried: str, lock: str) -> None:
     body = "\n".join(line for line in lock.splitlines() if not line.startswith(("#", "--")))
     if re.search(r"://", body):
         sys.exit(f"{name}: an address of an index would be committed")
-    head = f"# {name}: written by lock.py from {'test' if name == 'test' else 'runtime'}.in. {tried}\n"
+    head = f"# {name}: written by lock.py. {tried}\n"
     (HERE / f"{name}.txt").write_text(head + body + "\n")
     print(f"{name}.txt: {len(re.findall('^[a-z]', body, re.M))} packages")
 

@@ -1,0 +1,74 @@
+"""From a fresh clone to a running node, with nothing but Python: `python3 installers/bootstrap.py run`.
+
+This file must start on every Python 3 (no syntax newer than 3.6), so that an old one gets a sentence and not
+a traceback; it looks for a Python that the product runs on, starts itself again with it, and hands over to
+the modules beside it, which are modern. Standard library only.
+"""
+
+import os
+import subprocess
+import sys
+from typing import List, Optional
+
+OLDEST = (3, 11)
+NEWEST = (3, 13)
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+USAGE = """\
+python3 installers/bootstrap.py run [OPTIONS]    set up what is needed, then start the node
+                                                 (OPTIONS as in `sapo-desktop run --help`)
+python3 installers/bootstrap.py test             set up, then lint, type check and quick tests
+python3 installers/bootstrap.py test --slow      the tests that take minutes
+python3 installers/bootstrap.py setup            set up for `run` and stop
+python3 installers/bootstrap.py llama            build llama.cpp (optional; a C++ compiler is needed)
+"""
+
+
+def main(arguments: List[str]) -> int:
+    """Returns the exit code: 0 done, 1 failed with a reason, 2 wrong usage."""
+    if not OLDEST <= sys.version_info[:2] <= NEWEST:
+        return start_again(arguments)
+    sys.path.insert(0, ROOT)
+    from installers.commands import run_command
+
+    return run_command(ROOT, arguments, USAGE)
+
+
+def start_again(arguments: List[str]) -> int:
+    """Runs this file with a Python that fits, or says in a sentence which one to install."""
+    python = find_python()
+    if python is None:
+        sys.stderr.write(
+            "SAPO Desktop needs Python 3.11, 3.12 or 3.13; this is Python %d.%d and no other was found.\n"
+            "Install one (Debian or Ubuntu: apt install python3.11 python3.11-venv; macOS and Windows: the\n"
+            "installer from python.org), then type the same command again.\n" % sys.version_info[:2]
+        )
+        return 1
+    command = [python, os.path.abspath(__file__)] + arguments  # noqa: RUF005  (syntax of 3.6)
+    if os.name == "nt":
+        return subprocess.call(command)
+    sys.stdout.flush()
+    os.execv(python, command)
+
+
+def find_python() -> Optional[str]:
+    """Path of the newest Python on PATH that fits and really starts, or None."""
+    for minor in range(NEWEST[1], OLDEST[1] - 1, -1):
+        found = ask_for_path(["py", "-3.%d" % minor] if os.name == "nt" else ["python3.%d" % minor], minor)
+        if found:
+            return found
+    return None
+
+
+def ask_for_path(command: List[str], minor: int) -> Optional[str]:
+    """What the interpreter says its path is, or None where it does not start (pyenv leaves such shims)."""
+    question = "import sys; print('%d %s' % (sys.version_info[1], sys.executable))"
+    try:
+        answer = subprocess.check_output(command + ["-c", question], stderr=subprocess.DEVNULL)  # noqa: RUF005
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    found, _, path = answer.decode(errors="replace").strip().partition(" ")
+    return path if found == str(minor) else None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

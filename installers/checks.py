@@ -1,0 +1,41 @@
+"""The checks of `bootstrap.py test`: lint, types, quick tests; with `--slow` the tests that take minutes."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import TextIO
+
+from installers.environment import environment_python
+from installers.tool import without_foreign_paths
+
+SLOW_BUDGET_SECONDS = 40 * 60
+
+
+def run_checks(root: Path, slow: bool, out: TextIO, env: dict[str, str]) -> int:
+    """Runs every check even if one fails, pytest last, and returns 0 only if all went well."""
+    python = str(environment_python(root))
+    if slow:
+        return _run([python, "-m", "pytest", "-m", "slow", "--timeout=1200"], root, out, env, SLOW_BUDGET_SECONDS)
+    failed = [
+        name
+        for name, command in (
+            ("ruff", [python, "-m", "ruff", "check", "."]),
+            ("mypy", [python, "-m", "mypy"]),
+            ("pytest", [python, "-m", "pytest"]),
+        )
+        if _run(command, root, out, env) != 0
+    ]
+    if failed:
+        out.write(f"Failed: {', '.join(failed)} (see above).\n")
+    return 1 if failed else 0
+
+
+def _run(command: list[str], root: Path, out: TextIO, env: dict[str, str], budget: float | None = None) -> int:
+    out.write(f"== {' '.join(command[2:])}\n")
+    out.flush()
+    try:
+        return subprocess.run(command, cwd=root, env=without_foreign_paths(env), timeout=budget).returncode
+    except subprocess.TimeoutExpired:
+        out.write(f"The slow tests were stopped after their budget of {SLOW_BUDGET_SECONDS // 60} minutes.\n")
+        return 1

@@ -1,0 +1,65 @@
+"""What `bootstrap.py` can be asked for, once it runs on a Python that fits."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from installers.environment import prepare
+from installers.tool import without_foreign_paths
+from installers.trouble import SetupError
+
+
+def run_command(root: str, arguments: list[str], usage: str) -> int:
+    """Does what the first argument names and returns the exit code; with `run` the node takes this process."""
+    place = Path(root)
+    try:
+        match arguments:
+            case ["run", *options]:
+                return _start(prepare(place, "run", sys.stderr), ["-m", "sapo_desktop", "run", *options])
+            case ["setup"]:
+                prepare(place, "run", sys.stderr)
+                return 0
+            case ["test"] | ["test", "--slow"]:
+                return _test(place, slow=len(arguments) == 2)
+            case ["llama"]:
+                return _llama(place)
+            case ["-h" | "--help" | "help"]:
+                sys.stdout.write(usage)
+                return 0
+            case _:
+                sys.stderr.write(usage)
+                return 2
+    except SetupError as error:
+        sys.stderr.write(f"\n{error}\n")
+        return 1
+    except KeyboardInterrupt:
+        sys.stderr.write("\nStopped. The same command goes on from here.\n")
+        return 1
+
+
+def _start(python: Path, arguments: list[str]) -> int:
+    env = without_foreign_paths(os.environ)
+    if os.name == "nt":  # exec would give the console back while the node still runs
+        return subprocess.call([python, *arguments], env=env)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execve(python, [str(python), *arguments], env)
+
+
+def _test(root: Path, slow: bool) -> int:
+    from installers.checks import run_checks
+    from installers.llama import provide
+
+    prepare(root, "test", sys.stderr)
+    provide(root, sys.stderr)
+    return run_checks(root, slow, sys.stdout, dict(os.environ))
+
+
+def _llama(root: Path) -> int:
+    from installers.llama import provide
+
+    prepare(root, "run", sys.stderr)
+    return 0 if provide(root, sys.stderr) else 1

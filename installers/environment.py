@@ -1,0 +1,191 @@
+"""The checkout's own environment, `.venv`: made, filled from the lock, resumed after a kill, recognised when ready.
+
+A stamp file in it, written last, names the lock, Python and place it was made for; while it fits, starting
+adds nothing but reading it. What a kill leaves half installed is taken out before going on. Left out:
+llama.cpp (llama.py), because a node runs without it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Literal, TextIO, TypeAlias
+
+from installers.flavour import FLAVOURS, Flavour, choose
+from installers.progress import Progress
+from installers.tool import Tool, find_tool
+from installers.trouble import NOT_FOUND, CommandFailed, SetupError, explain
+
+Purpose: TypeAlias = Literal["run", "test"]
+FORMAT = "1"
+
+
+def environment_python(root: Path) -> Path:
+    """Where the environment's interpreter is, on this system."""
+    return root / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def is_ready(root: Path, purpose: Purpose) -> bool:
+    """Whether the stamp fits the locks, the Python and the place; reads three small files."""
+    try:
+        flavour, found = _stamp(root, purpose).read_text().split()
+        return found == fingerprint(root, purpose, FLAVOURS[flavour])
+    except (OSError, ValueError, KeyError):
+        return False
+
+
+def fingerprint(root: Path, purpose: Purpose, flavour: Flavour) -> str:
+    """Hash of everything the environment depends on."""
+    parts = [FORMAT, purpose, str(root), platform.machine(), str(sys.version_info[:2]), str(flavour)]
+    content = b"".join(lock.read_bytes() for lock in _locks(root, purpose, flavour))
+    return hashlib.sha256("\n".join(parts).encode() + content).hexdigest()
+
+
+def prepare(root: Path, purpose: Purpose, out: TextIO) -> Path:
+    """The interpreter of an environment that is ready for `purpose`, made or completed if need be.
+
+    Raises:
+        SetupError: it cannot be made; the text says why and what to do.
+    """
+    if not is_ready(root, purpose):
+        with alone(root, out) as lock:
+            if not is_ready(root, purpose):  # another start may have finished while we waited
+                _fill(root, purpose, out, lock)
+    return environment_python(root)
+
+
+@contextlib.contextmanager
+def alone(root: Path, out: TextIO) -> Iterator[IO[str]]:
+    """Hold this checkout's set-up lock. Tools inherit it, so that one that outlives a killed start still counts."""
+    folder = root / ".cache"
+    try:
+        folder.mkdir(exist_ok=True)
+        lock = (folder / "setup.lock").open("w")
+    except OSError as error:
+        raise SetupError(
+            f"The environment is made inside the checkout, and {folder} cannot be written ({error.strerror}). "
+            "Clone into a folder of your own, for instance in your home, and start from there."
+        ) from error
+    with lock:
+        if os.name != "nt":
+            import fcntl
+
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                out.write("Another set-up is at work in this checkout; waiting for it ...\n")
+                out.flush()
+                fcntl.flock(lock, fcntl.LOCK_EX)
+        yield lock
+
+
+def check_space(free_mb: int, present_mb: int, needed_mb: int, folder: Path) -> None:
+    """Raises SetupError where `free_mb` and what a former start left do not make up `needed_mb`."""
+    if free_mb + present_mb < needed_mb:
+        raise SetupError(
+            f"Setting up needs {needed_mb / 1000:.1f} GB in {folder}, and {(free_mb + present_mb) / 1000:.1f} GB are "
+            "free. Make room there, or clone onto another disk, then type the same command again."
+        )
+
+
+def _fill(root: Path, purpose: Purpose, out: TextIO, lock: IO[str]) -> None:
+    flavour = choose(platform.system(), platform.machine())
+    venv = root / ".venv"
+    check_space(shutil.disk_usage(root).free // 10**6, _size_mb(venv), flavour.disk_mb, root)
+    tool = find_tool()
+    locks = _locks(root, purpose, flavour)
+    progress = Progress(out, 1 + bool(flavour.torch) + len(locks), root / ".cache" / "setup.log")
+    out.write(f"Setting up SAPO Desktop for {flavour.name} in {venv} (once; a stopped set-up goes on).\n")
+    keep_open = [] if os.name == "nt" else [lock.fileno()]
+
+    with progress.step(f"Environment ({tool.name}, Python {platform.python_version()})"):
+        for ready in venv.glob("sapo-*.stamp"):
+            ready.unlink()
+        _create(root, venv, tool, progress, keep_open)
+    if flavour.torch:
+        with progress.step(f"PyTorch ({flavour.torch})"):
+            _install_torch(root, flavour.torch, flavour.torch_index, tool, progress, keep_open)
+    for path in locks:
+        with progress.step("Test tools" if path.stem == "test" else "Packages", of=_count(path)):
+            command = [*tool.install(environment_python(root)), "--require-hashes", "-r", str(path)]
+            progress.run(command, tool.environment(), keep_open)
+    for done in ("run", purpose):
+        _write_last(_stamp(root, done), f"{flavour.name} {fingerprint(root, done, flavour)}\n")
+    progress.finished()
+
+
+def _create(root: Path, venv: Path, tool: Tool, progress: Progress, keep_open: list[int]) -> None:
+    if _works(environment_python(root)):
+        remove_half_installed(venv)
+    else:
+        shutil.rmtree(venv, ignore_errors=True)
+        progress.run([*tool.create, str(venv)], tool.environment(), keep_open)
+    _site_packages(venv).joinpath("sapo_desktop_checkout.pth").write_text(f"{root}\n", encoding="utf-8")
+
+
+def _works(python: Path) -> bool:
+    """Whether the environment is there, has pip, and is of this Python's version."""
+    question = f"import sys, pip; sys.exit(sys.version_info[:2] != {sys.version_info[:2]})"
+    try:
+        return subprocess.run([python, "-c", question], capture_output=True, timeout=60).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def remove_half_installed(venv: Path) -> None:
+    """Make packages whose installation was cut off count as missing: installers write INSTALLER at the end."""
+    for info in _site_packages(venv).glob("*.dist-info"):
+        if not (info / "INSTALLER").exists() or not (info / "RECORD").exists():
+            shutil.rmtree(info)
+
+
+def _install_torch(
+    root: Path, torch: str, index: str | None, tool: Tool, progress: Progress, keep_open: list[int]
+) -> None:
+    """From the configured sources if they have the build, else from PyTorch's own index."""
+    command = [*tool.install(environment_python(root)), torch]
+    try:
+        progress.run(command, tool.environment(), keep_open)
+    except CommandFailed as error:
+        if index is None or explain(error.output) != NOT_FOUND:
+            raise
+        progress.note("The configured package sources do not have this build: asking PyTorch's own index.")
+        progress.run([*command, *tool.extra_index(index)], tool.environment(), keep_open)
+
+
+def _locks(root: Path, purpose: Purpose, flavour: Flavour) -> list[Path]:
+    folder = root / "packaging" / "requirements"
+    return [folder / f"{flavour.name}.txt", *([folder / "test.txt"] if purpose == "test" else [])]
+
+
+def _stamp(root: Path, purpose: str) -> Path:
+    return root / ".venv" / f"sapo-{purpose}.stamp"
+
+
+def _write_last(path: Path, text: str) -> None:
+    part = path.with_suffix(".part")
+    part.write_text(text)
+    part.replace(path)
+
+
+def _count(lock: Path) -> int:
+    return len(set(re.findall(r"^([a-z0-9.-]+)==", lock.read_text(), re.MULTILINE)))
+
+
+def _site_packages(venv: Path) -> Path:
+    if os.name == "nt":
+        return venv / "Lib" / "site-packages"
+    return venv / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
+
+
+def _size_mb(folder: Path) -> int:
+    sizes = (Path(at, name).lstat().st_size for at, _, names in os.walk(folder) for name in names)
+    return sum(sizes) // 10**6

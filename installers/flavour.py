@@ -1,0 +1,79 @@
+"""Which lock and which build of torch fit this machine: the CPU build, unless a GPU can really be used."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from installers.trouble import SetupError
+
+# PyTorch's own indexes. Asked only for torch itself, and only if the configured sources do not have the build.
+CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+CUDA_INDEX = "https://download.pytorch.org/whl/cu130"
+
+# What CUDA 13, which torch 2.13 is built with, asks for.
+MIN_DRIVER = 580
+MIN_CAPABILITY = 7.5
+
+
+class Flavour(NamedTuple):
+    """One platform: the name of its lock, and how torch gets there."""
+
+    name: str
+    torch: str | None
+    """A build with a place of its own, installed in a step of its own; None: torch stands in the lock."""
+    torch_index: str | None
+    disk_mb: int
+    """Free space that setting up needs, with room for downloads (1 MB = 1,000,000 bytes)."""
+
+
+FLAVOURS = {
+    flavour.name: flavour
+    for flavour in (
+        Flavour("linux-cpu", "torch==2.13.0+cpu", CPU_INDEX, 2_500),
+        Flavour("linux-cuda", None, None, 12_000),
+        Flavour("mac-arm64", None, None, 2_500),
+        Flavour("win-cpu", None, None, 2_500),
+        Flavour("win-cuda", "torch==2.13.0+cu130", CUDA_INDEX, 12_000),
+    )
+}
+NVIDIA_SMI = ("nvidia-smi", "--query-gpu=driver_version,compute_cap", "--format=csv,noheader")
+
+
+def choose(system: str, machine: str, nvidia_smi: Sequence[str] = NVIDIA_SMI) -> Flavour:
+    """The flavour for `platform.system()` and `platform.machine()`.
+
+    Raises:
+        SetupError: there is no torch for this kind of machine.
+    """
+    x86 = machine.lower() in {"x86_64", "amd64"}
+    if system == "Linux" and x86:
+        return FLAVOURS["linux-cuda" if has_usable_gpu(nvidia_smi) else "linux-cpu"]
+    if system == "Linux" and machine == "aarch64":
+        return FLAVOURS["linux-cpu"]
+    if system == "Darwin" and machine == "arm64":
+        return FLAVOURS["mac-arm64"]
+    if system == "Windows" and x86:
+        return FLAVOURS["win-cuda" if has_usable_gpu(nvidia_smi) else "win-cpu"]
+    raise SetupError(
+        f"There is no tested build of PyTorch for {system} on {machine}. SAPO Desktop runs on 64-bit Linux and "
+        "Windows PCs, 64-bit ARM Linux and Macs with Apple silicon."
+    )
+
+
+def has_usable_gpu(nvidia_smi: Sequence[str]) -> bool:
+    """Whether nvidia-smi names a GPU whose driver and generation this torch supports."""
+    try:
+        answer = subprocess.run(nvidia_smi, capture_output=True, text=True, timeout=20, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return any(_is_usable(line) for line in answer.stdout.splitlines())
+
+
+def _is_usable(line: str) -> bool:
+    driver, _, capability = line.partition(",")
+    try:
+        return int(driver.split(".")[0]) >= MIN_DRIVER and float(capability) >= MIN_CAPABILITY
+    except ValueError:  # "[N/A]", or a message in place of the table
+        return False

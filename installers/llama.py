@@ -1,0 +1,116 @@
+"""llama.cpp for this machine: found in a cache or built once from llama-cpp-python's source, and installed.
+
+The index has no wheel of it. Ours is portable (any x86-64 CPU since 2013) and without OpenMP, whose active
+waiting makes threads collapse on a busy machine. A node runs without it; tests that need it are skipped then.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TextIO
+
+from installers.environment import alone, environment_python
+from installers.progress import Progress
+from installers.tool import without_foreign_paths
+from installers.trouble import CommandFailed
+
+VERSION = "0.3.36"
+PORTABLE = ("-DGGML_NATIVE=OFF", "-DGGML_OPENMP=OFF", "-DLLAVA_BUILD=OFF")
+X86 = ("-DGGML_AVX2=ON", "-DGGML_FMA=ON", "-DGGML_F16C=ON", "-DGGML_BMI2=ON")
+COMPILERS = ("c++", "g++", "clang++", "cl")
+
+
+def provide(root: Path, out: TextIO) -> bool:
+    """Whether llama.cpp is in the environment afterwards; where not, `out` says in a sentence why."""
+    python = environment_python(root)
+    if _installed(python):
+        return True
+    with alone(root, out):
+        progress = Progress(out, 1, root / ".cache" / "setup.log")
+        try:
+            with progress.step(f"llama.cpp (llama-cpp-python {VERSION})"):
+                wheel = find_wheel(wheel_folders(root)) or _build(root, python, progress)
+                if wheel is None:
+                    return False
+                command = [str(python), "-m", "pip", "install", "--no-deps", "--no-index", str(wheel)]
+                progress.run(command, _environment())
+        except CommandFailed as error:
+            progress.note(f"llama.cpp is left out; everything else works without it. {error}")
+            return False
+    return True
+
+
+def wheel_folders(root: Path) -> list[Path]:
+    """Where wheels are kept: the checkout's own folder, and the user's cache, which outlives a clone."""
+    if sys.platform == "win32":
+        cache = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        cache = Path.home() / "Library" / "Caches"
+    else:
+        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return [root / ".cache" / "wheels", cache / "sapo-desktop" / "wheels"]
+
+
+def find_wheel(folders: list[Path]) -> Path | None:
+    """A wheel of our version for this kind of machine."""
+    system = {"linux": "linux", "darwin": "macosx", "win32": "win"}.get(sys.platform, sys.platform)
+    machine = platform.machine().lower()
+    for folder in folders:
+        for wheel in sorted(folder.glob(f"llama_cpp_python-{VERSION}-*{system}*.whl")):
+            if wheel.stem.lower().endswith(machine):
+                return wheel
+    return None
+
+
+def build_flags(machine: str) -> tuple[str, ...]:
+    """What the build is configured with on `platform.machine()`."""
+    return (*PORTABLE, *(X86 if machine.lower() in {"x86_64", "amd64"} else ()))
+
+
+def _build(root: Path, python: Path, progress: Progress) -> Path | None:
+    """Build the wheel, keep it in both folders, and return it; None where there is no compiler."""
+    if not any(shutil.which(name) for name in COMPILERS):
+        progress.note("No C++ compiler was found, so llama.cpp is left out; everything else works without it.")
+        return None
+    progress.note("Building it from source: this takes some minutes, once. The wheel is kept for other clones.")
+    env = _environment()
+    env["CMAKE_ARGS"] = " ".join(build_flags(platform.machine()))
+    env.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
+    folders = wheel_folders(root)
+    with tempfile.TemporaryDirectory(dir=root / ".cache") as folder:
+        source = root / "packaging" / "requirements" / "llama.txt"
+        command = [str(python), "-m", "pip", "wheel", "--no-deps", "--no-binary", "llama-cpp-python", "--no-cache-dir"]
+        command += ["--require-hashes", "-r", str(source), "--wheel-dir", folder]
+        progress.run([*_gently(), *command], env)
+        built = next(Path(folder).glob("*.whl"))
+        for kept in folders:
+            _keep(built, kept)
+    return find_wheel(folders)
+
+
+def _keep(wheel: Path, folder: Path) -> None:
+    """Copy so that a killed start leaves no half wheel under the final name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    part = folder / f"{wheel.name}.part"
+    shutil.copyfile(wheel, part)
+    part.replace(folder / wheel.name)
+
+
+def _installed(python: Path) -> bool:
+    question = f"from importlib.metadata import version; assert version('llama-cpp-python') == '{VERSION}'"
+    return subprocess.run([python, "-c", question], capture_output=True).returncode == 0
+
+
+def _environment() -> dict[str, str]:
+    return without_foreign_paths({**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_USER": "0"})
+
+
+def _gently() -> list[str]:
+    nice = shutil.which("nice")
+    return [nice, "-n", "10"] if nice else []

@@ -1,0 +1,134 @@
+"""What setting up shows while it works: which step of how many, what is being fetched, and for how long."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import re
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from installers.trouble import CommandFailed
+
+TICK_SECONDS = 1.0
+PLAIN_LINE_SECONDS = 15.0
+_FETCHED = re.compile(r"^\s*(?:Collecting|Processing)\s+(\S+)")
+_ACTIVITY = re.compile(r"^\s*(Downloading|Building|Preparing|Installing|Prepared|Installed|Using cached)\b\s*(.*)")
+
+
+class Progress:
+    """Steps on one line each; on a terminal the line of the step at work is kept up to date."""
+
+    def __init__(self, out: TextIO, steps: int, log: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self.out = out
+        self.steps = steps
+        self.log = log
+        self.clock = clock
+        self.number = 0
+        self.title = ""
+        self.started = clock()
+        self.step_started = self.started
+        self.fetched = 0
+        self.of = 0
+        self.activity = ""
+        self._last_plain = 0.0
+
+    @contextlib.contextmanager
+    def step(self, title: str, of: int = 0) -> Iterator[None]:
+        """One step; `of` is the number of packages it brings, where that is known."""
+        self.number += 1
+        self.title, self.of, self.fetched, self.activity = title, of, 0, ""
+        self.step_started = self._last_plain = self.clock()
+        self._show(f"{self._head()} ...", lasting=not self.out.isatty())
+        yield
+        self._show(f"{self._head()}: done in {_minutes(self.clock() - self.step_started)}", lasting=True)
+
+    def note(self, text: str) -> None:
+        """A sentence that stays on the screen."""
+        self._show(f"      {text}", lasting=True)
+
+    def run(
+        self, command: Sequence[str], env: Mapping[str, str] | None = None, keep_open: Sequence[int] = ()
+    ) -> str:
+        """Run a tool of the step, show what it does, log all it prints, and return that.
+
+        Raises:
+            CommandFailed: its exit code is not 0.
+        """
+        lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        output: list[str] = []
+        with self.log.open("a", encoding="utf-8") as log, subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, encoding="utf-8", errors="replace", env=env, pass_fds=tuple(keep_open),
+        ) as child:  # fmt: skip
+            log.write(f"\n$ {' '.join(command)}\n")
+            threading.Thread(target=_pump, args=(child.stdout, lines), daemon=True).start()
+            for line in self._lines(lines):
+                log.write(line)
+                output.append(line)
+        if child.returncode != 0:
+            raise CommandFailed(f"Step {self.number} of {self.steps} ({self.title})", "".join(output), self.log)
+        return "".join(output)
+
+    def finished(self) -> None:
+        self._show(f"Set up in {_minutes(self.clock() - self.started)}.", lasting=True)
+
+    def _lines(self, lines: queue.SimpleQueue[str | None]) -> Iterator[str]:
+        while True:
+            try:
+                line = lines.get(timeout=TICK_SECONDS)
+            except queue.Empty:
+                self._tick()
+                continue
+            if line is None:
+                return
+            self._note_activity(line)
+            self._tick()
+            yield line
+
+    def _note_activity(self, line: str) -> None:
+        if _FETCHED.match(line):
+            self.fetched += 1
+        elif match := _ACTIVITY.match(line):
+            self.activity = f"{match[1].lower()} {_short(match[2])}".rstrip()
+
+    def _tick(self) -> None:
+        now = self.clock()
+        counted = f" {min(self.fetched, self.of)} of {self.of}" if self.of and self.fetched else ""
+        text = f"{self._head()}:{counted} {self.activity} ({_minutes(now - self.step_started)})"
+        if self.out.isatty():
+            self._show(text, lasting=False)
+        elif now - self._last_plain >= PLAIN_LINE_SECONDS:
+            self._last_plain = now
+            self._show(text, lasting=True)
+
+    def _head(self) -> str:
+        return f"[{self.number}/{self.steps}] {self.title}"
+
+    def _show(self, text: str, lasting: bool) -> None:
+        start = "\r\x1b[K" if self.out.isatty() else ""
+        self.out.write(start + (text if lasting else text[:110]) + ("\n" if lasting else ""))
+        self.out.flush()
+
+
+def _pump(source: TextIO, lines: queue.SimpleQueue[str | None]) -> None:
+    for line in source:
+        lines.put(line)
+    lines.put(None)
+
+
+def _short(text: str) -> str:
+    """`numpy-2.4.6-cp311-....whl (16.9 MB)` -> `numpy-2.4.6 (16.9 MB)`; addresses lose their host."""
+    name, _, size = text.partition(" (")
+    name = name.rsplit("/", 1)[-1]
+    if name.endswith((".whl", ".metadata")):
+        name = "-".join(name.split("-")[:2])
+    return f"{name[:60]} ({size}" if size else name[:60]
+
+
+def _minutes(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
