@@ -140,9 +140,7 @@ def lora_factors(model: PeftModel) -> tuple[dict[str, Tensor], float]:
             factors[f"{name}.lora_B"] = layer.lora_B[adapter].weight
             scalings.add(float(layer.scaling[adapter]))
     if len(scalings) != 1:
-        raise ModelError(
-            "An adapter with several scalings cannot be written as GGUF; export as `gguf`, merged."
-        )
+        raise ModelError("An adapter with several scalings cannot be written as GGUF; export as `gguf`, merged.")
     return factors, scalings.pop()
 
 

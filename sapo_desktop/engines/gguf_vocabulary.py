@@ -85,9 +85,7 @@ def _refuse_options(model: dict[str, Any], pre: str) -> None:
         "ignore_merges",
     ):
         if model.get(option) and not (option == "ignore_merges" and pre == "llama-bpe"):
-            raise ModelError(
-                f"The tokenizer uses {option}, which llama.cpp would not do; export as `merged`."
-            )
+            raise ModelError(f"The tokenizer uses {option}, which llama.cpp would not do; export as `merged`.")
 
 
 def _merge_text(pair: str | list[str]) -> str:
@@ -99,9 +97,7 @@ def _pre_tokenizer(layout: dict[str, Any], merged: bool) -> str:
     steps = layout.get("pre_tokenizer") or {}
     parts = steps["pretokenizers"] if steps.get("type") == "Sequence" else [steps]
     if parts[-1].get("type") != "ByteLevel" or parts[-1]["add_prefix_space"]:
-        raise ModelError(
-            "Only tokenizers whose last step is ByteLevel without a prefix space can be written as GGUF."
-        )
+        raise ModelError("Only tokenizers whose last step is ByteLevel without a prefix space can be written as GGUF.")
     name = _word_rule(parts)
     # What the official converter does too: llama.cpp composes no characters, so Qwen2's NFC is dropped there.
     normalizer = layout.get("normalizer")

@@ -139,6 +139,8 @@ class Export(EngineMessage, frozen=True):
 
     format: str
     folder: str
+    rounds: int | None = None
+    """How many rounds these weights were trained, for the model card."""
 
 
 class Done(EngineMessage, frozen=True):

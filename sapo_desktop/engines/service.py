@@ -88,7 +88,12 @@ class TorchEngine:
         from sapo_desktop.engines.export import export
 
         return export(
-            request.format, self.policy.model, self.lm.tokenizer, self.lm.folder, Path(request.folder)
+            request.format,
+            self.policy.model,
+            self.lm.tokenizer,
+            self.lm.folder,
+            Path(request.folder),
+            request.rounds,
         )
 
     def _answer(self, job: GenerationJob, base: bool, watch: Watch) -> Answers:

@@ -94,9 +94,7 @@ def _architecture(config: dict[str, Any]) -> str:
         raise ModelError("This model is quantised; training needs its plain weights (bf16, f16 or f32).")
     names = config.get("architectures")
     if not isinstance(names, list) or len(names) != 1 or names[0] not in ARCHITECTURES:
-        raise ModelError(
-            f"config.json names {names or 'no architecture'}; known are {', '.join(ARCHITECTURES)}."
-        )
+        raise ModelError(f"config.json names {names or 'no architecture'}; known are {', '.join(ARCHITECTURES)}.")
     return str(names[0])
 
 

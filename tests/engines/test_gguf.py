@@ -75,9 +75,7 @@ def test_overlapping_phrases_are_the_known_difference(tmp_path: Path, tokenizer:
 @needs_llama
 @pytest.mark.parametrize("tied", [True, False])
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_logits_equal_those_of_transformers(
-    tmp_path: Path, tokenizer: Any, architecture: str, tied: bool
-) -> None:
+def test_logits_equal_those_of_transformers(tmp_path: Path, tokenizer: Any, architecture: str, tied: bool) -> None:
     model = tiny_model(architecture, ROWS, tied)
     path = write(tmp_path / "m.gguf", model, tokenizer)
     with llama(path) as cpp:
@@ -166,9 +164,7 @@ def test_bpe_with_merges_is_cut_as_by_the_tokenizers_library(tmp_path: Path, nam
     tokenizer = trained_bpe(WORD_RULES[name])
     path = write(tmp_path / "m.gguf", tiny_model("qwen2", 440), tokenizer)
     assert field(path, "tokenizer.ggml.pre") == name
-    texts = [
-        text for text in CORPUS if "\U0010ffff" not in text
-    ]  # unassigned: tables of \p differ by version
+    texts = [text for text in CORPUS if "\U0010ffff" not in text]  # unassigned: tables of \p differ by version
     with llama(path) as cpp:
         for text in texts:
             assert cpp.tokenize(text) == encode(tokenizer, text), text

@@ -72,11 +72,6 @@ def test_anything_else_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (tmp_path / "mine").mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert (
-        resolve("mine")
-        == resolve("~/mine")
-        == resolve(str(tmp_path / "mine"))
-        == (tmp_path / "mine").resolve()
-    )
+    assert resolve("mine") == resolve("~/mine") == resolve(str(tmp_path / "mine")) == (tmp_path / "mine").resolve()
     with pytest.raises(ModelError, match="no model folder"):
         resolve("elsewhere")
