@@ -23,10 +23,8 @@ from sapo_desktop.core.records import (
     TaskMark,
 )
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.worker.database import Database
 from sapo_desktop.worker.history import WHOLE_ROUNDS, History
 from sapo_desktop.worker.manifest import RunManifest, manifest_of
-from sapo_desktop.worker.migrations import STEPS
 from sapo_desktop.worker.write_budget import Written
 
 
@@ -384,39 +382,3 @@ def test_two_processes_use_the_history_at_once(tmp_path: Path, history: History)
     assert ended.returncode == 0, ended.stderr
     record(history, run, 3)
     assert [r.round for r in history.rounds().rounds] == [1, 2, 3]
-
-
-def test_a_newer_database_is_refused_and_stays(tmp_path: Path) -> None:
-    path = tmp_path / "history.db"
-    Database(path, 0, (*STEPS, "CREATE TABLE more (x);")).close()
-    with pytest.raises(HistoryError, match=r"newer SAPO Desktop.*version 2, this one knows 1"):
-        History(path)
-    assert [p.name for p in tmp_path.iterdir()] == ["history.db"]
-
-
-def test_steps_are_taken_once_and_keep_what_is_there(tmp_path: Path) -> None:
-    path = tmp_path / "history.db"
-    history = History(path)
-    record(history, history.begin_run(manifest()), 1)
-    history.close()
-    two = (
-        *STEPS,
-        "ALTER TABLE runs ADD note DEFAULT 'x';\nCREATE TABLE more (y); -- a; b\n",
-    )
-    for _ in range(2):
-        database = Database(path, 0, two)
-        with database.reading() as db:
-            assert db.execute("SELECT note FROM runs").fetchall() == [("x",)]
-            assert db.execute("SELECT count(*) FROM rounds").fetchone() == (1,)
-            assert db.execute("PRAGMA user_version").fetchone() == (2,)
-        database.close()
-
-
-def test_a_step_that_fails_changes_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "history.db"
-    Database(path, 0).close()
-    with pytest.raises(HistoryError):
-        Database(path, 0, (*STEPS, "CREATE TABLE more (y);\nCREATE TABLE runs (z);"))
-    with sqlite3.connect(path) as direct:
-        assert direct.execute("PRAGMA user_version").fetchone() == (1,)
-        assert direct.execute("SELECT count(*) FROM sqlite_master WHERE name = 'more'").fetchone() == (0,)
