@@ -1,0 +1,92 @@
+"""`sapo-desktop`: reads the command line, runs one command, turns failures into one sentence and an exit code.
+
+0 done, 1 failed with a reason, 2 wrong usage. What a command does stands in `commands/`; this module imports nothing
+that is slow, so that `--help` and `status` answer at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import sys
+import traceback
+from argparse import Namespace
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.terminal.output import Output
+
+if TYPE_CHECKING:
+    from sapo_desktop.commands.context import Context, Door
+
+Command = Callable[["Context", Namespace], Awaitable[None]]
+
+
+def main(arguments: Sequence[str] | None = None, door: Door | None = None) -> int:
+    """Run one command; returns the exit code. `door`: another way to reach nodes (tests)."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    out = Output("--json" in words)
+    debug = "--debug" in words
+    try:
+        return _main(words, out, door)
+    except SapoError as error:
+        if debug:
+            traceback.print_exc()
+        out.warn(str(error))
+        return error.exit_code
+    except KeyboardInterrupt:
+        out.warn("Interrupted.")
+        return 1
+    except BrokenPipeError:
+        # Whoever read our output has gone (`... | head`): not a failure to speak of. What Python would still flush
+        # at exit goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:  # noqa: BLE001  the process's edge: a bug is shown as one
+        if debug:
+            traceback.print_exc()
+        out.warn(f"This is a bug in SAPO Desktop: {type(error).__name__}: {error} (--debug shows where).")
+        return 1
+
+
+def _main(words: list[str], out: Output, door: Door | None) -> int:
+    from sapo_desktop.commands.parser import build_parser
+
+    parser = build_parser()
+    args = parser.parse_args(words)
+    if not hasattr(args, "function"):
+        out.say("The window is not part of this version yet. To let the node work here, in the terminal:")
+        out.say("\n    sapo-desktop run\n\nAll commands: sapo-desktop --help")
+        return 0
+    asyncio.run(_run_command(args, out, door))
+    return 0
+
+
+async def _run_command(args: Namespace, out: Output, door: Door | None) -> None:
+    from sapo_desktop.commands.context import Context
+    from sapo_desktop.commands.door import WorkerDoor, data_folder
+
+    given = getattr(args, "data", None)
+    context = Context(
+        folder=data_folder(given),
+        data_option="" if given is None else f" --data {_quoted(given)}",
+        out=out,
+        door=door or WorkerDoor(),
+    )
+    await _command(args.function)(context, args)
+
+
+def _command(path: str) -> Command:
+    """The function that `module:name` stands for, among the commands."""
+    module, _, name = path.partition(":")
+    command: Command = getattr(importlib.import_module(f"sapo_desktop.commands.{module}"), name)
+    return command
+
+
+def _quoted(folder: str) -> str:
+    """The folder as one word of a shell's command line."""
+    path = str(Path(folder))
+    return path if all(character.isalnum() or character in "/._-~" for character in path) else f'"{path}"'

@@ -1,0 +1,142 @@
+"""history: the finished rounds as a table, as CSV, or the kept answers as JSON lines."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+from argparse import Namespace
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import TextIO
+
+import msgspec
+
+from sapo_desktop.commands.context import Context, Node, call
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.records import RoundReport
+from sapo_desktop.terminal.json_lines import round_fields
+from sapo_desktop.terminal.wording import amount, duration, percent
+from sapo_desktop.worker.messages import GetHistory, GetRollouts, GetStatus, History, Rollout, Rollouts, Status
+
+SHOWN_ROUNDS = 20
+CSV_COLUMNS = (
+    "round",
+    "reward",
+    "solved",
+    "partial",
+    "swarm_reward",
+    "local_groups",
+    "external_groups",
+    "zero_advantage_groups",
+    "answer_tokens",
+    "truncated",
+    "generate_seconds",
+    "mark_seconds",
+    "train_seconds",
+    "seconds",
+    "checkpoint",
+    "note",
+)
+
+
+async def history(context: Context, args: Namespace) -> None:
+    context.need_folder()
+    async with context.any_node() as node:
+        if args.csv is not None:
+            await _write_csv(context, node, args.csv)
+        elif args.rollouts is not None:
+            await _write_rollouts(context, node, args.rollouts)
+        else:
+            await _show(context, node)
+
+
+async def _show(context: Context, node: Node) -> None:
+    """The newest rounds; with `--json` all of them."""
+    newest = (await call(node, GetStatus(), Status)).round
+    after = 0 if context.out.json_lines else max(0, newest - SHOWN_ROUNDS)
+    rows = []
+    async for report in _rounds(node, after):
+        context.out.emit("round", **round_fields(report))
+        rows.append(
+            [
+                str(report.round),
+                f"{report.reward:.2f}",
+                percent(report.solved),
+                f"{report.partial:.2f}",
+                duration(report.seconds),
+                "" if report.checkpoint is None else str(report.checkpoint),
+                report.note,
+            ]
+        )
+    if not rows:
+        context.out.say(f"No rounds yet. Start with: sapo-desktop run{context.data_option}")
+        return
+    headers = ["round", "reward", "solved", "partial", "time", "checkpoint", "note"]
+    context.out.table(headers, rows, right=headers[:6])
+
+
+async def _write_csv(context: Context, node: Node, name: str) -> None:
+    count = 0
+    with _writing(context, name) as stream:
+        writer = csv.writer(stream)
+        writer.writerow(CSV_COLUMNS)
+        async for report in _rounds(node, 0):
+            writer.writerow([_csv_cell(getattr(report, column)) for column in CSV_COLUMNS])
+            count += 1
+    _say_written(context, name, amount(count, "round"))
+
+
+async def _write_rollouts(context: Context, node: Node, name: str) -> None:
+    count = 0
+    with _writing(context, name) as stream:
+        async for rollout in _rollouts(node):
+            stream.write(json.dumps(msgspec.structs.asdict(rollout), ensure_ascii=True) + "\n")
+            count += 1
+    _say_written(context, name, amount(count, "answer"))
+
+
+def _csv_cell(value: object) -> object:
+    return "" if value is None else value
+
+
+def _say_written(context: Context, name: str, what: str) -> None:
+    if name != "-":
+        context.out.emit("written", file=str(Path(name).resolve()), what=what)
+        context.out.say(f"Wrote {what} to {name}")
+
+
+@contextlib.contextmanager
+def _writing(context: Context, name: str) -> Iterator[TextIO]:
+    """The file, or stdout for `-`; what the disk refuses is one sentence."""
+    if name == "-":
+        yield context.out.stdout
+        return
+    try:
+        with Path(name).expanduser().open("w", encoding="utf-8", newline="") as stream:
+            yield stream
+    except OSError as error:
+        raise SapoError(f"{name} could not be written: {error.strerror or error}.") from error
+
+
+async def _rounds(node: Node, after: int) -> AsyncIterator[RoundReport]:
+    """All rounds after round `after`, page by page."""
+    more = True
+    while more:
+        page = await call(node, GetHistory(after=after), History)
+        for report in page.rounds:
+            yield report
+        more = page.more and bool(page.rounds)
+        after = page.rounds[-1].round if page.rounds else after
+
+
+async def _rollouts(node: Node) -> AsyncIterator[Rollout]:
+    """All kept answers, page by page; a page ends with a round's last answer."""
+    after = 0
+    more = True
+    while more:
+        page = await call(node, GetRollouts(after=after), Rollouts)
+        for rollout in page.items:
+            yield rollout
+        more = page.more and bool(page.items)
+        after = page.items[-1].round if page.items else after

@@ -1,0 +1,133 @@
+"""What is asked of a running node: status, pause, resume, finish, quit, silo."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from datetime import datetime
+
+from sapo_desktop.commands.context import Context, call
+from sapo_desktop.core.errors import NotRunning
+from sapo_desktop.terminal.json_lines import round_fields, share
+from sapo_desktop.terminal.wording import amount, duration, parse_duration, parse_until, percent
+from sapo_desktop.worker.messages import Finish, GetStatus, Ok, Pause, Quit, Request, Resume, SetSilo, Status
+
+
+async def status(context: Context, args: Namespace) -> None:
+    try:
+        async with context.running() as node:
+            found = await call(node, GetStatus(), Status)
+    except NotRunning:
+        context.out.emit("status", running=False, data=str(context.folder))
+        raise
+    _emit_status(context, found)
+    if not context.out.json_lines:
+        context.out.say("\n".join(_status_lines(context, found)))
+
+
+async def pause(context: Context, args: Namespace) -> None:
+    """Pause at once; the reply says until when."""
+    now = datetime.now().astimezone()
+    seconds = None
+    until = ""
+    if args.span:
+        seconds = parse_duration(args.span)
+        until = f" for {duration(seconds)}, until {_moment(now.timestamp() + seconds, now)}"
+    elif args.until:
+        moment = parse_until(args.until, now)
+        seconds = moment.timestamp() - now.timestamp()
+        until = f" until {_moment(moment.timestamp(), now)}"
+    await _tell(context, Pause(seconds=seconds), f"Paused{until}. Go on at once: sapo-desktop resume")
+
+
+async def resume(context: Context, args: Namespace) -> None:
+    await _tell(context, Resume(), "Training goes on.")
+
+
+async def finish(context: Context, args: Namespace) -> None:
+    await _tell(context, Finish(), "This round is finished, then the node pauses.")
+
+
+async def quit_node(context: Context, args: Namespace) -> None:
+    """End the node. None running is what was wanted, so that is no failure."""
+    try:
+        await _tell(
+            context,
+            Quit(finish_round=args.finish),
+            "The node ends after this round." if args.finish else "The node ends.",
+        )
+    except NotRunning:
+        context.out.emit("ok", text="")
+        context.out.say(f"No node runs in {context.folder}.")
+
+
+async def silo(context: Context, args: Namespace) -> None:
+    on = args.switch == "on"
+    reply = await context.ask(SetSilo(on=on), Ok)
+    _done(context, reply, "Silo is on: no network." if on else "Silo is off.")
+
+
+async def _tell(context: Context, request: Request, words: str) -> None:
+    async with context.running() as node:
+        reply = await call(node, request, Ok)
+    _done(context, reply, words)
+
+
+def _done(context: Context, reply: Ok, words: str) -> None:
+    context.out.emit("ok", text=reply.text or words)
+    context.out.say(reply.text or words)
+
+
+def _moment(timestamp: float, now: datetime) -> str:
+    """`14:30`, with the day where it is not today."""
+    moment = datetime.fromtimestamp(timestamp).astimezone()
+    return moment.strftime("%H:%M" if moment.date() == now.date() else "%A %d %B, %H:%M")
+
+
+def _emit_status(context: Context, found: Status) -> None:
+    context.out.emit(
+        "status",
+        running=True,
+        data=str(context.folder),
+        state=found.state,
+        reason=found.reason,
+        phase=found.phase,
+        round=found.round,
+        rounds_left=found.rounds_left,
+        silo=found.silo,
+        mix=found.mix,
+        peers=found.peers,
+        model=found.model,
+        device=found.device,
+        checkpoint=found.checkpoint,
+        base_validation=share(found.base_validation),
+        best_validation=share(found.best_validation),
+        resume_in=found.resume_in,
+        rounds_per_hour=found.rounds_per_hour,
+        last=None if found.last is None else round_fields(found.last),
+        pid=found.pid,
+        version=found.version,
+        uptime=round(found.uptime, 1),
+    )
+
+
+def _status_lines(context: Context, found: Status) -> list[str]:
+    mode = "silo" if found.silo else f"swarm, {amount(found.peers, 'peer')}"
+    lines = [
+        f"{found.reason}." if not found.reason.endswith((".", "!", "?")) else found.reason,
+        f"Model     {found.model} on {found.device}; {mode}; mix {found.mix}",
+    ]
+    left = "" if found.rounds_left is None else f", {found.rounds_left:,} to go"
+    rate = "" if found.rounds_per_hour is None else f", {found.rounds_per_hour:,.0f} an hour"
+    lines.append(f"Rounds    {found.round:,}{left}{rate}")
+    if found.last is not None:
+        lines.append(
+            f"Reward    {found.last.reward:.2f} in round {found.last.round}, {percent(found.last.solved)} solved"
+        )
+    if found.best_validation is not None:
+        lines.append(f"Held-out  base {percent(found.base_validation)}, best {percent(found.best_validation)}")
+    if found.checkpoint is not None:
+        lines.append(f"Kept      checkpoint {found.checkpoint} in {context.folder}")
+    if found.resume_in is not None:
+        lines.append(f"Goes on   in {duration(found.resume_in)}")
+    lines.append(f"Process   {found.pid}, version {found.version}, up {duration(found.uptime)}")
+    return lines

@@ -1,0 +1,170 @@
+"""The grammar of the command line. A command names its function as `module:function`; it is imported later."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import NoReturn
+
+from sapo_desktop import __version__
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.terminal.wording import nearest
+
+PROGRAM = "sapo-desktop"
+CHECKPOINT_HELP = "base, best, last, or a number (default: last)"
+_INVALID_CHOICE = re.compile(r"argument (.*): invalid choice: '?(.*?)'? \(choose from (.*)\)", re.DOTALL)
+
+
+class Parser(argparse.ArgumentParser):
+    """Raises UsageError with one sentence instead of printing the usage and ending the process."""
+
+    def error(self, message: str) -> NoReturn:
+        if match := _INVALID_CHOICE.fullmatch(message):
+            choices = [choice.strip().strip("'") for choice in match[3].split(",")]
+            what = "command" if match[1] == "COMMAND" else match[1]
+            hint = nearest(match[2], choices) or f" Choose from {', '.join(choices)}."
+            raise UsageError(f"{match[2]!r} is no {what}.{hint} See {self.prog} --help")
+        raise UsageError(f"{message[:1].upper()}{message[1:]}. See {self.prog} --help")
+
+
+def build_parser() -> Parser:
+    parser = Parser(
+        prog=PROGRAM,
+        description="A node that learns to reason: it answers questions, marks its answers and learns from them.",
+        epilog=f"Help on a command: {PROGRAM} COMMAND --help",
+    )
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    _common(parser)
+    commands = parser.add_subparsers(metavar="COMMAND", dest="command_name", title="commands")
+    _run(commands)
+    _node(commands)
+    _model(commands)
+    _records(commands)
+    _settings(commands)
+    return parser
+
+
+Commands = argparse._SubParsersAction  # the only name that argparse has for what add_subparsers returns
+
+
+def _common(parser: argparse.ArgumentParser) -> None:
+    # SUPPRESS: the same option stands before and after the command, and the one that was not given stays silent.
+    group = parser.add_argument_group("on every command")
+    group.add_argument(
+        "--data", metavar="DIR", default=argparse.SUPPRESS, help="the node's folder (default: the user's own)"
+    )
+    group.add_argument(
+        "--json", action="store_true", default=argparse.SUPPRESS, help="one JSON object per line on stdout"
+    )
+    group.add_argument(
+        "--debug", action="store_true", default=argparse.SUPPRESS, help="show the traceback of a failure"
+    )
+
+
+def _command(commands: Commands[Parser], name: str, function: str, help_text: str) -> Parser:
+    parser = commands.add_parser(name, help=help_text, description=f"{help_text[:1].upper()}{help_text[1:]}.")
+    parser.set_defaults(function=function)
+    _common(parser)
+    return parser
+
+
+def _group(commands: Commands[Parser], name: str, function: str, help_text: str) -> Commands[Parser]:
+    """A command with actions; without one it does what `function` does."""
+    parser = _command(commands, name, function, help_text)
+    return parser.add_subparsers(metavar="ACTION", dest="action", title="actions")
+
+
+def _run(commands: Commands[Parser]) -> None:
+    run = _command(commands, "run", "run:run", "play rounds and learn, with a live view; Ctrl-C ends")
+    run.add_argument("--rounds", type=_positive, metavar="N", help="end after N rounds (default: until Ctrl-C)")
+    run.add_argument("--silo", action="store_true", help="no network at all, for this run")
+    run.add_argument("--mix", metavar="I/J", help="own/external groups per step: 8/0, 6/2, 4/4, 2/6 or adaptive")
+    run.add_argument("--model", metavar="ID", help="'starter', or a folder in transformers' layout")
+    run.add_argument("--tasks", metavar="LIST", help="families to train on, by comma, with or without a level")
+    run.add_argument("--curriculum", choices=("on", "off"), help="move tasks up and down their levels")
+    run.add_argument("--seed", type=_natural, metavar="N", help="repeats a silo run exactly")
+    run.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        dest="values",
+        help="any setting, for this run only; may be repeated",
+    )
+
+
+def _node(commands: Commands[Parser]) -> None:
+    _command(commands, "status", "node:status", "say what the running node does")
+    pause = _command(commands, "pause", "node:pause", "stop computing at once")
+    span = pause.add_mutually_exclusive_group()
+    span.add_argument("--for", dest="span", metavar="TIME", help="go on after that long: 90s, 15m, 1h30m")
+    span.add_argument("--until", metavar="WHEN", help="go on then: tomorrow (next midnight), or 14:30")
+    _command(commands, "resume", "node:resume", "go on after a pause")
+    _command(commands, "finish", "node:finish", "finish this round, then pause")
+    leave = _command(commands, "quit", "node:quit_node", "end the running node now, without the half round")
+    leave.add_argument("--finish", action="store_true", help="after the round in hand")
+    silo = _command(commands, "silo", "node:silo", "switch the network off (silo on) or on")
+    silo.add_argument("switch", choices=("on", "off"))
+
+
+def _model(commands: Commands[Parser]) -> None:
+    score = _command(commands, "eval", "model:evaluate", "measure the held-out score per task")
+    score.add_argument("--checkpoint", metavar="NAME", default="last", help=CHECKPOINT_HELP)
+    score.add_argument(
+        "--which", choices=("validation", "test"), default="test", help="which held-out set (default: test)"
+    )
+    ask = _command(commands, "ask", "model:ask", "ask the model a question")
+    ask.add_argument("question")
+    ask.add_argument("--checkpoint", metavar="NAME", default="last", help=CHECKPOINT_HELP)
+    ask.add_argument("--sample", action="store_true", help="draw the answer as in training, not the likeliest one")
+    export = _command(commands, "export", "model:export", "write what was learned for use elsewhere")
+    export.add_argument("--format", choices=("peft", "merged", "gguf"), required=True)
+    export.add_argument("--checkpoint", metavar="NAME", default="last", help=CHECKPOINT_HELP)
+    export.add_argument("--to", metavar="DIR", required=True, help="a new or empty folder")
+    actions = _group(commands, "checkpoints", "checkpoints:show", "list checkpoints, or go back to one")
+    _command(actions, "list", "checkpoints:show", "list the checkpoints that are kept")
+    back = _command(actions, "back", "checkpoints:back", "go on from an earlier checkpoint")
+    back.add_argument("to", metavar="NAME", help="base, best, or a number")
+
+
+def _records(commands: Commands[Parser]) -> None:
+    actions = _group(commands, "tasks", "tasks:show_all", "list the tasks, show one, or try one")
+    _command(actions, "list", "tasks:show_all", "list families and levels")
+    show = _command(actions, "show", "tasks:show", "show one task: settings, answer grammar, an example")
+    show.add_argument("name", metavar="NAME", help="a family, or family/level")
+    attempt = _command(actions, "try", "tasks:attempt", "set one question and let the model, or you, answer it")
+    attempt.add_argument("name", metavar="NAME", help="a family, or family/level")
+    attempt.add_argument("--level", help="easy, middle, ... (default: the family's first)")
+    attempt.add_argument("--answer", metavar="TEXT", help="mark this answer instead of the model's")
+    attempt.add_argument("--seed", type=_natural, metavar="N", help="the same number gives the same question")
+    attempt.add_argument("--checkpoint", metavar="NAME", default="last", help=CHECKPOINT_HELP)
+    history = _command(commands, "history", "history:history", "show the finished rounds, or write them to a file")
+    files = history.add_mutually_exclusive_group()
+    files.add_argument("--csv", metavar="FILE", help="all rounds as CSV; - for stdout")
+    files.add_argument("--rollouts", metavar="FILE", help="all kept answers as JSON lines; - for stdout")
+    doctor = _command(commands, "doctor", "doctor:doctor", "check this installation and this node")
+    doctor.add_argument("--report", metavar="FILE", help="write it to a file, for a bug report")
+
+
+def _settings(commands: Commands[Parser]) -> None:
+    actions = _group(commands, "settings", "settings:get", "show or change the node's settings")
+    get = _command(actions, "get", "settings:get", "show all settings, or the named ones")
+    get.add_argument("keys", metavar="KEY", nargs="*")
+    change = _command(actions, "set", "settings:change", "change settings: KEY VALUE, or KEY=VALUE ...")
+    change.add_argument("values", metavar="KEY=VALUE", nargs="+")
+    reset = _command(actions, "reset", "settings:reset", "back to the defaults: the named settings, or --all")
+    reset.add_argument("keys", metavar="KEY", nargs="*")
+    reset.add_argument("--all", action="store_true", help="every setting")
+
+
+def _positive(text: str) -> int:
+    value = _natural(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above zero")
+    return value
+
+
+def _natural(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,18}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+    return int(text)

@@ -1,0 +1,80 @@
+"""run: play rounds and watch them, in a live view, as plain lines, or as JSON lines."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from argparse import Namespace
+
+from sapo_desktop.commands.context import Context
+from sapo_desktop.commands.settings import typed_values
+from sapo_desktop.commands.watch import Watch
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.terminal.dashboard import Dashboard
+from sapo_desktop.terminal.json_lines import share
+from sapo_desktop.terminal.summary import summary_lines
+from sapo_desktop.terminal.views import View, open_view
+
+
+async def run(context: Context, args: Namespace) -> None:
+    overrides = run_overrides(args)
+    dashboard = Dashboard(str(context.folder), time.monotonic(), args.rounds)
+    with open_view(context.out, dashboard) as view:
+        drawing = asyncio.create_task(_draw(view))
+        try:
+            attached = await context.door.running_or_started(context.folder, overrides)
+            watch = Watch(context, dashboard, view, attached)
+            try:
+                await watch.until_the_end(overrides, args.rounds)
+            finally:
+                await watch.node.close()
+        finally:
+            drawing.cancel()
+    _close(context, dashboard, watch.failure)
+
+
+def run_overrides(args: Namespace) -> dict[str, str]:
+    """The settings of this run that the command line names, checked; the longer options win over `--set`."""
+    values = typed_values(args.values)
+    for key in ("model", "seed", "tasks", "curriculum", "mix"):
+        if getattr(args, key) is not None:
+            values[key] = str(getattr(args, key))
+    if args.silo:
+        if values.get("mix", "8/0") != "8/0":
+            raise UsageError(f"--silo means no external groups: leave out --mix {values['mix']}, or --silo.")
+        values |= {"silo": "on", "mix": "8/0"}
+    for key, text in values.items():
+        settings_file.parse_value(key, text)
+    return values
+
+
+async def _draw(view: View) -> None:
+    """Offer to draw four times a second; the view knows whether there is anything new."""
+    while True:
+        await asyncio.sleep(0.25)
+        view.redraw()
+
+
+def _close(context: Context, dashboard: Dashboard, failure: str) -> None:
+    """The last JSON line, the closing summary, and the failure if it was one."""
+    now = time.monotonic()
+    change = dashboard.tally.change
+    context.out.emit(
+        "end",
+        rounds=dashboard.tally.rounds,
+        round=dashboard.round,
+        reward_first=share(change[0]) if change else None,
+        reward_last=share(change[1]) if change else None,
+        base_validation=share(dashboard.base),
+        best_validation=share(dashboard.best),
+        seconds=round(now - dashboard.opened, 3),
+        failed=bool(failure),
+        reason=failure,
+        data=str(context.folder),
+    )
+    if dashboard.tally.rounds or not failure:
+        lines = summary_lines(dashboard, now, context.out.glyphs, data_option=context.data_option)
+        context.out.say("\n".join(lines))
+    if failure:
+        raise SapoError(failure)

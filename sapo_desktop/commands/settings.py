@@ -1,0 +1,77 @@
+"""settings get, set, reset."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Sequence
+
+import msgspec
+
+from sapo_desktop.commands.context import Context
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.worker.messages import GetSettings, Ok, ResetSettings, SetSettings, SettingsAre
+
+
+async def get(context: Context, args: Namespace) -> None:
+    keys = getattr(args, "keys", [])
+    for key in keys:
+        settings_file.describe(key)
+    _show(context, await context.ask(GetSettings(), SettingsAre), keys)
+
+
+async def change(context: Context, args: Namespace) -> None:
+    values = typed_values(args.values, pairs=True)
+    for key, text in values.items():
+        settings_file.parse_value(key, text)
+    _done(context, await context.ask(SetSettings(values=values), Ok))
+
+
+async def reset(context: Context, args: Namespace) -> None:
+    if bool(args.keys) == args.all:
+        raise UsageError("Name the settings to reset, or write --all for every one.")
+    for key in args.keys:
+        settings_file.describe(key)
+    _done(context, await context.ask(ResetSettings(keys=args.keys), Ok))
+
+
+def _done(context: Context, reply: Ok) -> None:
+    words = reply.text or "Saved."
+    context.out.emit("ok", text=words)
+    context.out.say(words)
+
+
+def typed_values(words: Sequence[str], *, pairs: bool = False) -> dict[str, str]:
+    """`KEY=VALUE` words as a dictionary; with `pairs` also two words `KEY VALUE`."""
+    if pairs and len(words) == 2 and "=" not in words[0]:
+        return {words[0]: words[1]}
+    values: dict[str, str] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or not key:
+            raise UsageError(f"{word!r} is no setting with a value: write KEY=VALUE, such as seed=7.")
+        values[key.strip().replace("-", "_")] = value
+    return values
+
+
+def _show(context: Context, found: SettingsAre, keys: Sequence[str]) -> None:
+    rows = []
+    values = msgspec.structs.asdict(found.settings)
+    for key in keys or settings_file.known_keys():
+        info = settings_file.describe(key)
+        context.out.emit(
+            "setting",
+            key=key,
+            value=values[key],
+            default=info.default,
+            changed=key in found.changed,
+            this_run_only=key in found.overridden,
+        )
+        origin = "this run" if key in found.overridden else "set" if key in found.changed else ""
+        rows.append([key, as_typed(values[key]), origin, info.description])
+    context.out.table(["setting", "value", "", "meaning"], rows)
+
+
+def as_typed(value: object) -> str:
+    """A value as a person would type it."""
+    return ("on" if value else "off") if isinstance(value, bool) else str(value)

@@ -1,0 +1,137 @@
+"""tasks list, show, try."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Sequence
+
+from sapo_desktop.commands.context import Context, call
+from sapo_desktop.core.errors import TaskError
+from sapo_desktop.terminal.json_lines import share
+from sapo_desktop.terminal.wording import nearest, percent
+from sapo_desktop.worker.messages import ListTasks, TaskInfo, Tasks, Tried, TryTask
+
+
+async def show_all(context: Context, args: Namespace) -> None:
+    found = await context.ask(ListTasks(), Tasks)
+    for item in found.items:
+        _emit_task(context, item)
+    context.out.table(
+        ["task", "title", "solved lately", "answers"],
+        [[task_name(item), item.title, percent(item.solved), f"{item.answers:,}"] for item in found.items],
+        right=["solved lately", "answers"],
+    )
+
+
+async def show(context: Context, args: Namespace) -> None:
+    found = await context.ask(ListTasks(), Tasks)
+    for item in find_tasks(found.items, args.name):
+        _emit_task(context, item)
+        if not context.out.json_lines:
+            context.out.say("\n".join(_task_lines(item)) + "\n")
+
+
+async def attempt(context: Context, args: Namespace) -> None:
+    """Set one question; the model answers it, or `--answer` does."""
+    async with context.any_node() as node:
+        tasks = await call(node, ListTasks(), Tasks)
+        name = args.name if args.level is None else f"{args.name.partition('/')[0]}/{args.level}"
+        task = task_name(find_tasks(tasks.items, name)[0])
+        tried = await call(
+            node,
+            TryTask(task=task, seed=args.seed, answer=args.answer, checkpoint=args.checkpoint),
+            Tried,
+        )
+    context.out.emit(
+        "try",
+        task=tried.task,
+        seed=tried.seed,
+        question=tried.question,
+        completion=tried.completion,
+        answer=tried.mark.answer,
+        truth=tried.truth,
+        solved=tried.mark.solved,
+        partial=share(tried.mark.partial),
+        verdict=tried.mark.verdict,
+    )
+    if not context.out.json_lines:
+        context.out.say("\n".join(_tried_lines(context, tried)))
+
+
+def task_name(item: TaskInfo) -> str:
+    return f"{item.family}/{item.level}"
+
+
+def find_tasks(items: Sequence[TaskInfo], name: str) -> list[TaskInfo]:
+    """The task of that name, or all levels of that family; TaskError with the nearest name where there is none."""
+    family, slash, level = name.partition("/")
+    of_family = [item for item in items if item.family == family]
+    if not of_family:
+        known = sorted({item.family for item in items})
+        hint = nearest(family, known) or " See: sapo-desktop tasks list"
+        raise TaskError(f"There is no task {family!r}.{hint}")
+    if not slash:
+        return of_family
+    exact = [item for item in of_family if item.level == level]
+    if not exact:
+        levels = [item.level for item in of_family]
+        hint = nearest(level, levels) or f" It has {', '.join(levels)}."
+        raise TaskError(f"{family} has no level {level!r}.{hint}")
+    return exact
+
+
+def _emit_task(context: Context, item: TaskInfo) -> None:
+    context.out.emit(
+        "task",
+        task=task_name(item),
+        title=item.title,
+        task_id=item.task_id,
+        config={key: json.loads(json.dumps(value, default=str)) for key, value in item.config.items()},
+        grammar=item.grammar,
+        example=item.example,
+        solved=share(item.solved),
+        answers=item.answers,
+    )
+
+
+def _task_lines(item: TaskInfo) -> list[str]:
+    settings = ", ".join(f"{key} = {value}" for key, value in item.config.items()) or "its defaults"
+    lines = [
+        f"{task_name(item)}: {item.title}",
+        f"  Settings  {settings}",
+        f"  Answers   {item.grammar}",
+    ]
+    if item.example:
+        lines.append("  Example   " + item.example.replace("\n", "\n            "))
+    if item.task_id:
+        lines.append(f"  Task id   {item.task_id}")
+    if item.answers:
+        lines.append(f"  Lately    {percent(item.solved)} of my {item.answers:,} answers solved")
+    return lines
+
+
+def _tried_lines(context: Context, tried: Tried) -> list[str]:
+    glyphs = context.out.glyphs
+    mark = f"{glyphs.tick} solved" if tried.mark.solved else f"{glyphs.cross} {_verdict(tried)}"
+    return [
+        f"{tried.task}, seed {tried.seed}",
+        "",
+        tried.question,
+        "",
+        tried.completion or "(nothing)",
+        "",
+        f"{mark}. Right: {tried.truth}" if tried.truth else f"{mark}.",
+    ]
+
+
+def _verdict(tried: Tried) -> str:
+    words = {
+        "partial": f"not solved, {percent(tried.mark.partial)} right",
+        "wrong": "wrong",
+        "unparsed": "no answer of the form that this task asks for",
+        "no_answer": "no answer",
+        "timeout": "marking took too long",
+        "scorer_failed": "it could not be marked",
+    }
+    return words.get(tried.mark.verdict, tried.mark.verdict)

@@ -1,0 +1,84 @@
+"""The JSON lines of docs/commands.md, made from records and events. Names and meanings here are a promise."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from sapo_desktop.core.records import EvalReport, RoundReport
+from sapo_desktop.terminal.output import JsonValue, Output
+from sapo_desktop.worker.messages import (
+    Answered,
+    EvalFinished,
+    Event,
+    Notice,
+    RoundFinished,
+    SettingsChanged,
+    StateChanged,
+)
+
+Fields: TypeAlias = "dict[str, JsonValue]"
+
+
+def share(value: float | None) -> float | None:
+    """A share or reward with six places: enough for any count of answers, and short."""
+    return None if value is None else round(value, 6)
+
+
+def round_fields(report: RoundReport) -> Fields:
+    return {
+        "round": report.round,
+        "reward": share(report.reward),
+        "solved": share(report.solved),
+        "partial": share(report.partial),
+        "swarm_reward": share(report.swarm_reward),
+        "local_groups": report.local_groups,
+        "external_groups": report.external_groups,
+        "seconds": round(report.seconds, 3),
+        "tasks": {mark.task: share(mark.solved) for mark in report.tasks},
+        "step": report.step is not None and not report.step.skipped,
+        "checkpoint": report.checkpoint,
+        "note": report.note,
+    }
+
+
+def eval_fields(report: EvalReport) -> Fields:
+    return {
+        "checkpoint": report.checkpoint,
+        "score": share(report.score),
+        "partial": share(report.partial),
+        "tasks": {mark.task: share(mark.solved) for mark in report.tasks},
+        "which": report.which,
+        "round": report.round,
+        "questions": report.questions,
+        "low": share(report.low),
+        "high": share(report.high),
+        "seconds": round(report.seconds, 3),
+    }
+
+
+def emit_event(out: Output, event: Event) -> None:
+    """Write the line (or lines) that `event` stands for. Progress is for eyes only and writes none."""
+    match event:
+        case StateChanged(state=state, reason=reason):
+            out.emit("state", state=state, reason=reason)
+        case Answered():
+            out.emit(
+                "answer",
+                round=event.round,
+                task=event.task,
+                question=event.question,
+                completion=event.completion,
+                solved=event.solved,
+            )
+        case RoundFinished(report=report):
+            out.emit("round", **round_fields(report))
+            if report.checkpoint is not None:
+                out.emit("checkpoint", number=report.checkpoint, round=report.round)
+        case EvalFinished(report=report):
+            out.emit("eval", **eval_fields(report))
+        case Notice(level=level, text=text):
+            out.emit("notice", level=level, text=text)
+        case SettingsChanged(settings=settings):
+            out.emit("settings", silo=settings.silo, mix=settings.mix)
+        case _:
+            pass

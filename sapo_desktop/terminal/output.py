@@ -1,0 +1,63 @@
+"""Where a command's words and records go: people read stdout, or with `--json` machines do and people read stderr.
+
+A JSON line is one object with `event` first, ASCII only, flushed at once. Words are cleaned of whatever a model or a
+peer may have put into them. rich is imported when the first table is drawn.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import TextIO
+
+from sapo_desktop.terminal.clean import clean
+from sapo_desktop.terminal.glyphs import Glyphs, glyphs_for
+
+JsonValue = str | int | float | bool | None | Sequence["JsonValue"] | dict[str, "JsonValue"]
+
+
+class Output:
+    """The two streams of one command. Without arguments: this process's own."""
+
+    def __init__(self, json_lines: bool, stdout: TextIO | None = None, stderr: TextIO | None = None) -> None:
+        self.json_lines = json_lines
+        self.stdout = stdout or sys.stdout
+        self.stderr = stderr or sys.stderr
+
+    @property
+    def words(self) -> TextIO:
+        """The stream for people."""
+        return self.stderr if self.json_lines else self.stdout
+
+    @property
+    def glyphs(self) -> Glyphs:
+        return glyphs_for(self.words.encoding)
+
+    def say(self, text: str) -> None:
+        """A sentence (or lines) for a person; part of the result."""
+        print(self._printable(text, self.words), file=self.words, flush=True)
+
+    def warn(self, text: str) -> None:
+        """A sentence for a person that is no part of the result: always stderr."""
+        print(self._printable(text, self.stderr), file=self.stderr, flush=True)
+
+    def emit(self, event: str, /, **fields: JsonValue) -> None:
+        """One JSON line; nothing without `--json`."""
+        if self.json_lines:
+            line = json.dumps({"event": event, **fields}, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+            self.stdout.write(line + "\n")
+            self.stdout.flush()
+
+    def table(self, headers: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> None:
+        """A table for people; columns named in `right` are flush right. Nothing with `--json`."""
+        if self.json_lines:
+            return
+        from sapo_desktop.terminal.tables import print_table
+
+        print_table(self.stdout, headers, rows, right)
+
+    @staticmethod
+    def _printable(text: str, stream: TextIO) -> str:
+        encoding = stream.encoding or "ascii"
+        return clean(text).encode(encoding, "replace").decode(encoding)

@@ -1,0 +1,248 @@
+"""Draws a `Dashboard` as lines of text that fit a given width and height exactly; no terminal is touched here.
+
+Lines are rich `Text`s, never markup, so nothing that a model wrote can be taken for a style. From top to bottom: what
+runs, what it does, how far it is; reward and held-out score; marks per task; newest answers; notices; keys.
+"""
+
+from __future__ import annotations
+
+from rich.cells import cell_len, set_cell_size
+from rich.text import Text
+
+from sapo_desktop.terminal.dashboard import AnswerShown, Dashboard, TaskTrack
+from sapo_desktop.terminal.glyphs import Glyphs
+from sapo_desktop.terminal.sparkline import plot
+from sapo_desktop.terminal.wording import duration, percent
+
+_PHASES = {
+    "waiting": "waiting",
+    "questions": "setting questions",
+    "generate": "answering",
+    "mark": "marking",
+    "share": "sharing",
+    "draw": "drawing peers' answers",
+    "train": "learning",
+    "checkpoint": "saving",
+    "evaluate": "held-out questions",
+}
+_STATE_STYLES = {"working": "bold green", "paused": "bold yellow", "finishing": "bold yellow", "failed": "bold red"}
+_NOTICE_STYLES = {"info": "cyan", "warning": "yellow", "error": "red"}
+_NAME_WIDTH = 28
+_BAR = 20
+_GAP = 3
+_TASK_COLUMN = 48
+
+
+def render(view: Dashboard, width: int, height: int, glyphs: Glyphs, now: float) -> list[Text]:
+    """At most `height` lines of at most `width` cells."""
+    top = [*_header(view, width, glyphs, now), Text()]
+    bottom = [*_notices(view, width, glyphs), _footer(view, width, glyphs)]
+    room = height - len(top) - len(bottom)
+    chart_height = max(1, min(8, (room - 6) // 4))
+    charts = [*_charts(view, width, chart_height, glyphs), Text()] if room >= 6 else []
+    room -= len(charts)
+    tasks = _tasks(view, width, max(0, room - 4), glyphs) if room >= 6 else []
+    answers = _answers(view, width, max(0, room - len(tasks) - 1), glyphs)
+    body = top + charts + tasks + ([Text()] if tasks and answers else []) + answers
+    filler = [Text()] * max(0, height - len(body) - len(bottom))
+    return [*(body + filler)[: max(0, height - len(bottom))], *bottom][:height]
+
+
+def _header(view: Dashboard, width: int, glyphs: Glyphs, now: float) -> list[Text]:
+    mode = f"silo, {view.mix}" if view.silo else f"swarm, {view.mix}, {view.peers} peers"
+    facts = [
+        view.model,
+        f"seed {view.seed}" if view.seed is not None else "",
+        mode if view.model else "",
+        view.device,
+    ]
+    dot = f" {glyphs.dot} "
+    title = Text("SAPO Desktop", style="bold cyan") + Text(
+        "".join(dot + _shown(fact, glyphs) for fact in facts if fact)
+    )
+    wanted = "" if view.rounds_wanted is None else f" of {view.rounds_wanted:,}"
+    count = Text(f"{view.tally.rounds:,}{wanted} rounds here", style="dim")
+    sentence = Text(_shown(view.reason, glyphs), style=_STATE_STYLES.get(view.state, "bold"))
+    return [
+        _ends(title, count, width, glyphs),
+        _ends(sentence, Text(duration(max(0.0, now - view.opened)), style="dim"), width, glyphs),
+        _progress(view, width, glyphs),
+    ]
+
+
+def _progress(view: Dashboard, width: int, glyphs: Glyphs) -> Text:
+    """`round 41  answering  ██████░░░░  38/64` and, at the right, the pace."""
+    rate, left = view.rounds_per_hour, view.seconds_left
+    pace = "" if rate is None else f"{rate:,.0f} rounds/h"
+    if left:
+        pace += f"{', ' if pace else ''}{duration(left)} left"
+    line = Text(f"round {view.round:<6,} {_PHASES.get(view.phase, view.phase):<18} ")
+    if view.state in ("working", "finishing", "idle") and view.total:
+        bar = max(10, min(40, width - cell_len(line.plain) - cell_len(pace) - 16))
+        full = min(bar, round(bar * view.done / view.total))
+        line.append(glyphs.bar_full * full, style="green")
+        line.append(glyphs.bar_empty * (bar - full), style="dim")
+        line.append(f" {view.done}/{view.total} {_shown(view.detail, glyphs)}")
+    return _ends(line, Text(pace, style="dim"), width, glyphs)
+
+
+def _charts(view: Dashboard, width: int, height: int, glyphs: Glyphs) -> list[Text]:
+    """Reward at the left, held-out score with its base line at the right, side by side."""
+    left = (width - _GAP) // 2
+    right = width - _GAP - left
+    rewards, scores = list(view.rewards), list(view.scores)
+    reward_title = "reward" + (f" {rewards[-1]:.2f}" if rewards else " after the first round")
+    if len(rewards) > 1:
+        reward_title += f"  mean of last 10 {sum(rewards[-10:]) / len(rewards[-10:]):.2f}"
+    if scores:
+        score_title = f"held-out {percent(scores[-1])}  base {percent(view.base)}  best {percent(view.best)}"
+    elif view.base is not None:
+        score_title = f"held-out base {percent(view.base)}  best {percent(view.best)}"
+    else:
+        score_title = "held-out score: not measured yet"
+    lines = [_beside(Text(reward_title, style="bold"), Text(score_title, style="bold"), left, right, glyphs)]
+    reward_rows = plot(rewards, left, height, glyphs)
+    score_rows = plot(scores, right, height, glyphs, view.base)
+    for reward_row, score_row in zip(reward_rows, score_rows, strict=True):
+        lines.append(_beside(Text(reward_row, "green"), Text(score_row, "cyan"), left, right, glyphs))
+    return lines
+
+
+def _tasks(view: Dashboard, width: int, room: int, glyphs: Glyphs) -> list[Text]:
+    """Marks per task in as many columns as fit: two lines at least, the header among them."""
+    if not view.tasks or room < 2:
+        return []
+    columns = max(1, (width + _GAP) // (_TASK_COLUMN + _GAP))
+    # A narrow terminal with many tasks does better with two columns that have no bars.
+    if columns == 1 and len(view.tasks) > room - 1 and width >= 72:
+        columns = 2
+    column_width = (width - _GAP * (columns - 1)) // columns
+    shown = _most_recent(view, columns * (room - 1))
+    rows = -(-len(shown) // columns)
+    header = _task_header(column_width)
+    gap = Text(" " * _GAP)
+    lines = [gap.join([header] * min(columns, len(shown)))]
+    for row in range(rows):
+        cells = [_task_line(name, track, column_width, glyphs) for name, track in shown[row::rows]]
+        lines.append(gap.join(cells))
+    return lines
+
+
+def _most_recent(view: Dashboard, most: int) -> list[tuple[str, TaskTrack]]:
+    """The tasks to show, by name so that lines keep their place; where room lacks, those longest ago are left out."""
+    if most >= len(view.tasks):
+        return sorted(view.tasks.items())
+    newest = sorted(view.tasks.items(), key=lambda item: item[1].round, reverse=True)
+    return sorted(newest[:most])
+
+
+def _task_header(width: int) -> Text:
+    name, bar = _task_widths(width)
+    text = f"{'task':<{name}} {'now':>4} {'last 10':>7} {'':<{bar}}{'answers':>8}"
+    return Text(text[:width].ljust(width), style="dim")
+
+
+def _task_line(name: str, track: TaskTrack, width: int, glyphs: Glyphs) -> Text:
+    name_width, bar = _task_widths(width)
+    line = _sized(Text(_task_name(_shown(name, glyphs), name_width, glyphs)), name_width, glyphs)
+    line.append(f" {percent(track.now):>4}", style="bold")
+    line.append(f" {percent(track.recent):>7} ")
+    if bar:
+        full = round((bar - 1) * (track.recent or 0.0))
+        line.append(glyphs.bar_full * full, style="green")
+        line.append(glyphs.bar_empty * (bar - 1 - full) + " ", style="dim")
+    line.append(f"{_short_count(track.answers):>8}", style="dim")
+    return _sized(line, width, glyphs)
+
+
+def _task_name(name: str, width: int, glyphs: Glyphs) -> str:
+    """`fraction_sim…/easy`: the family is cut, because the level tells lines of one family apart."""
+    family, slash, level = name.rpartition("/")
+    room = width - len(slash + level + glyphs.ellipsis)
+    if len(name) <= width or room < 4:
+        return name
+    return f"{family[:room]}{glyphs.ellipsis}{slash}{level}"
+
+
+def _task_widths(width: int) -> tuple[int, int]:
+    """Cells for a task's name and for its bar; without room the bar goes first."""
+    fixed = 22
+    if width >= fixed + _NAME_WIDTH + 6:
+        return _NAME_WIDTH, min(_BAR, width - fixed - _NAME_WIDTH)
+    return max(6, width - fixed), 0
+
+
+def _short_count(count: int) -> str:
+    return f"{count:,}" if count < 100_000 else f"{count / 1000:,.0f}k"
+
+
+def _answers(view: Dashboard, width: int, room: int, glyphs: Glyphs) -> list[Text]:
+    """The newest answer to each question, newest first: as many as fit at two lines each."""
+    lines: list[Text] = []
+    questions: set[tuple[str, str]] = set()
+    for answer in reversed(view.answers):
+        if len(lines) + 2 > room:
+            break
+        if (answer.task, answer.question) not in questions:
+            questions.add((answer.task, answer.question))
+            lines += _answer(answer, width, glyphs)
+    return lines
+
+
+def _answer(answer: AnswerShown, width: int, glyphs: Glyphs) -> list[Text]:
+    mark, style = (glyphs.tick, "bold green") if answer.solved else (glyphs.cross, "red")
+    question = Text(f"{mark} ", style=style) + Text(_shown(answer.task, glyphs), style="bold")
+    question.append(f"  {_shown(answer.question, glyphs)}", style="dim not bold")
+    reply = Text(f"  {glyphs.arrow} ", style=style)
+    reply.append(_shown(answer.completion, glyphs) or "(nothing)", style="none")
+    return [_cut(question, width, glyphs), _cut(reply, width, glyphs)]
+
+
+def _notices(view: Dashboard, width: int, glyphs: Glyphs) -> list[Text]:
+    lines = []
+    for notice in list(view.notices)[-2:]:
+        style = _NOTICE_STYLES[notice.level]
+        lines.append(_cut(Text(f"! {_shown(notice.text, glyphs)}", style=style), width, glyphs))
+    return lines
+
+
+def _footer(view: Dashboard, width: int, glyphs: Glyphs) -> Text:
+    style = "bold yellow" if view.leaving else "dim"
+    return _cut(Text(_shown(view.leaving or view.footer, glyphs), style=style), width, glyphs)
+
+
+def _shown(text: str, glyphs: Glyphs) -> str:
+    """`text` in characters that the terminal's encoding has."""
+    return text.encode("ascii", "replace").decode("ascii") if glyphs.ascii else text
+
+
+def _ends(left: Text, right: Text, width: int, glyphs: Glyphs) -> Text:
+    """One line with `left` at its start and `right` at its end; the left one is cut where both do not fit."""
+    room = width - cell_len(right.plain) - 1
+    if room < 20 or not right.plain:
+        return _cut(left, width, glyphs)
+    return _sized(left, room, glyphs) + Text(" ") + right
+
+
+def _beside(left: Text, right: Text, left_width: int, right_width: int, glyphs: Glyphs) -> Text:
+    return _sized(left, left_width, glyphs) + Text(" " * _GAP) + _cut(right, right_width, glyphs)
+
+
+def _sized(text: Text, width: int, glyphs: Glyphs) -> Text:
+    """`text` cut or filled up to exactly `width` cells."""
+    cut = _cut(text, width, glyphs)
+    cut.append(" " * (width - cell_len(cut.plain)))
+    return cut
+
+
+def _cut(text: Text, width: int, glyphs: Glyphs) -> Text:
+    """A copy of `text` of at most `width` cells; what was cut is shown by an ellipsis."""
+    copy = text.copy()
+    if cell_len(copy.plain) <= width:
+        return copy
+    room = max(0, width - len(glyphs.ellipsis))
+    kept = set_cell_size(copy.plain, room)
+    copy.right_crop(len(copy.plain) - len(kept.rstrip()))
+    # A wide character at the edge leaves a cell over, which set_cell_size filled with a blank.
+    copy.plain = kept.rstrip() + glyphs.ellipsis[:width]
+    return copy

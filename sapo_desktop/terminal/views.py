@@ -1,0 +1,115 @@
+"""The three ways to watch a node: a live view in a terminal, a plain line per round, JSON lines.
+
+`open_view` picks one: JSON lines where asked for; the live view where stdout is a terminal that can be drawn on; plain
+lines in pipes, dumb terminals and windows too small. All show the same `Dashboard`; none decides anything.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+from sapo_desktop.terminal.clean import one_line
+from sapo_desktop.terminal.dashboard import Dashboard
+from sapo_desktop.terminal.json_lines import emit_event
+from sapo_desktop.terminal.output import Output
+from sapo_desktop.terminal.plain import answer_line, eval_line, round_line
+from sapo_desktop.worker.messages import Answered, EvalFinished, Event, Notice, RoundFinished, StateChanged
+
+SMALLEST = (50, 12)
+"""Columns and lines that the live view needs."""
+_SAID_BY_OTHERS = ("working", "stopping")
+"""States that need no plain line: rounds and the summary tell of them."""
+
+
+class View(Protocol):
+    """What watching calls."""
+
+    def event(self, event: Event) -> None:
+        """The dashboard has taken this event."""
+
+    def said(self, text: str) -> None:
+        """A sentence from the command itself."""
+
+    def redraw(self) -> None:
+        """Called a few times a second."""
+
+
+@contextlib.contextmanager
+def open_view(out: Output, dashboard: Dashboard, environment: Mapping[str, str] = os.environ) -> Iterator[View]:
+    """The view that suits `out`, open as long as the context is."""
+    if out.json_lines:
+        yield JsonView(out)
+    elif can_draw(out, environment):
+        # rich costs a tenth of a second: it is imported where something is drawn.
+        from sapo_desktop.terminal.live import open_live
+
+        with open_live(out, dashboard) as live:
+            yield live
+    else:
+        yield PlainView(out, dashboard)
+
+
+def can_draw(out: Output, environment: Mapping[str, str]) -> bool:
+    """Whether stdout is a terminal that moves its cursor and is large enough."""
+    if not out.stdout.isatty() or environment.get("TERM", "") in ("dumb", "unknown"):
+        return False
+    size = shutil.get_terminal_size()
+    return size.columns >= SMALLEST[0] and size.lines >= SMALLEST[1]
+
+
+class JsonView:
+    """Machines read stdout; people find notices on stderr."""
+
+    def __init__(self, out: Output) -> None:
+        self._out = out
+
+    def event(self, event: Event) -> None:
+        emit_event(self._out, event)
+        if isinstance(event, Notice):
+            self._out.warn(event.text)
+
+    def said(self, text: str) -> None:
+        self._out.warn(text)
+
+    def redraw(self) -> None:
+        """Nothing is drawn."""
+
+
+class PlainView:
+    """A line per round, score and notice. The first answer is shown too: it says that the node is alive."""
+
+    def __init__(self, out: Output, dashboard: Dashboard) -> None:
+        self._out = out
+        self._dashboard = dashboard
+        self._answered = False
+        self._reason = ""
+
+    def event(self, event: Event) -> None:
+        match event:
+            case Answered() if not self._answered:
+                self._answered = True
+                seconds = time.monotonic() - self._dashboard.opened
+                shown = answer_line(self._dashboard.answers[-1], self._out.glyphs)
+                self._out.say(f"first answer after {seconds:.1f}s  {shown}")
+            case RoundFinished(report=report):
+                self._out.say(round_line(report))
+            case EvalFinished(report=report):
+                self._out.say(eval_line(report))
+            case Notice(text=text):
+                self._out.warn(one_line(text))
+            case StateChanged(state=state, reason=reason) if state not in _SAID_BY_OTHERS and reason != self._reason:
+                self._reason = reason
+                self._out.say(one_line(reason))
+            case _:
+                pass
+
+    def said(self, text: str) -> None:
+        self._out.warn(text)
+
+    def redraw(self) -> None:
+        """Lines are printed as things happen."""

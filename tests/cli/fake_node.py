@@ -1,0 +1,315 @@
+"""A node without a process: answers every request from memory and plays scripted rounds."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+import msgspec
+
+from sapo_desktop.commands.context import Attached
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.errors import CheckpointError, NotRunning, SapoError
+from sapo_desktop.core.records import EvalReport, Mark, RoundReport, TaskMark
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.worker import messages as m
+
+FAMILIES = ("gcd", "lcm", "count_bits", "spell_backward", "basic_arithmetic", "base_conversion")
+HOSTILE = "48 = 1*36\x1b[2J\x1b]0;owned\x07 + 12\u202e [red]12[/red]\x00"
+
+
+def round_report(number: int, solved: float = 0.25) -> RoundReport:
+    tasks = [
+        TaskMark(task=f"{family}/easy", answers=8, solved=solved, partial=solved, reward=solved) for family in FAMILIES
+    ]
+    return RoundReport(
+        round=number,
+        reward=solved,
+        solved=solved,
+        partial=solved + 0.05,
+        swarm_reward=None,
+        local_groups=8,
+        external_groups=0,
+        zero_advantage_groups=1,
+        answer_tokens=2000,
+        truncated=0.0,
+        tasks=tasks,
+        step=None,
+        generate_seconds=2.0,
+        mark_seconds=0.1,
+        train_seconds=0.8,
+        seconds=2.9,
+        checkpoint=number,
+    )
+
+
+def eval_report(checkpoint: str, number: int, score: float, which: str = "validation") -> EvalReport:
+    return EvalReport(
+        checkpoint=checkpoint,
+        round=number,
+        which="test" if which == "test" else "validation",
+        score=score,
+        partial=score + 0.06,
+        questions=200,
+        low=score - 0.05,
+        high=score + 0.05,
+        tasks=[TaskMark(task="gcd/easy", answers=200, solved=score, partial=score + 0.06, reward=score)],
+        solved=[],
+        seconds=1.5,
+    )
+
+
+@dataclass
+class FakeNode:
+    """One node, shared by every client that attaches. `delay`: seconds per step of a round."""
+
+    delay: float = 0.0
+    state: str = "idle"
+    fail: SapoError | None = None
+    """Raised by every call."""
+    die_after: int | None = None
+    """The channel breaks after that many rounds."""
+    settings: Settings = field(default_factory=Settings)
+    overridden: list[str] = field(default_factory=list)
+    requests: list[m.Request] = field(default_factory=list)
+    rounds: list[RoundReport] = field(default_factory=list)
+    playing: asyncio.Task[None] | None = None
+    finishing: bool = False
+    ended: bool = False
+    closed: int = 0
+    listeners: list[asyncio.Queue[m.Event | None]] = field(default_factory=list)
+
+    async def call(self, request: m.Request) -> m.Reply:
+        self.requests.append(request)
+        await asyncio.sleep(0)
+        if self.fail is not None:
+            raise self.fail
+        match request:
+            case m.GetStatus():
+                return self._status()
+            case m.StartRounds(rounds=rounds):
+                self._change("working", f"Training round {len(self.rounds) + 1}")
+                if self.playing is None:
+                    self.playing = asyncio.create_task(self._play(rounds))
+                return m.Ok()
+            case m.Quit(finish_round=finish) if finish and self.playing is not None:
+                self.finishing = True
+                self._change("finishing", "Finishing this round, then ending")
+                return m.Ok()
+            case m.Quit():
+                self._end()
+                return m.Ok()
+            case m.GetSettings():
+                return m.SettingsAre(
+                    settings=self.settings,
+                    changed=settings_file.changed_keys(self.settings),
+                    overridden=self.overridden,
+                )
+            case m.SetSettings(values=values):
+                self.settings = settings_file.apply(self.settings, values)
+                return m.Ok(text="Saved.")
+            case m.ResetSettings(keys=keys):
+                self.settings = settings_file.reset(self.settings, keys)
+                return m.Ok(text="Saved.")
+            case m.GetHistory(after=after, limit=limit):
+                found = [report for report in self.rounds if report.round > after]
+                return m.History(rounds=found[:limit], more=len(found) > limit)
+            case m.GetRollouts(after=after):
+                return self._rollouts(after)
+            case m.ListCheckpoints():
+                return m.Checkpoints(items=_checkpoints())
+            case m.RollBack(to=to):
+                if to == "99":
+                    raise CheckpointError("There is no checkpoint 99; the newest is 12.")
+                return m.Ok(text=f"Back at {to}.")
+            case m.Evaluate(checkpoint=checkpoint, which=which):
+                return m.Evaluated(report=eval_report(checkpoint, 12, 0.27, which))
+            case m.Ask():
+                return m.Asked(text=HOSTILE, tokens=12, seconds=0.2)
+            case m.ExportModel(to=to):
+                return m.Exported(folder=to, files=["adapter.safetensors"])
+            case m.ListTasks():
+                return m.Tasks(items=_tasks())
+            case m.TryTask():
+                return _tried(request)
+            case m.Examine():
+                return m.Facts(values={"torch": "2.13.0", "device": "cpu"})
+            case _:
+                return m.Ok()
+
+    async def events(self) -> AsyncIterator[m.Event]:
+        queue: asyncio.Queue[m.Event | None] = asyncio.Queue()
+        self.listeners.append(queue)
+        if self.ended:
+            queue.put_nowait(m.Stopping(failed=False, reason="Ended as asked."))
+        while (event := await queue.get()) is not None:
+            yield event
+
+    async def close(self) -> None:
+        self.closed += 1
+
+    def publish(self, event: m.Event | None) -> None:
+        for queue in self.listeners:
+            queue.put_nowait(event)
+
+    async def _play(self, rounds: int | None) -> None:
+        random = Random(1)
+        left = rounds
+        await asyncio.sleep(self.delay)
+        while left is None or left > 0:
+            number = len(self.rounds) + 1
+            await self._play_one(number, min(0.95, 0.15 + 0.01 * number + 0.1 * random.random()))
+            left = None if left is None else left - 1
+            if self.die_after is not None and len(self.rounds) >= self.die_after:
+                self.publish(None)
+                return
+            if self.finishing:
+                self._end()
+                return
+        self.playing = None
+        self._change("idle", f"{len(self.rounds)} rounds done")
+
+    async def _play_one(self, number: int, solved: float) -> None:
+        self._change("working", f"Training round {number}")
+        for done in range(0, 65, 16):
+            self.publish(m.Progressed(round=number, phase="generate", done=done, total=64))
+            await asyncio.sleep(self.delay)
+        for family in FAMILIES:
+            self.publish(
+                m.Answered(
+                    round=number,
+                    task=f"{family}/easy",
+                    question="Find the greatest common divisor of 48 and 36.",
+                    completion=HOSTILE,
+                    solved=solved > 0.3,
+                )
+            )
+        self.publish(m.PhaseChanged(round=number, phase="train"))
+        await asyncio.sleep(self.delay)
+        report = round_report(number, solved)
+        self.rounds.append(report)
+        self.publish(m.RoundFinished(report=report))
+        if number == 1:
+            self.publish(m.EvalFinished(report=eval_report("base", 0, 0.21)))
+        if number % 5 == 0 or number == 1:
+            self.publish(m.EvalFinished(report=eval_report(str(number), number, min(0.9, 0.21 + 0.003 * number))))
+
+    def _end(self) -> None:
+        if self.playing is not None:
+            self.playing.cancel()
+        self._change("stopping", "Ending")
+        self.ended = True
+        self.publish(m.Stopping(failed=False, reason="Ended as asked."))
+        self.publish(None)
+
+    def _change(self, state: str, reason: str) -> None:
+        self.state = state
+        self.publish(m.StateChanged(state=state, reason=reason))
+
+    def _status(self) -> m.Status:
+        return m.Status(
+            state=self.state,
+            reason="Ready" if self.state == "idle" else "Training round 13",
+            phase="waiting",
+            round=len(self.rounds),
+            rounds_left=None,
+            silo=True,
+            mix="8/0",
+            peers=0,
+            model="starter",
+            device="cpu",
+            checkpoint=12,
+            last=self.rounds[-1] if self.rounds else None,
+            best_validation=0.27,
+            base_validation=0.21,
+            resume_in=None,
+            pid=4711,
+            version="0.1.0",
+            uptime=61.0,
+            rounds_per_hour=1241.4,
+        )
+
+    def _rollouts(self, after: int) -> m.Rollouts:
+        found = [report.round for report in self.rounds if report.round > after]
+        items = [
+            m.Rollout(
+                round=number,
+                task="gcd/easy",
+                seed=7,
+                question="Find the greatest common divisor of 48 and 36.",
+                origin="own",
+                author="",
+                completion=HOSTILE,
+                solved=True,
+                partial=1.0,
+                reward=1.0,
+                advantage=0.5,
+                verdict="solved",
+            )
+            for number in found[:2]
+        ]
+        return m.Rollouts(items=items, more=len(found) > 2)
+
+
+@dataclass
+class FakeDoor:
+    """Leads to one fake node; `there`: whether it runs already."""
+
+    node: FakeNode = field(default_factory=FakeNode)
+    there: bool = False
+    overrides: dict[str, str] = field(default_factory=dict)
+    owned: bool = False
+
+    async def running(self, folder: Path, *, owner: bool = False) -> FakeNode:
+        if not self.there:
+            raise NotRunning(f"No node runs in {folder}.")
+        self.owned = self.owned or owner
+        return self.node
+
+    async def running_or_started(self, folder: Path, overrides: Mapping[str, str]) -> Attached:
+        if self.there:
+            return Attached(node=self.node, started=False)
+        self.overrides = dict(overrides)
+        self.node.settings = settings_file.apply(self.node.settings, overrides)
+        self.node.overridden = list(overrides)
+        return Attached(node=self.node, started=True)
+
+
+def _checkpoints() -> list[m.CheckpointInfo]:
+    base = m.CheckpointInfo(number=0, round=0, created=0.0, bytes=0, validation=0.21, best=False, last=False)
+    last = msgspec.structs.replace(
+        base, number=12, round=12, created=1_700_000_000.0, bytes=3_600_000, validation=0.27, best=True, last=True
+    )
+    return [base, last]
+
+
+def _tasks() -> list[m.TaskInfo]:
+    return [
+        m.TaskInfo(
+            family=family,
+            title=f"Title of {family}",
+            level=level,
+            task_id="ab" * 32,
+            config={"min_numbers": 2, "max_value": 100},
+            grammar="integer",
+            example="Find the greatest common divisor of 48 and 36.",
+            solved=0.5,
+            answers=320,
+        )
+        for family in FAMILIES
+        for level in ("easy", "middle", "hard")
+    ]
+
+
+def _tried(request: m.TryTask) -> m.Tried:
+    return m.Tried(
+        task=request.task,
+        seed=request.seed if request.seed is not None else 7,
+        question="Find the greatest common divisor of 48 and 36.",
+        completion=request.answer if request.answer is not None else HOSTILE,
+        mark=Mark(solved=request.answer == "12", partial=0.0, reward=0.0, answer=request.answer, verdict="wrong"),
+        truth="12",
+    )
