@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from hypothesis import given
+from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from sapo_desktop.core import settings_file
@@ -44,6 +45,7 @@ def test_without_a_file_the_defaults_hold(path: Path) -> None:
     assert not path.exists()
 
 
+@examples(deadline=None, max_examples=40)  # it waits for the disk
 @given(SETTINGS)
 def test_what_is_written_is_read_back(tmp_path_factory: pytest.TempPathFactory, settings: Settings) -> None:
     path = tmp_path_factory.mktemp("settings") / "settings.toml"
@@ -52,6 +54,7 @@ def test_what_is_written_is_read_back(tmp_path_factory: pytest.TempPathFactory, 
     assert read(path, 0.0).settings == settings
 
 
+@examples(deadline=None)
 @given(SETTINGS)
 def test_what_is_shown_can_be_typed(settings: Settings) -> None:
     texts = {key: str(getattr(settings, key)) for key in known_keys()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sapo_desktop.worker.write_budget import DAY, WriteBudget, Written
@@ -54,6 +54,7 @@ def test_one_larger_than_the_day_is_never_routine() -> None:
     assert simulate(10**10 + 1, 3600.0, 3) == []
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.floats(0, 20_000), st.integers(1, 6 * 10**9)), max_size=60),
     st.lists(st.booleans(), min_size=60, max_size=60),
