@@ -54,7 +54,7 @@ def with_added_tokens(bare: Tokenizer) -> PreTrainedTokenizerFast:
     return tokenizer
 
 
-def tiny_model(architecture: str, rows: int, tied: bool = True) -> Any:
+def tiny_model(architecture: str, rows: int, tied: bool = True, **options: Any) -> Any:
     """Grouped-query attention, a padded embedding, norms unlike 1: what a converter may get wrong."""
     torch.manual_seed(7)
     sizes = {
@@ -71,6 +71,7 @@ def tiny_model(architecture: str, rows: int, tied: bool = True) -> Any:
         "pad_token_id": 256,
         "eos_token_id": 257,
         "bos_token_id": None,
+        **options,
     }
     model: Any
     if architecture == "llama":

@@ -87,6 +87,28 @@ def test_logits_equal_those_of_transformers(tmp_path: Path, tokenizer: Any, arch
 
 
 @needs_llama
+@pytest.mark.parametrize(
+    ("architecture", "options"),
+    [
+        ("llama", {"head_dim": 12}),
+        ("llama", {"attention_bias": True}),
+        ("llama", {"mlp_bias": True}),
+        ("llama", {"num_key_value_heads": 6}),
+        ("qwen2", {"num_key_value_heads": 1}),
+    ],
+    ids=["head size of its own", "rotated biases", "other biases", "no groups", "one group"],
+)
+def test_variants_of_attention_are_kept(
+    tmp_path: Path, tokenizer: Any, architecture: str, options: dict[str, Any]
+) -> None:
+    model = tiny_model(architecture, ROWS, **options)
+    path = write(tmp_path / "m.gguf", model, tokenizer)
+    tokens = encode(tokenizer, CORPUS[2])
+    with llama(path) as cpp:
+        assert np.abs(cpp.logits(tokens) - torch_logits(model, tokens)).max() < 1e-4
+
+
+@needs_llama
 @pytest.mark.slow
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_twenty_of_twenty_greedy_answers_are_equal(tmp_path: Path, tokenizer: Any, architecture: str) -> None:
