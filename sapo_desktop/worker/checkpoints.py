@@ -16,12 +16,10 @@ the engine writes is its own matter; when a checkpoint may be written is `worker
 from __future__ import annotations
 
 import errno
-import hashlib
-import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -38,9 +36,9 @@ from sapo_desktop.core.durable import (
 from sapo_desktop.core.errors import CheckpointError
 from sapo_desktop.core.guard import GuardState
 from sapo_desktop.core.records import Record
+from sapo_desktop.worker.sealed import FORMAT, MANIFEST, Contents, Unsound, check, fingerprints, seal, unseal
 
-FORMAT = 1
-STATE, MANIFEST, BEST, DAMAGED = "state.msgpack", "manifest.json", "best.json", "damaged"
+STATE, BEST, DAMAGED = "state.msgpack", "best.json", "damaged"
 _NEW, _GONE = ".new-", ".gone-"
 _BROKEN = (msgspec.MsgspecError, UnicodeDecodeError, FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
@@ -110,37 +108,6 @@ class Best(Record, frozen=True):
     score: float
 
 
-class _File(Record, frozen=True):
-    size: int
-    sha256: str
-
-
-class _Body(Record, frozen=True):
-    format: int
-    number: int
-    round: int
-    created: float
-    files: dict[str, _File]
-
-    @property
-    def size(self) -> int:
-        return sum(file.size for file in self.files.values())
-
-
-class _Manifest(Record, frozen=True):
-    sha256: str
-    """Over `body` exactly as it stands: a flipped bit in the manifest shows too."""
-    body: msgspec.Raw
-
-
-class _Format(Record, frozen=True):
-    format: int
-
-
-class _Unsound(Exception):
-    """What is wrong with one checkpoint; ends as Damaged or CheckpointError."""
-
-
 class CheckpointStore:
     """The checkpoints of one data folder. `folder` is made if need be; leftovers of a killed run are
     removed.
@@ -175,14 +142,14 @@ class CheckpointStore:
             with disk_errors_as(CheckpointError, f"Checkpoint {number} could not be written"):
                 (path / STATE).write_bytes(msgspec.msgpack.encode(counters))
                 created = self._clock()
-                body = _Body(
+                body = Contents(
                     format=FORMAT,
                     number=number,
                     round=counters.round,
                     created=created,
-                    files=_fingerprints(path),
+                    files=fingerprints(path),
                 )
-                (path / MANIFEST).write_bytes(_seal(body))
+                (path / MANIFEST).write_bytes(seal(body))
                 sync_tree(path)
                 final = self._path(number)
                 path.rename(final)
@@ -213,8 +180,8 @@ class CheckpointStore:
         items: list[Summary] = []
         for number in self.numbers():
             try:
-                body = _unseal((self._path(number) / MANIFEST).read_bytes())
-            except (_Unsound, *_BROKEN):
+                body = unseal((self._path(number) / MANIFEST).read_bytes())
+            except (Unsound, *_BROKEN):
                 continue  # said, and moved aside, when it is to be used
             items.append(Summary(number=number, round=body.round, created=body.created, bytes=body.size))
         return items
@@ -230,7 +197,7 @@ class CheckpointStore:
             raise CheckpointError(f"There is no checkpoint {number}; there are: {have}, and `base`.")
         try:
             return self._verified(number)
-        except _Unsound as error:
+        except Unsound as error:
             raise CheckpointError(f"Checkpoint {number} is damaged ({error}); choose another one.") from error
 
     def get(self, name: str) -> Checkpoint | None:
@@ -267,7 +234,7 @@ class CheckpointStore:
                 found = self._verified(number)
                 self._follow(found.counters.guard)
                 return Newest(checkpoint=found, damaged=damaged)
-            except _Unsound as error:
+            except Unsound as error:
                 damaged.append(Damaged(number=number, reason=str(error), moved_to=self._set_aside(number)))
         return Newest(checkpoint=None, damaged=damaged)
 
@@ -314,17 +281,17 @@ class CheckpointStore:
     def _verified(self, number: int) -> Checkpoint:
         folder = self._path(number)
         try:
-            body = _unseal((folder / MANIFEST).read_bytes())
+            body = unseal((folder / MANIFEST).read_bytes())
             if body.number != number:
-                raise _Unsound(f"its manifest is that of checkpoint {body.number}")
+                raise Unsound(f"its manifest is that of checkpoint {body.number}")
             for name, file in body.files.items():
-                _check(folder / name, name, file)
+                check(folder / name, name, file)
             counters = msgspec.msgpack.decode((folder / STATE).read_bytes(), type=Counters)
         except _BROKEN as error:
-            raise _Unsound(str(error)) from error
+            raise Unsound(str(error)) from error
         except OSError as error:
             if error.errno == errno.EIO:  # the disk itself lost it
-                raise _Unsound(str(error)) from error
+                raise Unsound(str(error)) from error
             raise CheckpointError(f"Checkpoint {number} cannot be read: {error}.") from error
         return Checkpoint(
             number=number,
@@ -334,41 +301,3 @@ class CheckpointStore:
             folder=folder,
             counters=counters,
         )
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    return (path for path in sorted(folder.rglob("*")) if path.is_file() and path != folder / MANIFEST)
-
-
-def _fingerprints(folder: Path) -> dict[str, _File]:
-    return {path.relative_to(folder).as_posix(): _fingerprint(path) for path in _files(folder)}
-
-
-def _fingerprint(path: Path) -> _File:
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return _File(size=os.fstat(file.fileno()).st_size, sha256=digest)
-
-
-def _check(path: Path, name: str, expected: _File) -> None:
-    found = _fingerprint(path)
-    if found != expected:
-        raise _Unsound(f"{name} is not what was written ({found.size:,} of {expected.size:,} bytes)")
-
-
-def _seal(body: _Body) -> bytes:
-    raw = msgspec.json.encode(body)
-    return msgspec.json.encode(_Manifest(sha256=hashlib.sha256(raw).hexdigest(), body=msgspec.Raw(raw)))
-
-
-def _unseal(data: bytes) -> _Body:
-    manifest = msgspec.json.decode(data, type=_Manifest)
-    if hashlib.sha256(manifest.body).hexdigest() != manifest.sha256:
-        raise _Unsound(f"{MANIFEST} is not what was written")
-    written = msgspec.json.decode(manifest.body, type=_Format).format
-    if written > FORMAT:
-        raise CheckpointError(
-            f"A newer SAPO Desktop wrote these checkpoints (format {written}, this one knows {FORMAT}): "
-            "install the newer version, or use another data folder."
-        )
-    return msgspec.json.decode(manifest.body, type=_Body)
