@@ -42,9 +42,7 @@ class Keeper:
         self, result: RoundResult, counters: Counters, engine: Engine, *, must: bool
     ) -> Checkpoint | None:
         """Record a finished round and, budget permitting or where it `must`, write its checkpoint."""
-        await self.call(
-            self.history.record_round, counters.run, result.report, result.groups, result.advantages
-        )
+        await self.call(self.history.record_round, counters.run, result.report, result.groups, result.advantages)
         if must or self._budget.allows(self._expected_bytes(), time.time()):
             return await self.write(counters, engine)
         return None
@@ -62,6 +60,8 @@ class Keeper:
         self.newest = written
         self._budget.spend(written.bytes, time.time())
         await self.call(self.history.record_checkpoint, written.number, written.round, written.bytes)
+        if counters.guard.best_checkpoint == written.number:
+            await self.call(self.store.mark_best, written.number, counters.guard.best_score)
         await self.call(self.store.prune, self._keep)
         return written
 
@@ -73,9 +73,7 @@ class Keeper:
         newest = await self.call(self.store.newest_valid)
         self.newest = newest.checkpoint
         reached = newest.checkpoint
-        await self.call(
-            self.history.reconcile, reached.round if reached else 0, reached.number if reached else None
-        )
+        await self.call(self.history.reconcile, reached.round if reached else 0, reached.number if reached else None)
         return newest
 
     async def call(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -133,9 +133,7 @@ class Node:
             subject = Subject(name, self.counters.round, None, live=True)
         else:
             checkpoint = await self.find_checkpoint(name)
-            subject = Subject(
-                name, checkpoint.round if checkpoint else 0, checkpoint.folder if checkpoint else None
-            )
+            subject = Subject(name, checkpoint.round if checkpoint else 0, checkpoint.folder if checkpoint else None)
         async with self.gate.awake():
             return await self._score(subject, which)
 
@@ -194,27 +192,26 @@ class Node:
         """Everything after the trainer's step: counters, history, checkpoint, validation."""
         self.counters, moves = after_round(self.counters, result.report, self.levels)
         for move in moves:
-            self.say(
-                "info", f"{move.family} moves to level {move.after}: {move.rate:.0%} solved at {move.before}."
-            )
+            self.say("info", f"{move.family} moves to level {move.after}: {move.rate:.0%} solved at {move.before}.")
         self.round_seconds.append(result.report.seconds)
-        validating = self._validation_due()
-        if validating and self.counters.guard.best_checkpoint is None:
-            await self._validate_base()
+        # The guard's verdict goes into the same checkpoint as the weights that it judged: a kill before it is
+        # written repeats round and verdict, a kill after it repeats neither.
+        unjudged = self.counters.guard
+        validated = await self._validate_if_due()
         self.show_phase("checkpoint")
         last = self.gate.state is NodeState.FINISHING or self.rounds_left == 1
-        checkpoint = await self._keep(result, must=validating or last)
+        checkpoint = await self._keep(result, unjudged, must=validated or last)
         number = checkpoint.number if checkpoint else None
         self._publish(RoundFinished(report=msgspec.structs.replace(result.report, checkpoint=number)))
-        if validating and checkpoint is not None:
-            await self._validate(checkpoint)
         self._count_round()
 
-    async def _keep(self, result: RoundResult, *, must: bool) -> Checkpoint | None:
+    async def _keep(self, result: RoundResult, unjudged: guard.GuardState, *, must: bool) -> Checkpoint | None:
         try:
             return await self.keeper.keep_round(result, self.counters, self.engine, must=must)
         except CheckpointError as error:
             self.say("error", f"{error} Training goes on.")
+            # A best checkpoint that was never written must not be gone back to.
+            self.counters = msgspec.structs.replace(self.counters, guard=unjudged)
             return None
 
     def _count_round(self) -> None:
@@ -249,41 +246,41 @@ class Node:
 
     # -- validation and guard ------------------------------------------------------------------------------
 
-    def _validation_due(self) -> bool:
+    async def _validate_if_due(self) -> bool:
+        """Score what the round left and act on it; says whether anything was scored."""
         every = self.settings.validate_every
-        return bool(every) and (
-            self.counters.round % every == 0 or self.counters.guard.best_checkpoint is None
-        )
-
-    async def _validate_base(self) -> None:
-        """The first score of all is the untrained model's: without it nobody could say what was learned."""
-        report = await self._score(Subject(BASE, 0, None), "validation")
-        await self._judge(report, BASE_NUMBER)
-
-    async def _validate(self, checkpoint: Checkpoint) -> None:
-        report = await self._score(
-            Subject(str(checkpoint.number), checkpoint.round, None, live=True), "validation"
-        )
-        decision = await self._judge(report, checkpoint.number)
-        if decision.action is guard.Action.BEST:
-            await self.keeper.call(self.keeper.store.mark_best, checkpoint.number, report.score)
-        elif decision.action is guard.Action.ROLL_BACK:
+        if not every:
+            return False
+        first = self.counters.guard.best_checkpoint is None
+        if first:
+            # The first score of all is the untrained model's: without it nobody could say what was learned.
+            await self._judge(await self._score(Subject(BASE, 0, None), "validation"), BASE_NUMBER)
+        if self.counters.round % every:
+            return first
+        number = self.keeper.store.next_number(self.counters.round)
+        report = await self._score(Subject(str(number), self.counters.round, None, live=True), "validation")
+        decision = await self._judge(report, number)
+        if decision.action is guard.Action.ROLL_BACK:
             await self._guard_rolls_back(decision)
+        return True
 
     async def _judge(self, report: EvalReport, number: int) -> guard.Decision:
         held_out = await self.evaluator.held_out("validation")
-        decision = guard.observe(self.counters.guard, report, number, 0, held_out.fingerprint)
+        external = plan_round(self.settings, self.counters, self.levels).share.external
+        wanted = guard.effective_external(self.counters.guard, external)
+        decision = guard.observe(self.counters.guard, report, number, wanted, held_out.fingerprint)
         self.counters = msgspec.structs.replace(self.counters, guard=decision.state)
         return decision
 
     async def _guard_rolls_back(self, decision: guard.Decision) -> None:
+        """Back to the best weights; the round in hand keeps its number and is checkpointed with them."""
         self.say("warning", decision.reason)
-        best = await self.find_checkpoint("best")
+        number = decision.state.best_checkpoint
+        best = await self.find_checkpoint(str(number) if number else BASE)
         await self.engine.restore(best.folder if best else None, weights_only=True)
         parameters = self.engine.loaded.parameters if self.engine.loaded else 0
         rate = trainer_settings(self.settings, parameters, self.counters).learning_rate
         await self.engine.configure(learning_rate=rate)
-        await self.keeper.write(self.counters, self.engine)
 
     async def _score(self, subject: Subject, which: SetName) -> EvalReport:
         self.show_phase("evaluate")
@@ -305,9 +302,7 @@ class Node:
         while True:
             self._failures += 1
             if self._failures >= _MOST_FAILURES or not self._relieve(error):
-                self.gate.move(
-                    Trigger.FAIL, f"{error} (failure {self._failures} in a row; the log has the details)"
-                )
+                self.gate.move(Trigger.FAIL, f"{error} (failure {self._failures} in a row; the log has the details)")
                 self.say("error", self.gate.reason)
                 return
             self.say("warning", f"{error} Going on from the last checkpoint.")
@@ -325,9 +320,7 @@ class Node:
             if tokens < _FEWEST_TOKENS:
                 return False
             self.settings = msgspec.structs.replace(self.settings, max_tokens=tokens)
-            self.say(
-                "warning", f"Not enough memory for one answer at a time: answers are cut at {tokens} tokens."
-            )
+            self.say("warning", f"Not enough memory for one answer at a time: answers are cut at {tokens} tokens.")
         elif isinstance(error, HostDied) and error.killed:
             smaller = max(1, self.engine.plan.trainer.micro_batch // 2)
             self.engine.plan.trainer = msgspec.structs.replace(self.engine.plan.trainer, micro_batch=smaller)

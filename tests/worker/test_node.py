@@ -10,11 +10,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import HostDied, HostTimeout, OutOfMemory
+from sapo_desktop.core.errors import CheckpointError, HostDied, HostTimeout, OutOfMemory
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState, Trigger
 from sapo_desktop.worker import messages as m
-from sapo_desktop.worker.checkpoints import CheckpointStore, Counters
+from sapo_desktop.worker.checkpoints import Checkpoint, CheckpointStore, Counters
 from sapo_desktop.worker.evaluation import Evaluator
 from sapo_desktop.worker.gate import Gate
 from sapo_desktop.worker.history import History
@@ -215,7 +215,7 @@ def test_validation_names_base_and_best_and_the_guard_rolls_back(tmp_path: Path)
     async def scene() -> None:
         settings = msgspec.structs.replace(SETTINGS, validate_every=1, learning_rate=1e-3)
         async with playing(tmp_path, settings) as it:
-            await it.until(m.EvalFinished, count=4)
+            await it.until(m.RoundFinished, count=3)
             scores = [e.report for e in it.events if isinstance(e, m.EvalFinished)]
             assert (scores[0].checkpoint, scores[0].round, scores[0].score) == ("base", 0, 1 / 8)
             assert [r.checkpoint for r in scores[1:4]] == ["1", "2", "3"]
@@ -231,6 +231,22 @@ def test_validation_names_base_and_best_and_the_guard_rolls_back(tmp_path: Path)
             await it.until(m.RoundFinished, count=it.node.counters.round + 1)
             assert it.engine.rates == [5e-4]
             assert it.engine.skill > 0
+
+    asyncio.run(scene())
+
+
+def test_a_verdict_without_its_checkpoint_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(folder: Path, counters: Counters) -> Checkpoint:
+        raise CheckpointError("The disk is full.")
+
+    async def scene() -> None:
+        settings = msgspec.structs.replace(SETTINGS, validate_every=1)
+        async with playing(tmp_path, settings, rounds=2) as it:
+            monkeypatch.setattr(it.keeper.store, "commit", full)
+            await it.until_state(NodeState.IDLE)
+            assert it.node.counters.guard.best_checkpoint is None
+            assert it.node.counters.round == 2
+            assert "The disk is full. Training goes on." in it.notices()
 
     asyncio.run(scene())
 

@@ -1,0 +1,48 @@
+"""What every script with a goal prints: a line per figure, for people or (`--json`) for packaging/figures.py.
+
+A script exits 0 whether or not its goals are held (DESIGN.md section 11): a machine that is busy is no reason for a red build,
+and the docs show what was measured either way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+import msgspec
+
+
+class Figure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One measured value. `goal` is in words, `held` says whether the value meets it (None: there is no goal)."""
+
+    name: str
+    value: float
+    unit: str
+    goal: str | None = None
+    held: bool | None = None
+    note: str = ""
+
+
+def arguments(description: str | None) -> argparse.ArgumentParser:
+    """The options that all of them share."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--quick", action="store_true", help="under a minute, coarser")
+    parser.add_argument("--json", action="store_true", help="one JSON object per figure and line")
+    parser.add_argument("--seed", type=int, default=1)
+    return parser
+
+
+def show(figure: Figure, as_json: bool) -> None:
+    """Print one figure."""
+    if as_json:
+        line = msgspec.json.encode(figure).decode()
+    else:
+        held = {True: "  held", False: "  MISSED", None: ""}[figure.held]
+        goal = f"  (goal: {figure.goal})" if figure.goal else ""
+        line = f"{figure.name:48} {figure.value:12.4g} {figure.unit}{goal}{held}  {figure.note}".rstrip()
+    print(line, flush=True)
+
+
+def tell(text: str) -> None:
+    """Progress for a person, out of the way of the figures."""
+    print(text, file=sys.stderr, flush=True)

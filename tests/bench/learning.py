@@ -1,0 +1,194 @@
+"""Does a node alone learn? The main job as a user starts it, from the frozen starter, and its held-out score.
+
+    python tests/bench/learning.py --out .cache/learning            300 rounds, seeds 1, 2, 3; resumes where it was ended
+    python tests/bench/learning.py --quick                          3 rounds, one seed, under a minute
+
+Every run is `sapo-desktop run --silo --curriculum off --seed S` in a data folder of its own. Base, last and best checkpoint
+are then scored on the public test set (share solved, greedy). The difference to the base is paired by question; its
+interval over the seeds is that of the questions' mean differences. Prints figures; `--record` keeps them for the docs.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from sapo_desktop.core.records import EvalReport
+from sapo_desktop.core.statistics import Estimate, mean_with_error, paired_difference
+from sapo_desktop.models.starter import resolve
+from sapo_desktop.worker.history import History
+from tests.bench.figure import Figure, arguments, show, tell
+
+GOAL = 0.05
+CHECKPOINTS = ("base", "last", "best")
+
+
+class Curve(msgspec.Struct, frozen=True, kw_only=True):
+    """What one seed did."""
+
+    seed: int
+    rewards: list[float]
+    """Per round."""
+    seconds: float
+    """Of all rounds, as they report it."""
+    validation: list[EvalReport]
+    test: dict[str, EvalReport]
+    """By checkpoint name."""
+
+
+class Learning(msgspec.Struct, frozen=True, kw_only=True):
+    """What docs/learning.md is made from."""
+
+    command: str
+    rounds: int
+    machine: str
+    starter: str
+    """SHA-256 of the starter's manifest."""
+    curves: list[Curve]
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--rounds", type=int, default=300)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--out", type=Path, help="where the data folders lie; a run that is there is resumed")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="another setting for every run")
+    parser.add_argument("--record", type=Path, help="keep the result in this file")
+    given = parser.parse_args()
+    rounds, seeds = (3, given.seeds[:1]) if given.quick else (given.rounds, given.seeds)
+    with tempfile.TemporaryDirectory() as scratch:
+        out = given.out or Path(scratch)
+        curves = [run_seed(out / f"seed-{seed}", seed, rounds, given.set) for seed in seeds]
+    for figure in figures(curves):
+        show(figure, given.json)
+    if given.record:
+        command = f"python tests/bench/learning.py --rounds {rounds} --seeds {' '.join(map(str, seeds))}"
+        result = Learning(
+            command=command + "".join(f" --set {item}" for item in given.set),
+            rounds=rounds,
+            machine=machine(),
+            starter=starter_hash(),
+            curves=curves,
+        )
+        given.record.write_bytes(msgspec.json.format(msgspec.json.encode(result), indent=1))
+
+
+def run_seed(folder: Path, seed: int, rounds: int, settings: Sequence[str]) -> Curve:
+    """Play what is missing of a run, score it, and read its history."""
+    done = rounds_done(folder)
+    if done < rounds:
+        tell(f"seed {seed}: rounds {done + 1} to {rounds}")
+        more = [part for item in settings for part in ("--set", item)]
+        command(folder, "run", "--silo", "--curriculum", "off", "--seed", str(seed), "--rounds", str(rounds - done), *more)
+    scored = {report.checkpoint for report in evals(folder, "test")}
+    for name in CHECKPOINTS:
+        if name not in scored:
+            tell(f"seed {seed}: scoring {name}")
+            command(folder, "eval", "--checkpoint", name)
+    return read_curve(folder, seed, rounds)
+
+
+def command(folder: Path, name: str, *arguments: str) -> None:
+    """Run a command of the product on a data folder, as a user would."""
+    line = [sys.executable, "-m", "sapo_desktop", name, *arguments, "--data", str(folder), "--json"]
+    subprocess.run(line, check=True, stdout=subprocess.DEVNULL)
+
+
+def rounds_done(folder: Path) -> int:
+    """Rounds that a resumed run would not play again: those with a checkpoint."""
+    if not (folder / "history.sqlite").is_file():
+        return 0
+    history = History(folder / "history.sqlite")
+    try:
+        return max((report.round for report in history.last_rounds(1000) if report.checkpoint), default=0)
+    finally:
+        history.close()
+
+
+def evals(folder: Path, which: str) -> list[EvalReport]:
+    history = History(folder / "history.sqlite")
+    try:
+        return history.evals(which)
+    finally:
+        history.close()
+
+
+def read_curve(folder: Path, seed: int, rounds: int) -> Curve:
+    history = History(folder / "history.sqlite")
+    try:
+        reports = history.rounds(limit=rounds).rounds
+        return Curve(
+            seed=seed,
+            rewards=[round(report.reward, 4) for report in reports],
+            seconds=sum(report.seconds for report in reports),
+            validation=history.evals("validation"),
+            test={report.checkpoint: report for report in history.evals("test")},
+        )
+    finally:
+        history.close()
+
+
+def gain(curve: Curve, name: str = "last") -> Estimate:
+    """Paired difference of a checkpoint's test score to the base's."""
+    return paired_difference(curve.test[name].solved, curve.test["base"].solved)
+
+
+def mean_gain(curves: Sequence[Curve], name: str = "last") -> Estimate:
+    """Mean difference over seeds; the interval is over questions, each with its mean over seeds."""
+    rows = [
+        [int(after) - int(before) for after, before in zip(c.test[name].solved, c.test["base"].solved, strict=True)]
+        for c in curves
+    ]
+    return mean_with_error([sum(column) / len(rows) for column in zip(*rows, strict=True)])
+
+
+def figures(curves: Sequence[Curve]) -> list[Figure]:
+    found = []
+    for curve in curves:
+        difference = gain(curve)
+        found += [
+            Figure(name=f"seed {curve.seed}: base, solved", value=curve.test["base"].score, unit="share"),
+            Figure(name=f"seed {curve.seed}: last, solved", value=curve.test["last"].score, unit="share"),
+            Figure(name=f"seed {curve.seed}: best on validation, solved", value=curve.test["best"].score, unit="share"),
+            Figure(
+                name=f"seed {curve.seed}: gain",
+                value=difference.value,
+                unit="share",
+                note=f"95% interval {difference.low:+.3f} to {difference.high:+.3f}",
+            ),
+            Figure(name=f"seed {curve.seed}: seconds a round", value=curve.seconds / len(curve.rewards), unit="s"),
+        ]
+    mean = mean_gain(curves)
+    found.append(
+        Figure(
+            name="gain over all seeds",
+            value=mean.value,
+            unit="share",
+            goal=f"+{GOAL} with an interval above 0",
+            held=mean.value >= GOAL and mean.low > 0,
+            note=f"95% interval {mean.low:+.3f} to {mean.high:+.3f}",
+        )
+    )
+    return found
+
+
+def machine() -> str:
+    from sapo_desktop.worker.manifest import processor
+
+    return f"{processor()}, {os.cpu_count()} cores"
+
+
+def starter_hash() -> str:
+    import hashlib
+
+    return hashlib.sha256((resolve("starter") / "manifest.json").read_bytes()).hexdigest()
+
+
+if __name__ == "__main__":
+    main()
