@@ -28,6 +28,8 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     config: dict[str, ConfigValue]
+    shared: bool = True
+    """Whether its groups may travel: quick to make and mark (tests/bench/tasks.py) and equal on every machine."""
 
 
 class Family(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,8 +45,6 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     """Version of the way answers are scored; part of the task id."""
     reasoning: bool
     """Whether text before the answer is expected (and trained on)."""
-    shared: bool
-    """Whether its groups may travel: fast and equal on every machine."""
     levels: tuple[Level, ...]
 
 
@@ -55,7 +55,8 @@ class _FamilyEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     scorer: int
     reasoning: bool
     levels: dict[str, dict[str, ConfigValue]]
-    shared: bool = True
+    shared: list[str] | None = None
+    """Levels whose groups may travel; left out: all of them."""
 
 
 class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,11 +113,9 @@ def load_catalogue(path: Path) -> Catalogue:
 
 
 def _family(path: Path, name: str, entry: _FamilyEntry) -> Family:
-    unknown = sorted(set(entry.levels) - set(LEVELS))
+    unknown = sorted({*entry.levels, *(entry.shared or ())} - set(LEVELS))
     if unknown:
-        raise TaskError(
-            f"{path}: '{name}' has the unknown level '{unknown[0]}'; known are {', '.join(LEVELS)}."
-        )
+        raise TaskError(f"{path}: '{name}' has the unknown level '{unknown[0]}'; known are {', '.join(LEVELS)}.")
     if not {"easy", "middle"} <= set(entry.levels):
         raise TaskError(f"{path}: '{name}' needs at least the levels easy and middle.")
     if not name.replace("_", "").isalnum() or not name.isascii():
@@ -131,8 +130,11 @@ def _family(path: Path, name: str, entry: _FamilyEntry) -> Family:
         grammar=entry.grammar,
         scorer=entry.scorer,
         reasoning=entry.reasoning,
-        shared=entry.shared,
-        levels=tuple(Level(name=n, config=entry.levels[n]) for n in LEVELS if n in entry.levels),
+        levels=tuple(
+            Level(name=level, config=entry.levels[level], shared=entry.shared is None or level in entry.shared)
+            for level in LEVELS
+            if level in entry.levels
+        ),
     )
 
 

@@ -165,7 +165,7 @@ class Service:
 
     def _describe(self) -> list[TaskInfo]:
         return [
-            TaskInfo(task=f"{f.name}/{level.name}", title=f.title, reasoning=f.reasoning, shared=f.shared)
+            TaskInfo(task=f"{f.name}/{level.name}", title=f.title, reasoning=f.reasoning, shared=level.shared)
             for f in self._examiner.catalogue.families
             for level in f.levels
         ]

@@ -145,9 +145,7 @@ def identities(catalogue: Catalogue, examiner: Examiner) -> dict[str, Any]:
 
 def _family(name: str, grammar: str, **config: int) -> Family:
     level = Level(name="easy", config=dict(config))
-    return Family(
-        name=name, title=name, dataset=name, grammar=grammar, scorer=1, reasoning=True, shared=True, levels=(level,)
-    )
+    return Family(name=name, title=name, dataset=name, grammar=grammar, scorer=1, reasoning=True, levels=(level,))
 
 
 SCENES = {scene.__name__: scene for scene in (truths, hostile, same_entries, bf_loops, identities)}

@@ -27,7 +27,7 @@ dataset = "lcm"
 grammar = "integer"
 scorer = 1
 reasoning = true
-shared = false
+shared = ["easy"]
 title = "Least common multiple"
 [lcm.levels.easy]
 max_value = 9
@@ -50,7 +50,12 @@ def test_levels_come_from_easy_to_hard_whatever_the_order_in_the_file(tmp_path: 
 
 def test_a_task_is_found_with_its_config(tmp_path: Path) -> None:
     family, level = load(tmp_path, SMALL).find("gcd/middle")
-    assert (family.title, level.config, family.shared) == ("Greatest common divisor", {"max_value": 500}, True)
+    assert (family.title, level.config) == ("Greatest common divisor", {"max_value": 500})
+
+
+def test_levels_are_shared_unless_the_file_names_those_that_are(tmp_path: Path) -> None:
+    catalogue = load(tmp_path, SMALL)
+    assert [catalogue.find(task)[1].shared for task in catalogue.tasks()] == [True, True, True, False, False]
 
 
 def test_names_are_taken_apart() -> None:
@@ -70,6 +75,8 @@ def test_a_task_that_does_not_exist_is_an_error(tmp_path: Path, key: str) -> Non
         ("scorer = 1", 'scorer = "1"'),
         ("[gcd.levels.easy]", "[gcd.levels.trivial]"),
         ("[gcd.levels.easy]", "[gcd.levels.hard]"),
+        ('shared = ["easy"]', 'shared = ["eazy"]'),
+        ('shared = ["easy"]', "shared = true"),
         ("max_value = 50\n", "seed = 1\n"),
         ("max_value = 50\n", "max_value = 1979-05-27\n"),
         ("[gcd]", "[gcd"),

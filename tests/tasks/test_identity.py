@@ -20,7 +20,6 @@ FAMILY = Family(
     grammar="integer",
     scorer=1,
     reasoning=True,
-    shared=True,
     levels=(LEVEL,),
 )
 ENTRIES: list[dict[str, Any]] = [{"question": "1, 2?", "answer": "1", "metadata": {}}]
@@ -41,7 +40,7 @@ def test_what_changes_marks_changes_the_id(changes: dict[str, Any]) -> None:
     assert identity(**changes) != identity()
 
 
-@pytest.mark.parametrize("changes", [{"title": "GCD"}, {"shared": False}])
+@pytest.mark.parametrize("changes", [{"title": "GCD"}, {"reasoning": False}])
 def test_what_is_only_shown_does_not(changes: dict[str, Any]) -> None:
     assert identity(**changes) == identity()
 

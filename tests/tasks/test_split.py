@@ -1,0 +1,88 @@
+"""The split goes by content: wording, order of commuting terms, case and white space do not move a question."""
+
+from __future__ import annotations
+
+import pytest
+
+from sapo_desktop.tasks.split import HELD_OUT_ONE_IN, canonical, held_out_side
+
+GCD = "Find the Greatest Common Divisor (GCD) of these numbers: {}. Give only the GCD as your final answer."
+
+SAME = [
+    ("gcd", GCD.format("48, 18"), GCD.format("18, 48")),
+    ("basic_arithmetic", "What is 3 + -( 4 * 5 )?", "Evaluate: 3 + -( 4 * 5 )."),
+    ("basic_arithmetic", "Calculate 3 - 4.", "Compute 3 - 4."),
+    ("simple_equations", "Solve for q: 3*q + 4 = 10", "Find the value of z in the equation: 3*z + 4 = 10"),
+    (
+        "calendar_arithmetic",
+        "What day of the week was March 5, 2023? Give the weekday name in full.",
+        "Name the day of the week for 03/05/2023. Respond with the weekday (Monday-Sunday).",
+    ),
+    (
+        "calendar_arithmetic",
+        "Is 1936 a leap year? Answer with Yes or No.",
+        "Determine if the year 1936 is a leap year. Answer with Yes or No.",
+    ),
+    (
+        "calendar_arithmetic",
+        "How many Mondays are there from Sunday, May 7, 2023 to Friday, June 2, 2023 (inclusive of both dates)? "
+        "Answer with a number.",
+        "Count the occurrences of Monday from Sunday, May 7 to Friday, June 2, 2023 "
+        "(including both start and end dates). Write the total number.",
+    ),
+    (
+        "caesar_cipher",
+        "Decrypt this Caesar cipher text: BCD EF. Provide only the decrypted text as your final answer.",
+        "Decrypt this Caesar cipher text: YZA BC. Provide only the decrypted text as your final answer.",
+    ),
+    (
+        "leg_counting",
+        "Now, how many legs are there in total if you have 3 dogs, 1 ant?\n",
+        "Now, how many legs are there in total if you have 1 ant, 3 dogs?\n",
+    ),
+    ("products", "Solve the following multiplication: 12 * 7. Give", "Solve the following multiplication: 7 * 12. Give"),
+    ("spell_backward", "Spell this word backward (example: sun -> nus): Turd", "Spell this word backward: turd"),
+]
+
+DIFFERENT = [
+    ("gcd", GCD.format("48, 18"), GCD.format("48, 19")),
+    ("basic_arithmetic", "What is 3 - 4?", "What is 4 - 3?"),
+    ("basic_arithmetic", "What is -3 - 4?", "What is 3 - 4?"),
+    ("basic_arithmetic", "What is ( 3 - 4 ) * 2?", "What is 3 - 4 * 2?"),
+    ("base_conversion", "convert the base-7 number 12 to binary", "convert the binary number 11 to base-7"),
+    (
+        "calendar_arithmetic",
+        "Determine the day of the month for the first Monday in May 2023. Answer with a number.",
+        "Determine the day of the month for the last Monday in May 2023. Answer with a number.",
+    ),
+    ("chain_sum", "State the final answer to the following arithmetic problem: 1 + 2 =", "arithmetic problem: 1 - 2 ="),
+]
+
+
+@pytest.mark.parametrize(("family", "one", "other"), SAME)
+def test_one_content_is_on_one_side(family: str, one: str, other: str) -> None:
+    assert canonical(family, one) == canonical(family, other)
+    assert held_out_side(family, one) == held_out_side(family, other)
+
+
+@pytest.mark.parametrize(("family", "one", "other"), DIFFERENT)
+def test_another_content_is_another_text(family: str, one: str, other: str) -> None:
+    assert canonical(family, one) != canonical(family, other)
+
+
+def test_case_and_white_space_say_nothing() -> None:
+    assert canonical("letter_counting", 'the letter "a"  in\n"Banana"') == canonical("letter_counting", 'The letter "A" in "banana"')
+
+
+def test_one_in_eight_is_held_out() -> None:
+    sides = [held_out_side("count_bits", f"How many 1 bits are there in the number {number}?") for number in range(4000)]
+    assert abs(sum(sides) / len(sides) - 1 / HELD_OUT_ONE_IN) < 0.02
+
+
+def test_the_split_never_moves() -> None:
+    """These sides are part of what the frozen starter was trained on."""
+    asked = [f"Find the Least Common Multiple (LCM) of these numbers: {number}, 12" for number in range(2, 30)]
+    assert [number for number, question in enumerate(asked, 2) if held_out_side("lcm", question)] == PINNED_LCM
+
+
+PINNED_LCM = [9, 12, 16, 24]
