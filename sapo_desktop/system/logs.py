@@ -20,6 +20,11 @@ def open_log(path: Path, limit: int = MAX_LOG_BYTES) -> BinaryIO:
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab")
 
 
+def log_size(path: Path) -> int:
+    """Bytes in a log, 0 where there is none: what `last_lines` takes as `since`."""
+    return path.stat().st_size if path.exists() else 0
+
+
 def last_lines(path: Path, since: int = 0, lines: int = 8, limit: int = 4000) -> str:
     """The last lines written after byte `since`, at most `limit` bytes; empty where there are none."""
     try:

@@ -1,0 +1,246 @@
+"""What the command line and the window use: attach to a worker, ask it, hear its events, start one.
+
+A `Client` may be used by many tasks at once. Events are kept until they are read, so a client that asked for
+them reads them. `ask_worker` is the whole of it for a program without an event loop. How a request is meant,
+and what a user is shown, is not known here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from sapo_desktop.core.errors import ControlError, FolderInUse, NotRunning, SapoError, error_class
+from sapo_desktop.system import processes
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.logs import last_lines, log_size, open_log
+from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.channel import ControlLink, open_link
+
+START_SECONDS = 60.0
+_LOOK_AGAIN = 0.03
+"""Seconds between looks for the control file of a worker that starts: no event tells of it on every
+system."""
+_NAMED_ERROR = re.compile(r"^([A-Z]\w+): (.+)\Z", re.MULTILINE | re.DOTALL)
+
+
+class Client:
+    """An attached client. Made by `connect`."""
+
+    def __init__(self, link: ControlLink) -> None:
+        self._link = link
+        self.process: subprocess.Popen[bytes] | None = None
+        """The worker's process where it was started for this client."""
+        self._number = 0
+        self._calls: dict[int, asyncio.Future[m.Reply]] = {}
+        self._events: asyncio.Queue[m.Event | None] = asyncio.Queue()
+        self._ended: ControlError | None = None
+        self._reader = asyncio.create_task(self._read())
+
+    @property
+    def worker_pid(self) -> int:
+        return self._link.worker_pid
+
+    async def call(self, request: m.Request) -> m.Reply:
+        """Ask the worker. Cancelled, it forgets the answer; the worker goes on until this client closes.
+
+        Raises:
+            SapoError: what the worker raised, as its own class.
+            ControlError: the worker went away before it answered.
+        """
+        if self._ended is not None:
+            raise self._ended
+        self._number += 1
+        number = self._number
+        answer: asyncio.Future[m.Reply] = asyncio.get_running_loop().create_future()
+        self._calls[number] = answer
+        try:
+            await self._link.send(m.Call(id=number, request=request))
+            return await answer
+        finally:
+            del self._calls[number]
+
+    async def events(self) -> AsyncIterator[m.Event]:
+        """Events from now on, in order, until the worker ends or the channel breaks."""
+        while (event := await self._events.get()) is not None:
+            yield event
+        self._events.put_nowait(None)  # for whoever else listens
+
+    async def close(self) -> None:
+        """Leave. The worker gives up what this client asked and it has not answered."""
+        await self._link.close()
+        await asyncio.wait({self._reader})
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def _read(self) -> None:
+        try:
+            while True:
+                self._take(await self._link.receive())
+        except ControlError as error:
+            self._ended = error
+            for answer in self._calls.values():
+                if not answer.done():
+                    answer.set_exception(error)
+            self._events.put_nowait(None)
+
+    def _take(self, message: m.ToClient) -> None:
+        if isinstance(message, m.Note):
+            self._events.put_nowait(message.event)
+            return
+        answer = self._calls.get(message.id)
+        if answer is None or answer.done():
+            return  # whoever asked has gone
+        match message:
+            case m.Answer(reply=reply):
+                answer.set_result(reply)
+            case m.Failure():
+                answer.set_exception(_error(message))
+
+
+class Attached(NamedTuple):
+    """A client, and whether the worker was started for it."""
+
+    client: Client
+    started: bool
+
+
+async def connect(folder: Path, *, owner: bool = False, events: bool = True) -> Client:
+    """Attach to the running worker of a data folder. `owner`: it may end when we go away
+    (`when_window_closes`).
+
+    Raises:
+        NotRunning: there is none.
+        ControlError: what answers is not the worker.
+    """
+    link = await open_link(DataFolder.at(folder).control)
+    await link.send(m.Attach(owner=owner, events=events))
+    return Client(link)
+
+
+async def connect_or_start(
+    folder: Path, overrides: Mapping[str, str], arguments: Sequence[str] = ("--idle",), *, events: bool = True
+) -> Attached:
+    """Attach to the folder's worker; where none runs, start one and attach to it as its owner.
+
+    `overrides` (settings for this run only) and `arguments` are for a fresh worker; one that runs goes on as
+    it is.
+
+    Raises:
+        SapoError: what `connect` and `start_worker` raise.
+    """
+    # A stranger on the port of a dead worker is no reason to stay away: the new worker replaces the control file.
+    with contextlib.suppress(NotRunning, ControlError):
+        return Attached(await connect(folder, events=events), False)
+    data = DataFolder.open(folder)
+    since = log_size(data.log("worker"))
+    try:
+        process = await start_worker(folder, ["--overrides", json.dumps(dict(overrides)), *arguments])
+    except FolderInUse:
+        return Attached(await _connect_soon(folder, events), False)
+    try:
+        client = await connect(folder, owner=True, events=events)
+    except (NotRunning, ControlError) as error:
+        # It answered once and then failed at what comes after.
+        code = await asyncio.to_thread(process.wait)
+        raise _early_end(code, last_lines(data.log("worker"), since)) from error
+    client.process = process
+    return Attached(client, True)
+
+
+async def start_worker(
+    folder: Path, arguments: Sequence[str] = (), timeout: float = START_SECONDS
+) -> subprocess.Popen[bytes]:
+    """Start a worker that outlives this process and its terminal; returns when its channel answers.
+
+    `arguments` go to `sapo_desktop.worker.main` after `--data`.
+
+    Raises:
+        FolderInUse: another worker has the folder.
+        SapoError: it ended while it started; with its last words.
+    """
+    data = DataFolder.open(folder)
+    path = data.log("worker")
+    with open_log(path) as log:
+        since = log.tell()
+        process = subprocess.Popen(
+            [*processes.python_command("sapo_desktop.worker.main"), "--data", str(data.root), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=processes.python_environment({}),
+            **processes.session_options(),
+        )
+    deadline = time.monotonic() + timeout
+    while not await _answers(data, process):
+        if process.poll() is not None:
+            raise _early_end(process.returncode, last_lines(path, since))
+        if time.monotonic() > deadline:
+            process.kill()
+            raise SapoError(f"The worker did not answer within {timeout:g} s and was ended; see {path}.")
+        await asyncio.sleep(_LOOK_AGAIN)
+    return process
+
+
+def ask_worker(folder: Path, request: m.Request) -> m.Reply:
+    """One request to the running worker, for programs without an event loop. Raises as `connect` and `call`
+    do."""
+
+    async def ask() -> m.Reply:
+        async with await connect(folder, events=False) as client:
+            return await client.call(request)
+
+    return asyncio.run(ask())
+
+
+async def _connect_soon(folder: Path, events: bool) -> Client:
+    """Attach to a worker that somebody else has just started: it holds the folder and listens soon."""
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            return await connect(folder, events=events)
+        except NotRunning:
+            if time.monotonic() > deadline:
+                raise
+        await asyncio.sleep(_LOOK_AGAIN)
+
+
+async def _answers(folder: DataFolder, process: subprocess.Popen[bytes]) -> bool:
+    """Whether this process answers, and not one before it."""
+    try:
+        link = await open_link(folder.control)
+    except (NotRunning, ControlError):
+        return False
+    await link.close()
+    # On Windows a virtual environment's python.exe is a launcher: the worker is its child.
+    return link.worker_pid == process.pid or (sys.platform == "win32" and process.poll() is None)
+
+
+def _error(failure: m.Failure) -> SapoError:
+    if failure.kind == "Bug":
+        return SapoError(f"The worker met a bug ({failure.text}); the traceback is in its log.")
+    return error_class(failure.kind)(failure.text)
+
+
+def _early_end(code: int, said: str) -> SapoError:
+    """A worker names the error that it ends with in its last line, as `FolderInUse: ...`."""
+    named = _NAMED_ERROR.search(said)
+    if named is not None and error_class(named[1]) is not SapoError:
+        return error_class(named[1])(named[2].strip())
+    reason = processes.exit_reason(code)
+    return SapoError(f"The worker ended while it started: {reason}." + (f" Its last words:\n{said}" if said else ""))

@@ -1,0 +1,55 @@
+"""A small worker process for the tests of clients: lock and control channel, no node.
+
+`python served_worker.py --data DIR MODE`; it stands in for sapo_desktop.worker.main and takes the place of
+its module.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.channel import Client, ControlServer
+from sapo_desktop.worker.lock import FolderLock
+
+
+async def serve(folder: DataFolder) -> None:
+    ending = asyncio.Event()
+
+    async def handle(client: Client, request: m.Request) -> m.Reply:
+        match request:
+            case m.Quit():
+                ending.set()
+            case m.GetSettings():
+                raise UsageError("No settings here.")
+            case m.Ask(question=question):
+                return m.Ok(text=question)
+        return m.Ok()
+
+    server = ControlServer(folder.control, handle, lambda client, owner: None, lambda client, owner: None)
+    await server.start()
+    await ending.wait()
+    server.publish(m.Stopping(failed=False, reason="Ended as asked."))
+    await server.close()
+
+
+def main() -> int:
+    if "break" in sys.argv:
+        print("the reason is here")
+        return 3
+    folder = DataFolder.open(Path(sys.argv[sys.argv.index("--data") + 1]))
+    try:
+        with FolderLock(folder):
+            asyncio.run(serve(folder))
+    except SapoError as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
