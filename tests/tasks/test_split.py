@@ -40,7 +40,11 @@ SAME = [
         "Now, how many legs are there in total if you have 3 dogs, 1 ant?\n",
         "Now, how many legs are there in total if you have 1 ant, 3 dogs?\n",
     ),
-    ("products", "Solve the following multiplication: 12 * 7. Give", "Solve the following multiplication: 7 * 12. Give"),
+    (
+        "products",
+        "Solve the following multiplication: 12 * 7. Give",
+        "Solve the following multiplication: 7 * 12. Give",
+    ),
     ("spell_backward", "Spell this word backward (example: sun -> nus): Turd", "Spell this word backward: turd"),
 ]
 
@@ -71,11 +75,15 @@ def test_another_content_is_another_text(family: str, one: str, other: str) -> N
 
 
 def test_case_and_white_space_say_nothing() -> None:
-    assert canonical("letter_counting", 'the letter "a"  in\n"Banana"') == canonical("letter_counting", 'The letter "A" in "banana"')
+    assert canonical("letter_counting", 'the letter "a"  in\n"Banana"') == canonical(
+        "letter_counting", 'The letter "A" in "banana"'
+    )
 
 
 def test_one_in_eight_is_held_out() -> None:
-    sides = [held_out_side("count_bits", f"How many 1 bits are there in the number {number}?") for number in range(4000)]
+    sides = [
+        held_out_side("count_bits", f"How many 1 bits are there in the number {number}?") for number in range(4000)
+    ]
     assert abs(sum(sides) / len(sides) - 1 / HELD_OUT_ONE_IN) < 0.02
 
 

@@ -1,0 +1,117 @@
+"""The stream of priming batches: questions of the training side with their worked steps, made as they are needed.
+
+Chunk n of seed s is the same wherever and whenever it is made, so a resumed run sees what an unbroken one sees.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import decimal
+import io
+import random
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import reasoning_gym
+from steps import WRITERS
+from transformers import PreTrainedTokenizerFast
+
+from sapo_desktop.tasks.split import held_out_side
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+CHUNK = 640  # examples that are sorted by length together
+LONGEST = 300  # tokens of question and completion; longer ones are skipped
+
+# Share of `middle` questions per family: the dial for headroom. All others are `easy`; `hard` and `paper` are never used.
+MIDDLE = 0.08
+MIDDLE_OF: dict[str, float] = {"bf": 0.0}
+# How often a family is drawn, 1 unless it needs more or less than the others to learn.
+WEIGHT_OF: dict[str, float] = {
+    "propositional_logic": 0.5,
+    "spell_backward": 0.6,
+    "arc_1d": 0.5,
+    "binary_matrix": 0.8,
+    "count_bits": 0.8,
+    "ab": 0.8,
+    "bf": 0.8,
+    "simple_geometry": 0.8,
+}
+
+
+def catalogue() -> dict[str, Any]:
+    """resources/tasks.toml as it stands."""
+    return tomllib.loads((REPOSITORY / "resources" / "tasks.toml").read_text(encoding="utf-8"))
+
+
+class Source:
+    """Questions of one family and level on one side of the split."""
+
+    def __init__(self, family: str, level: str, held_out: bool) -> None:
+        entry = catalogue()[family]
+        self.family, self.held_out = family, held_out
+        self.dataset: Any = reasoning_gym.create_dataset(entry["dataset"], size=2**62, seed=0, **entry["levels"][level])
+
+    def draw(self, rng: random.Random) -> dict[str, Any]:
+        """A random entry of this side."""
+        while True:
+            try:
+                with contextlib.redirect_stdout(io.StringIO()):  # bf's interpreter prints a dot per question
+                    entry: dict[str, Any] = self.dataset[rng.randrange(2**48)]
+            except decimal.DivisionByZero:  # decimal_arithmetic sets x/(y-y) now and then
+                continue
+            if held_out_side(self.family, entry["question"]) == self.held_out:
+                return entry
+
+
+class Stream:
+    """Batches of token ids (prompt and completion) with the length of the prompt, from chunk `first` on."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerFast, seed: int, batch_tokens: int) -> None:
+        self.tokenizer, self.seed, self.batch_tokens = tokenizer, seed, batch_tokens
+        self.families = list(WRITERS)
+        self.weights = [WEIGHT_OF.get(family, 1.0) for family in self.families]
+        self.sources = {
+            (family, level): Source(family, level, held_out=False)
+            for family in self.families
+            for level in ("easy", "middle")
+            if level == "easy" or MIDDLE_OF.get(family, MIDDLE)
+        }
+        self.question, self.answer, self.end = tokenizer.convert_tokens_to_ids(["<q>", "<a>", "<eos>"])
+
+    def example(self, rng: random.Random) -> tuple[list[int], int] | None:
+        """Ids and prompt length of a drawn question, or None where it has no short honest route."""
+        family = rng.choices(self.families, self.weights)[0]
+        level = "middle" if rng.random() < MIDDLE_OF.get(family, MIDDLE) else "easy"
+        source = self.sources[family, level]
+        entry = source.draw(rng)
+        written = WRITERS[family](entry)
+        if (
+            written is None
+            or source.dataset.score_answer(written.rsplit("<answer>", 1)[1][: -len("</answer>")], entry) < 0.99
+        ):
+            return None
+        prompt = [self.question, *self.tokenizer.encode(entry["question"]), self.answer]
+        ids = [*prompt, *self.tokenizer.encode(written), self.end]
+        return (ids, len(prompt)) if len(ids) <= LONGEST else None
+
+    def chunk(self, number: int) -> list[list[tuple[list[int], int]]]:
+        """The batches of one chunk, equal lengths together, in random order."""
+        rng = random.Random(f"{self.seed}/{number}")
+        examples = sorted((e for e in (self.example(rng) for _ in range(CHUNK)) if e), key=lambda e: len(e[0]))
+        batches: list[list[tuple[list[int], int]]] = [[]]
+        for example in reversed(examples):
+            if batches[-1] and (len(batches[-1]) + 1) * len(batches[-1][0][0]) > self.batch_tokens:
+                batches.append([])
+            batches[-1].append(example)
+        rng.shuffle(batches)
+        return batches
+
+    def __call__(self, chunk: int, batch: int) -> Iterator[tuple[int, int, list[tuple[list[int], int]]]]:
+        """(chunk, batch, examples) from that place on, without end."""
+        while True:
+            batches = self.chunk(chunk)
+            for number in range(batch, len(batches)):
+                yield chunk, number, batches[number]
+            chunk, batch = chunk + 1, 0
