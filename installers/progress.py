@@ -94,7 +94,8 @@ class Progress:
         if _FETCHED.match(line):
             self.fetched += 1
         elif match := _ACTIVITY.match(line):
-            self.activity = f"{match[1].lower()} {_short(match[2])}".rstrip()
+            what = "" if match[1] == "Installing" else _short(match[2])
+            self.activity = f"{match[1].lower()} {what}".rstrip()
 
     def _tick(self) -> None:
         now = self.clock()

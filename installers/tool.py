@@ -38,7 +38,9 @@ class Tool(NamedTuple):
     def install(self, python: Path) -> list[str]:
         if self.uv:
             return [self.uv, "pip", "install", "--python", str(python), "--no-deps"]
-        return [str(python), "-m", "pip", "install", "--no-input", "--progress-bar", "off", "--no-deps"]
+        # --no-compile: Python compiles what is really imported, at its first import; pip would compile everything.
+        quiet = ["--no-input", "--progress-bar", "off", "--no-compile"]
+        return [str(python), "-m", "pip", "install", *quiet, "--no-deps"]
 
     def extra_index(self, url: str) -> list[str]:
         return ["--index" if self.uv else "--extra-index-url", url]
