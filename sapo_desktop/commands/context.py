@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -16,9 +16,10 @@ from typing import Protocol, TypeVar
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.wording import nearest
-from sapo_desktop.worker.messages import Event, GetStatus, Progressed, Quit, Reply, Request, Status
+from sapo_desktop.worker.messages import Event, GetStatus, Progressed, Quit, Reply, Request, Status, Stopping
 
 ReplyType = TypeVar("ReplyType")
+_LAST_WORD_SECONDS = 1.0
 
 
 class Node(Protocol):
@@ -33,12 +34,18 @@ class Node(Protocol):
     async def close(self) -> None: ...
 
 
+async def _nothing_to_wait_for() -> None:
+    pass
+
+
 @dataclass(frozen=True)
 class Attached:
     """A node, and whether it was started for this command."""
 
     node: Node
     started: bool
+    ended: Callable[[], Awaitable[None]] = _nothing_to_wait_for
+    """Waits until the process of a node that was started, and told to end, is gone."""
 
 
 class Door(Protocol):
@@ -86,9 +93,10 @@ class Context:
         try:
             yield attached.node
         finally:
-            if attached.started:
-                await _quit_if_idle(attached.node)
+            ending = attached.started and await _quit_if_idle(attached.node)
             await attached.node.close()
+            if ending:
+                await attached.ended()
 
     async def ask(self, request: Request, kind: type[ReplyType]) -> ReplyType:
         """One request to the running node or to an idle one; the progress of a long one is shown."""
@@ -100,11 +108,14 @@ async def call(node: Node, request: Request, kind: type[ReplyType], progress: Ou
     """The reply to a request, as the type it must be; `progress` shows how far a long one is (terminals only)."""
     meter = asyncio.create_task(_meter(node, progress)) if progress and progress.stderr.isatty() else None
     try:
-        return expect(await node.call(request), kind)
+        reply = await node.call(request)
+    except ControlError as error:
+        raise await _last_word(node) or error from error
     finally:
         if meter is not None:
             meter.cancel()
             await asyncio.gather(meter, return_exceptions=True)
+    return expect(reply, kind)
 
 
 def expect(reply: Reply, kind: type[ReplyType]) -> ReplyType:
@@ -113,12 +124,24 @@ def expect(reply: Reply, kind: type[ReplyType]) -> ReplyType:
     return reply
 
 
-async def _quit_if_idle(node: Node) -> None:
+async def _quit_if_idle(node: Node) -> bool:
     """End the node that was started for one request, unless somebody has given it rounds to play meanwhile."""
-    # It may be gone already, by a `quit` elsewhere: then what we want is done.
+    # It may be gone already, by a `quit` elsewhere or by failing: then what we want is done.
     with contextlib.suppress(SapoError):
-        if expect(await node.call(GetStatus()), Status).state not in ("working", "finishing", "paused"):
-            await node.call(Quit())
+        if expect(await node.call(GetStatus()), Status).state in ("working", "finishing", "paused"):
+            return False
+        await node.call(Quit())
+    return True
+
+
+async def _last_word(node: Node) -> SapoError | None:
+    """Why the node ended, where it said so before the channel closed."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_LAST_WORD_SECONDS):
+            async for event in node.events():
+                if isinstance(event, Stopping):
+                    return SapoError(event.reason) if event.failed else NotRunning("The node was ended meanwhile.")
+    return None
 
 
 async def _meter(node: Node, out: Output) -> None:

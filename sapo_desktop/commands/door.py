@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 from sapo_desktop.commands.context import Attached, Node
+
+END_SECONDS = 20.0
+"""How long a worker that was told to end is waited for, so that the next command finds its folder free."""
 
 
 def data_folder(given: str | None) -> Path:
@@ -24,7 +30,22 @@ class WorkerDoor:
         return await connect(folder, owner=owner)
 
     async def running_or_started(self, folder: Path, overrides: Mapping[str, str]) -> Attached:
+        """A node that is there keeps the owner it has; a fresh one gets us, so that it ends if we are killed."""
         from sapo_desktop.worker.client import connect_or_start
 
-        node, started = await connect_or_start(folder, overrides)
-        return Attached(node=node, started=started)
+        client, started = await connect_or_start(folder, overrides)
+        if client.process is None:
+            return Attached(node=client, started=started)
+        return Attached(node=client, started=started, ended=_Ending(client.process))
+
+
+class _Ending:
+    """Waits until the process of a worker is gone."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+
+    async def __call__(self) -> None:
+        # A worker that takes longer goes on ending by itself; the lock tells the next command.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            await asyncio.to_thread(self._process.wait, END_SECONDS)

@@ -29,6 +29,8 @@ async def run(context: Context, args: Namespace) -> None:
                 await watch.until_the_end(overrides, args.rounds)
             finally:
                 await watch.node.close()
+                if watch.told_to_end:
+                    await attached.ended()
         finally:
             drawing.cancel()
     _close(context, dashboard, watch.failure)

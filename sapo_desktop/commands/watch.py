@@ -51,6 +51,8 @@ class Watch:
     attached: Attached
     in_charge: bool = False
     failure: str = ""
+    told_to_end: bool = False
+    """Whether the node is ending because it was told to."""
     _begun: bool = False
     _interrupts: int = 0
     _seen_working: bool = False
@@ -185,6 +187,7 @@ class Watch:
         # A node that has ended meanwhile did what was asked; that it ended is seen in the stream of events.
         with contextlib.suppress(NotRunning, ControlError):
             await self.node.call(Quit(finish_round=finish_round))
+            self.told_to_end = True
 
 
 @contextlib.contextmanager
@@ -223,5 +226,5 @@ def _refuse_other_settings(found: SettingsAre, overrides: Mapping[str, str]) -> 
 
 def _keys(in_charge: bool) -> str:
     if in_charge:
-        return "Ctrl-C: finish this round and end.  Twice: end now, without the half round."
-    return "Ctrl-C: leave this view; the node goes on.  sapo-desktop quit: end it."
+        return "Ctrl-C: finish this round and end. Again: end now."
+    return "Ctrl-C: leave; the node goes on. sapo-desktop quit ends it."

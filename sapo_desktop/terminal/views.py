@@ -22,8 +22,8 @@ from sapo_desktop.worker.messages import Answered, EvalFinished, Event, Notice, 
 
 SMALLEST = (50, 12)
 """Columns and lines that the live view needs."""
-_SAID_BY_OTHERS = ("working", "stopping")
-"""States that need no plain line: rounds and the summary tell of them."""
+_TOLD_STATES = ("finishing", "paused", "failed")
+"""States that deserve a plain line; of the others rounds and the summary tell."""
 
 
 class View(Protocol):
@@ -102,7 +102,7 @@ class PlainView:
                 self._out.say(eval_line(report))
             case Notice(text=text):
                 self._out.warn(one_line(text))
-            case StateChanged(state=state, reason=reason) if state not in _SAID_BY_OTHERS and reason != self._reason:
+            case StateChanged(state=state, reason=reason) if state in _TOLD_STATES and reason != self._reason:
                 self._reason = reason
                 self._out.say(one_line(reason))
             case _:
