@@ -1,0 +1,176 @@
+"""Who may import whom, and which library may be imported where. The two tables are the rule; the code obeys.
+
+Imports are read with `ast`, those inside functions included, so nothing is loaded and nothing can hide.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = "sapo_desktop"
+
+# Part -> the parts it may import, besides itself and the version in `sapo_desktop`. The longest name wins.
+DOOR = ("worker.messages", "worker.channel", "worker.proof", "worker.frames", "worker.lock")
+ARROWS: dict[str, tuple[str, ...]] = {
+    "core": (),
+    "system": ("core",),
+    "tasks": ("core",),
+    "models": ("core",),
+    "engines": ("core",),
+    "worker.messages": ("core",),
+    "worker.client": (*DOOR, "system", "core"),
+    "worker.channel": (*DOOR, "system", "core"),
+    "worker.proof": ("system", "core"),
+    "worker.frames": ("core",),
+    "worker.lock": ("system", "core"),
+    "worker": (*DOOR, "engines", "tasks", "models", "system", "core"),
+    "terminal": ("worker.messages", "core"),
+    "commands": ("worker.client", "worker.messages", "terminal", "system", "core"),
+    "cli": ("commands", "worker.client", "worker.messages", "terminal", "system", "core"),
+    "__main__": ("cli",),
+}
+
+# Library -> where it may be imported. What is not named here is not a library of ours.
+LIBRARIES: dict[str, tuple[str, ...]] = {
+    "msgspec": ("",),
+    "torch": ("engines",),
+    "transformers": ("engines",),
+    "peft": ("engines",),
+    "safetensors": ("engines",),
+    "tokenizers": ("engines",),
+    "gguf": ("engines",),
+    "llama_cpp": ("engines",),
+    "numpy": ("engines",),
+    "huggingface_hub": ("engines", "models"),
+    "reasoning_gym": ("tasks.examiner",),
+    "websockets": ("worker.channel",),
+    "tomlkit": ("core.settings_file",),
+    "platformdirs": ("system",),
+    "psutil": ("system",),
+    "keyring": ("system",),
+    "rich": ("terminal",),
+}
+
+
+def modules(root: Path) -> dict[str, Path]:
+    """Module name without the package (`core.records`; `` for the package itself) -> file."""
+    found = {}
+    for path in sorted((root / PACKAGE).rglob("*.py")):
+        parts = path.relative_to(root / PACKAGE).with_suffix("").parts
+        found[".".join(part for part in parts if part != "__init__")] = path
+    return found
+
+
+def imports(path: Path, module: str, known: dict[str, Path]) -> Iterator[str]:
+    """Full dotted names that a file imports; of `from x import y`, `x.y` where that is a module."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                inside = path.name == "__init__.py"
+                above = f"{PACKAGE}.{module}".split(".")
+                above = above[: len(above) - node.level + inside]
+                base = ".".join([*above, *([base] if base else [])])
+            for alias in node.names:
+                name = f"{base}.{alias.name}"
+                yield name if name.removeprefix(f"{PACKAGE}.") in known else base
+
+
+def is_within(module: str, part: str) -> bool:
+    return not part or module == part or module.startswith(f"{part}.")
+
+
+def part_of(module: str) -> str | None:
+    return max((part for part in ARROWS if is_within(module, part)), key=len, default=None)
+
+
+def violations(root: Path) -> list[str]:
+    """One line for each import that the tables forbid."""
+    known = modules(root)
+    found = []
+    for module, path in known.items():
+        part = part_of(module)
+        if module and part is None:
+            found.append(f"{module}: no arrow says what it may import")
+            continue
+        for name in imports(path, module, known):
+            if reason := forbidden(module, part or "", name):
+                found.append(f"{module} imports {name}: {reason}")
+    return found
+
+
+def forbidden(module: str, part: str, name: str) -> str | None:
+    """Why `module` may not import `name`, or None where it may."""
+    top = name.partition(".")[0]
+    if top in sys.stdlib_module_names:
+        return "pickle runs whatever it is given" if top in {"pickle", "shelve", "marshal"} else None
+    if top != PACKAGE:
+        places = LIBRARIES.get(top)
+        if places is None:
+            return "not one of our libraries"
+        return None if any(is_within(module, place) for place in places) else f"only {' and '.join(places)} may"
+    target = part_of(name.removeprefix(PACKAGE).removeprefix("."))
+    return None if target in {None, part, *ARROWS[part]} else f"{part} may not import {target}"
+
+
+def reached(root: Path, start: str) -> set[str]:
+    """Every module that is loaded, at once or later, when `start` is."""
+    known = modules(root)
+    seen: set[str] = set()
+    todo = [start]
+    while todo:
+        module = todo.pop()
+        if module in seen or module not in known:
+            continue
+        seen.add(module)
+        for name in imports(known[module], module, known):
+            if is_within(name, PACKAGE):
+                todo.append(name.removeprefix(PACKAGE).removeprefix("."))
+    return seen
+
+
+def test_every_import_follows_the_arrows() -> None:
+    assert violations(ROOT) == []
+
+
+def test_a_client_of_the_worker_never_loads_what_the_worker_works_with() -> None:
+    heavy = [m for m in reached(ROOT, "cli") if m.split(".")[0] in {"engines", "tasks", "models", "swarm"}]
+    assert heavy == []
+
+
+def test_every_library_of_the_table_is_declared() -> None:
+    declared = (ROOT / "pyproject.toml").read_text(encoding="utf-8").lower().replace("-", "_")
+    assert [name for name in LIBRARIES if name.replace("llama_cpp", "llama_cpp_python") not in declared] == []
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "complaint"),
+    [
+        ("core/records.py", "import torch", "only engines may"),
+        ("core/records.py", "from sapo_desktop.worker import messages", "core may not import worker.messages"),
+        ("worker/node.py", "from websockets.asyncio.client import connect", "only worker.channel may"),
+        ("tasks/scoring.py", "def late() -> None:\n    import reasoning_gym", "only tasks.examiner may"),
+        ("cli.py", "from sapo_desktop.worker.node import Node", "cli may not import worker"),
+        ("engines/grpo.py", "from ..tasks import catalogue", "engines may not import tasks"),
+        ("terminal/live.py", "import requests", "not one of our libraries"),
+        ("engines/grpo.py", "import pickle", "pickle runs whatever it is given"),
+        ("helpers/odd.py", "import os", "no arrow says"),
+    ],
+)
+def test_a_planted_violation_is_found(tmp_path: Path, file: str, line: str, complaint: str) -> None:
+    package = tmp_path / PACKAGE
+    planted = {"__init__.py", "tasks/catalogue.py", "worker/messages.py", "worker/node.py", "core/records.py"}
+    for name in planted | {file}:
+        path = package / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(line if name == file else "", encoding="utf-8")
+    found = violations(tmp_path)
+    assert len(found) == 1 and complaint in found[0], found
