@@ -1,0 +1,121 @@
+"""The bootstrap as a user meets it: real processes, a real environment, small packages."""
+
+from __future__ import annotations
+
+import ast
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from installers import bootstrap
+
+from .conftest import ROOT, Checkout
+
+unix_only = pytest.mark.skipif(os.name == "nt", reason="shell scripts and signals of Unix")
+
+
+@pytest.mark.slow
+def test_a_node_starts_from_a_path_with_spaces_and_a_second_start_needs_nothing(checkout: Checkout) -> None:
+    first = checkout.start("run", "--silo", "--rounds", "3")
+    assert first.returncode == 0, first.stderr
+    assert first.stdout.startswith("node run --silo --rounds 3 ")
+    assert str(checkout.root / ".venv") in first.stdout
+    assert "[1/" in first.stderr and "Set up in" in first.stderr
+
+    checkout.wheels.rename(checkout.wheels.with_name("gone"))
+    checkout.wheels.mkdir()
+    second = checkout.start("run")
+    assert second.returncode == 0 and second.stdout.startswith("node run ")
+    assert second.stderr == ""
+
+
+@pytest.mark.slow
+def test_without_a_network_a_sentence_says_so_and_the_next_start_goes_on(checkout: Checkout) -> None:
+    dead = {"PIP_NO_INDEX": "0", "PIP_FIND_LINKS": "", "PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_RETRIES": "0"}
+    failed = checkout.start("setup", **dead)
+    assert failed.returncode == 1
+    assert "could not be reached" in failed.stderr and "Traceback" not in failed.stderr
+    made = (checkout.root / ".venv" / "pyvenv.cfg").stat().st_mtime_ns
+
+    assert checkout.start("setup").returncode == 0
+    assert (checkout.root / ".venv" / "pyvenv.cfg").stat().st_mtime_ns == made
+
+
+@pytest.mark.slow
+def test_a_changed_file_is_refused(checkout: Checkout) -> None:
+    checkout.lock.write_text(f"tiny==1.0 --hash=sha256:{'0' * 64}\n")
+    failed = checkout.start("setup")
+    assert failed.returncode == 1 and "hash differs" in failed.stderr
+
+
+@pytest.mark.slow
+@unix_only
+@pytest.mark.parametrize("instant", ["pyvenv.cfg", "bin/python", "bin/pip", "lib/*/site-packages/tiny.py"])
+def test_a_set_up_killed_in_the_middle_goes_on(checkout: Checkout, instant: str) -> None:
+    child = subprocess.Popen(
+        checkout.command("setup"), env=checkout.env, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    deadline = time.monotonic() + 120
+    while not list((checkout.root / ".venv").glob(instant)) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+
+    finished = checkout.start("run")
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stdout.startswith("node run ")
+
+
+@pytest.mark.slow
+@unix_only
+def test_two_starts_at_once_take_turns(checkout: Checkout) -> None:
+    both = [
+        subprocess.Popen(checkout.command("run"), env=checkout.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(2)
+    ]
+    ends = [child.communicate(timeout=300) for child in both]
+    assert [child.returncode for child in both] == [0, 0]
+    assert sum(b"waiting for it" in err for _, err in ends) == 1
+
+
+def test_wrong_usage_is_answered_with_the_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert bootstrap.main(["fly"]) == 2
+    assert "bootstrap.py run" in capsys.readouterr().err
+
+
+def test_the_first_file_is_understood_by_old_pythons() -> None:
+    source = (ROOT / "installers" / "bootstrap.py").read_text(encoding="utf-8")
+    assert ast.parse(source, feature_version=(3, 6)).body
+    first_lines = [node for node in ast.parse(source).body if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert {getattr(node, "module", None) or node.names[0].name for node in first_lines} == {
+        "os",
+        "subprocess",
+        "sys",
+        "typing",
+    }
+
+
+@unix_only
+def test_an_old_python_finds_a_newer_one_and_passes_over_broken_shims(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, body in (("python3.13", "exit 127"), ("python3.12", 'echo "12 /opt/a python"')):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert bootstrap.find_python() == "/opt/a python"
+
+
+def test_an_old_python_alone_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "version_info", (3, 9, 2))
+    assert bootstrap.main(["run"]) == 1
+    said = capsys.readouterr().err
+    assert "this is Python 3.9" in said and "apt install python3.11" in said

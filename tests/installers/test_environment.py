@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import io
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from installers import environment
+from installers.environment import alone, check_space, fingerprint, is_ready, remove_half_installed
+from installers.flavour import FLAVOURS
+from installers.trouble import SetupError
+
+CPU = FLAVOURS["linux-cpu"]
+
+
+@pytest.fixture
+def ready(tmp_path: Path) -> Path:
+    """A checkout whose stamp fits."""
+    locks = tmp_path / "packaging" / "requirements"
+    locks.mkdir(parents=True)
+    (locks / "linux-cpu.txt").write_text("a==1\n")
+    (locks / "test.txt").write_text("b==1\n")
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv" / "sapo-run.stamp").write_text(f"linux-cpu {fingerprint(tmp_path, 'run', CPU)}\n")
+    return tmp_path
+
+
+def test_a_fitting_stamp_is_recognised_for_its_purpose_only(ready: Path) -> None:
+    assert is_ready(ready, "run")
+    assert not is_ready(ready, "test")
+
+
+def test_a_changed_lock_makes_the_stamp_stale(ready: Path) -> None:
+    (ready / "packaging" / "requirements" / "linux-cpu.txt").write_text("a==2\n")
+    assert not is_ready(ready, "run")
+
+
+def test_a_changed_test_lock_leaves_the_node_alone(ready: Path) -> None:
+    (ready / "packaging" / "requirements" / "test.txt").write_text("b==2\n")
+    assert is_ready(ready, "run")
+
+
+def test_another_python_makes_the_stamp_stale(ready: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "version_info", (3, 99, 0))
+    assert not is_ready(ready, "run")
+
+
+def test_a_moved_checkout_makes_the_stamp_stale(ready: Path) -> None:
+    moved = ready.rename(ready.with_name("moved"))
+    assert not is_ready(moved, "run")
+
+
+@pytest.mark.parametrize("content", ["", "linux-cpu", "plan9-cpu 0", "linux-cpu 0 0"])
+def test_a_damaged_stamp_is_no_stamp(ready: Path, content: str) -> None:
+    (ready / ".venv" / "sapo-run.stamp").write_text(content)
+    assert not is_ready(ready, "run")
+
+
+def test_too_little_space_is_said_before_anything_is_downloaded(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match=r"needs 2\.5 GB .* and 1\.1 GB are free"):
+        check_space(free_mb=1_000, present_mb=100, needed_mb=2_500, folder=tmp_path)
+
+
+def test_what_a_stopped_set_up_left_counts_as_space(tmp_path: Path) -> None:
+    assert check_space(free_mb=1_000, present_mb=1_600, needed_mb=2_500, folder=tmp_path) is None
+
+
+def test_only_packages_with_their_last_file_count_as_installed(tmp_path: Path) -> None:
+    packages = environment._site_packages(tmp_path)
+    for name, files in (("whole", ("METADATA", "RECORD", "INSTALLER")), ("cut", ("METADATA", "RECORD"))):
+        (packages / f"{name}-1.dist-info").mkdir(parents=True)
+        for file in files:
+            (packages / f"{name}-1.dist-info" / file).write_text("")
+    remove_half_installed(tmp_path)
+    assert [path.name for path in packages.iterdir()] == ["whole-1.dist-info"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folder rights of Unix")
+def test_a_folder_that_cannot_be_written_gets_a_sentence(tmp_path: Path) -> None:
+    tmp_path.chmod(0o555)
+    is_root = os.geteuid() == 0
+    if is_root:
+        os.seteuid(65534)  # root may write anywhere; nobody may not
+    try:
+        with pytest.raises(SetupError, match="Clone into a folder of your own"), alone(tmp_path, io.StringIO()):
+            pass
+    finally:
+        if is_root:
+            os.seteuid(0)
+        tmp_path.chmod(0o755)
+
+
+def test_the_repository_has_a_lock_for_every_flavour() -> None:
+    root = Path(__file__).resolve().parents[2]
+    for flavour in FLAVOURS.values():
+        for lock in environment._locks(root, "test", flavour):
+            text = lock.read_text()
+            assert "--hash=sha256:" in text and "://" not in text
+            assert (flavour.torch is None) == ("\ntorch==" in text) or lock.stem == "test"
+
+
+def test_a_machine_without_a_gpu_gets_no_cuda_package() -> None:
+    root = Path(__file__).resolve().parents[2]
+    for name in ("linux-cpu", "mac-arm64", "win-cpu"):
+        assert "nvidia" not in (root / "packaging" / "requirements" / f"{name}.txt").read_text()

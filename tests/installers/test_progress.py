@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from installers.progress import Progress
+from installers.trouble import CommandFailed
+
+PRINT = "print('Collecting numpy'); print('  Downloading numpy-2.4.6-cp311-x.whl (16.9 MB)'); print('Collecting rich')"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_step_says_which_of_how_many_and_how_long(tmp_path: Path) -> None:
+    times = iter([0.0, 10.0, 75.0, 80.0])
+    out = io.StringIO()
+    progress = Progress(out, 2, tmp_path / "log", clock=lambda: next(times))
+    with progress.step("Packages"):
+        pass
+    progress.finished()
+    assert out.getvalue() == "[1/2] Packages ...\n[1/2] Packages: done in 1:05\nSet up in 1:20.\n"
+
+
+def test_a_terminal_sees_what_is_fetched(tmp_path: Path) -> None:
+    out = Terminal()
+    progress = Progress(out, 1, tmp_path / "log", clock=lambda: 0.0)
+    with progress.step("Packages", of=2):
+        progress.run([sys.executable, "-c", PRINT])
+    assert "Packages: 2 of 2 downloading numpy-2.4.6 (16.9 MB) (0:00)" in out.getvalue()
+    assert "Collecting rich" in (tmp_path / "log").read_text()
+
+
+def test_a_tool_that_fails_is_an_error_with_its_words(tmp_path: Path) -> None:
+    progress = Progress(io.StringIO(), 1, tmp_path / "log")
+    with pytest.raises(CommandFailed, match="last words") as caught, progress.step("Packages"):
+        progress.run([sys.executable, "-c", "import sys; print('oh'); sys.exit(3)"])
+    assert caught.value.output == "oh\n"

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from installers import tool
+from installers.tool import find_tool, settings_for_uv, without_foreign_paths
+from installers.trouble import SetupError
+
+
+def test_what_pip_is_told_holds_for_uv_too() -> None:
+    settings = {"index-url": "A", "extra-index-url": "B C", "find-links": "/x /y", "timeout": "9"}
+    assert settings_for_uv(settings, present={}) == {
+        "UV_DEFAULT_INDEX": "A",
+        "UV_INDEX": "B C",
+        "UV_FIND_LINKS": "/x,/y",
+        "UV_INDEX_STRATEGY": "unsafe-best-match",
+    }
+
+
+def test_uv_variables_that_are_set_win() -> None:
+    assert settings_for_uv({"index-url": "A"}, present={"UV_DEFAULT_INDEX": "own"}) == {}
+
+
+def test_pip_files_and_variables_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool, "_pip_config", lambda: "global.find-links='/w'\n:env:.index-url='X'\nlist.format='a'\n")
+    monkeypatch.setattr(tool.os, "environ", {"PIP_INDEX_URL": "Y"})
+    assert tool.pip_settings() == {"find-links": "/w", "index-url": "Y"}
+
+
+@pytest.mark.parametrize(
+    ("on_path", "modules", "name"),
+    [
+        ({"uv", "virtualenv"}, {"venv", "ensurepip"}, "uv"),
+        ({"virtualenv"}, {"venv", "ensurepip"}, "venv"),
+        (set(), {"venv", "virtualenv"}, "virtualenv"),  # Debian splits ensurepip off
+        ({"virtualenv"}, {"venv"}, "virtualenv"),
+    ],
+)
+def test_the_first_tool_that_is_there_is_taken(
+    monkeypatch: pytest.MonkeyPatch, on_path: set[str], modules: set[str], name: str
+) -> None:
+    monkeypatch.setattr(tool.shutil, "which", lambda program: program if program in on_path else None)
+    monkeypatch.setattr(tool, "find_spec", lambda module: module if module in modules else None)
+    assert find_tool().name == name
+
+
+def test_no_tool_at_all_names_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool.shutil, "which", lambda _program: None)
+    monkeypatch.setattr(tool, "find_spec", lambda module: module if module == "venv" else None)
+    with pytest.raises(SetupError, match=rf"apt install python3\.{sys.version_info[1]}-venv"):
+        find_tool()
+
+
+def test_packages_are_never_looked_for_outside_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool.shutil, "which", lambda _program: None)
+    assert "--no-deps" in find_tool().install(Path("python"))
+
+
+def test_foreign_module_paths_stay_outside() -> None:
+    assert without_foreign_paths({"PYTHONPATH": "/x", "HOME": "/h"}) == {"HOME": "/h"}
