@@ -1,0 +1,96 @@
+"""The live view at the sizes that people have: every line fits, nothing is markup, ASCII where asked for."""
+
+from __future__ import annotations
+
+import io
+
+import msgspec
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from sapo_desktop.core.records import TaskMark
+from sapo_desktop.terminal.dashboard import Dashboard
+from sapo_desktop.terminal.glyphs import ASCII, UNICODE, glyphs_for
+from sapo_desktop.terminal.render import render
+from sapo_desktop.worker import messages as m
+from tests.cli.fake_node import HOSTILE, eval_report, round_report
+
+
+def busy_view() -> Dashboard:
+    """A node in the middle of round 41 of 300, with notices and hostile answers."""
+    view = Dashboard("/home/ann/node", 0.0, rounds_wanted=300)
+    view.model, view.seed, view.mix, view.device = "starter", 1, "8/0", "cpu"
+    view.apply(m.EvalFinished(report=eval_report("base", 0, 0.21)), 1.0)
+    for number in range(1, 41):
+        view.apply(round_finished(number), 3.0 * number)
+    view.apply(m.EvalFinished(report=eval_report("40", 40, 0.3)), 121.0)
+    view.apply(m.StateChanged(state="working", reason="Training round 41"), 121.0)
+    view.apply(m.Progressed(round=41, phase="generate", done=38, total=64), 122.0)
+    for task, text in (("gcd/easy", HOSTILE), ("lcm/easy", "漢字" * 100)):
+        view.apply(m.Answered(round=40, task=task, question="Q: " + text, completion=text, solved=True), 122.0)
+    view.apply(m.Notice(level="warning", text="Out of memory: [b]smaller[/b] batches."), 122.0)
+    return view
+
+
+def round_finished(number: int) -> m.RoundFinished:
+    return m.RoundFinished(report=round_report(number, 0.2 + number / 100))
+
+
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (160, 50), (50, 12), (100, 30), (300, 100), (20, 5)])
+def test_every_line_fits(width: int, height: int, glyphs: object) -> None:
+    lines = render(busy_view(), width, height, glyphs, 123.0)  # type: ignore[arg-type]
+    assert len(lines) == height
+    assert max(cell_len(line.plain) for line in lines) <= width
+
+
+def test_80x24_shows_everything_that_matters() -> None:
+    text = "\n".join(line.plain for line in render(busy_view(), 80, 24, UNICODE, 123.0))
+    for word in (
+        *("SAPO Desktop", "starter", "seed 1", "silo, 8/0", "40 of 300 rounds", "Training round 41"),
+        *("38/64", "1,200 rounds/h", "left", "reward 0.60", "held-out 30%", "base 21%", "best 30%"),
+        *("gcd/easy", "60%", "56%", "320", "✓ lcm/easy", "Out of memory: [b]smaller[/b]", "Ctrl-C"),
+    ):
+        assert word in text, word
+
+
+def test_a_new_view_is_calm_too() -> None:
+    lines = render(Dashboard("data", 0.0), 80, 24, UNICODE, 1.0)
+    text = "\n".join(line.plain for line in lines)
+    assert "Starting the node" in text
+    assert len(lines) == 24
+
+
+def test_ascii_is_ascii() -> None:
+    assert all(line.plain.isascii() for line in render(busy_view(), 80, 24, ASCII, 123.0))
+
+
+def test_hostile_text_is_drawn_as_text() -> None:
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=80, height=24, markup=False, highlight=False)
+    for line in render(busy_view(), 80, 24, UNICODE, 123.0):
+        console.print(line)
+    drawn = screen.getvalue()
+    assert "[red]12[/red]" in drawn
+    assert "owned" not in drawn
+    assert "\x1b[2J" not in drawn
+    assert "\x07" not in drawn
+    assert "\u202e" not in drawn
+
+
+def test_many_tasks_use_two_columns_and_keep_their_level() -> None:
+    view = busy_view()
+    report = round_report(41)
+    names = [f"a_family_with_a_long_name_{number}/middle" for number in range(16)]
+    marks = [TaskMark(task=name, answers=8, solved=0.5, partial=0.5, reward=0.5) for name in names]
+    view.apply(m.RoundFinished(report=msgspec.structs.replace(report, tasks=marks)), 130.0)
+    text = "\n".join(line.plain for line in render(view, 80, 24, UNICODE, 131.0))
+    assert text.count("…/middle") >= 12
+
+
+@pytest.mark.parametrize(
+    ("encoding", "glyphs"), [("utf-8", UNICODE), ("ascii", ASCII), ("cp437", ASCII), (None, ASCII), ("nonsense", ASCII)]
+)
+def test_glyphs_follow_the_encoding(encoding: str | None, glyphs: object) -> None:
+    assert glyphs_for(encoding) is glyphs
