@@ -123,15 +123,8 @@ def check_private(folder: Path) -> None:
     info = folder.lstat()
     if stat.S_ISLNK(info.st_mode) or not stat.S_ISDIR(info.st_mode):
         raise FolderError(f"{folder} is a link or a file where a folder of our own must be; remove it.")
-    if sys.platform == "win32":
-        return
-    if info.st_uid != os.geteuid():
-        raise FolderError(f"{folder} belongs to another user; use --data with a folder of your own.")
-    if stat.S_IMODE(info.st_mode) & 0o077:
-        raise FolderError(
-            f"Other users of this computer can enter {folder}; run `chmod 700` on it, or use --data with a folder "
-            "on a disk that knows permissions."
-        )
+    if sys.platform != "win32":
+        _check_owner_and_mode(folder, info)
 
 
 def write_private(path: Path, content: bytes) -> None:
@@ -166,6 +159,16 @@ def _check_not_open_to_all(root: Path) -> None:
     mode = root.stat().st_mode
     if sys.platform != "win32" and mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
         raise FolderError(f"Every user of this computer can write to {root}; `chmod o-w` it, or use --data.")
+
+
+def _check_owner_and_mode(folder: Path, info: os.stat_result) -> None:
+    if sys.platform != "win32" and info.st_uid != os.geteuid():
+        raise FolderError(f"{folder} belongs to another user; use --data with a folder of your own.")
+    if stat.S_IMODE(info.st_mode) & 0o077:
+        raise FolderError(
+            f"Other users of this computer can enter {folder}; run `chmod 700` on it, or use --data with a folder "
+            "on a disk that knows permissions."
+        )
 
 
 def _make_private(folder: Path) -> None:

@@ -50,7 +50,7 @@ def python_command(module: str, python: str = sys.executable) -> list[str]:
 def python_environment(values: Mapping[str, str]) -> dict[str, str]:
     """This process's environment with `values` on top, and a path on which our package is found in spite of
     `-P`."""
-    merged = dict(os.environ) | {"PYTHONUTF8": "1"} | values
+    merged = {**os.environ, "PYTHONUTF8": "1", **values}
     package_root = str(Path(__file__).resolve().parents[2])
     merged["PYTHONPATH"] = os.pathsep.join(filter(None, [package_root, merged.get("PYTHONPATH", "")]))
     return merged
@@ -91,20 +91,6 @@ def set_low_priority() -> None:
         psutil.Process().nice(psutil.IDLE_PRIORITY_CLASS)
     else:
         os.setpriority(os.PRIO_PROCESS, 0, 19)
-
-
-def limit_memory(size: int) -> None:
-    """Make allocations of this process beyond `size` bytes fail with MemoryError (Linux; else no effect).
-
-    The limit is on private writable memory: an address-space limit would also count files and libraries
-    mapped in.
-    """
-    if sys.platform == "linux":
-        import resource
-
-        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        allowed = size if hard == resource.RLIM_INFINITY else min(size, hard)
-        resource.setrlimit(resource.RLIMIT_DATA, (allowed, hard))
 
 
 def suspend(pid: int) -> None:

@@ -68,6 +68,8 @@ class Client:
             return await answer
         finally:
             del self._calls[number]
+            if not answer.cancel() and not answer.cancelled():
+                answer.exception()  # looked at, so that asyncio does not report it as overlooked
 
     async def events(self) -> AsyncIterator[m.Event]:
         """Events from now on, in order, until the worker ends or the channel breaks."""

@@ -1,6 +1,6 @@
 """A host: the process in which one service (examiner, engine) works for the worker.
 
-`python -m sapo_desktop.worker.host KIND --parent PID [--low-priority] [--memory BYTES]` speaks frames over
+`python -m sapo_desktop.worker.host KIND --parent PID [--low-priority]` speaks frames over
 what were its standard input and output; before anything heavy is imported these are moved away, so that
 whatever libraries print goes to standard error, the log. Requests are handled one by one on the main thread
 (signals and timers work only there); a second thread takes frames in and passes cancellations on. The process
@@ -145,8 +145,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     processes.die_with_parent(options.parent)
     if options.low_priority:
         processes.set_low_priority()
-    if options.memory is not None:
-        processes.limit_memory(options.memory)
     writer = FrameWriter(pipes.write)
     kind = kind_of_service(options.service) if options.service else KINDS[options.kind]
     try:
@@ -176,7 +174,6 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--service", metavar="MODULE:FUNCTION")
     parser.add_argument("--parent", type=int, required=True, metavar="PID")
     parser.add_argument("--low-priority", action="store_true")
-    parser.add_argument("--memory", type=int, metavar="BYTES")
     options = parser.parse_args(arguments)
     if (options.kind is None) == (options.service is None):
         parser.error("name a KIND or a --service")

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,12 +20,12 @@ from sapo_desktop.core.errors import HostCancelled, HostDied, HostError, HostTim
 from sapo_desktop.system import processes
 from sapo_desktop.system.logs import last_lines, open_log
 from sapo_desktop.worker.frames import FrameError, pack, read_frame
+from sapo_desktop.worker.host_options import HostOptions, command, environment
 from sapo_desktop.worker.services import (
     KINDS,
     Cancel,
     Failed,
     FromHost,
-    HostKind,
     Progress,
     Ready,
     Reply,
@@ -41,25 +39,7 @@ from sapo_desktop.worker.services import (
 GRACE = 0.6
 """Seconds a host has to give up its work, and then again to end, before the next harder step."""
 READ_BUFFER = 1 << 20
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 OnProgress = Callable[[Any], None]
-
-
-class HostOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a host process is started, and started again."""
-
-    kind: HostKind
-    log: Path
-    python: str = sys.executable
-    env: Mapping[str, str] = {}
-    """Set on top of the worker's own environment and the kind's."""
-    threads: int | None = None
-    """For libraries that compute; None: the kind's choice or theirs."""
-    low_priority: bool = False
-    memory: int | None = None
-    """Most bytes of private memory (Linux)."""
-    start_timeout: float = 180.0
-    """Seconds until ready; importing torch on a busy machine takes many."""
 
 
 class Host:
@@ -127,10 +107,10 @@ class Host:
                 await self._settle(self._call.answer, timeout)
                 return self._call.answer.result()
             except asyncio.CancelledError:
-                await asyncio.shield(self.cancel())
+                await _to_the_end(self.cancel())
                 raise
             finally:
-                self._call.answer.cancel()
+                self._call.forget()
                 self._call = None
 
     async def cancel(self, grace: float = GRACE) -> None:
@@ -193,9 +173,10 @@ class Host:
             await self._settle(self._call.answer, self.options.start_timeout)
             self.versions = self._call.answer.result()
         except BaseException:
-            await asyncio.shield(self._end(0.0))
+            await _to_the_end(self._end(0.0))
             raise
         finally:
+            self._call.forget()
             self._call = None
 
     async def _end(self, grace: float) -> None:
@@ -310,6 +291,11 @@ class _PendingCall:
         self.answer: asyncio.Future[Any] = loop.create_future()
         self.answered: asyncio.Future[None] = loop.create_future()
 
+    def forget(self) -> None:
+        """Nobody waits for the answer any more."""
+        if not self.answer.cancel() and not self.answer.cancelled():
+            self.answer.exception()  # looked at, so that asyncio does not report it as overlooked
+
     def tell(self, progress: Any) -> None:
         if self.on_progress is None or self.given_up:
             return
@@ -338,21 +324,10 @@ class _PendingCall:
             self.answer.set_result(value)
 
 
-def command(options: HostOptions) -> list[str]:
-    """The command line of a host."""
-    line = [*processes.python_command("sapo_desktop.worker.host", options.python), "--parent", str(os.getpid())]
-    kind = options.kind
-    line += [kind.name] if KINDS.get(kind.name) is kind else ["--service", kind.create]
-    if options.low_priority:
-        line.append("--low-priority")
-    if options.memory is not None:
-        line += ["--memory", str(options.memory)]
-    return line
-
-
-def environment(options: HostOptions) -> dict[str, str]:
-    """The environment of a host: the worker's, then the kind's, the number of threads, `options.env`."""
-    values = dict(options.kind.environment)
-    if options.threads is not None:
-        values |= dict.fromkeys(THREAD_VARIABLES, str(options.threads))
-    return processes.python_environment(values | dict(options.env))
+async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
+    """Wait for work that must not be left half done, however often the waiting task is cancelled."""
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.shield(task)
+    task.result()

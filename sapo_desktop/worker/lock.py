@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from sapo_desktop.core.errors import FolderInUse
-from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.folders import DataFolder, explained
 
 _LOCKED_AT = 1 << 20
 """Windows locks bytes, and locked bytes cannot be read: lock one that is never written."""
@@ -30,15 +30,20 @@ class FolderLock:
 
         Raises:
             FolderInUse: another worker has it; says which and how to reach it.
+            FolderError: the folder cannot be written, or its disk knows no locks.
         """
-        descriptor = os.open(self._folder.lock, os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            _lock(descriptor)
+            descriptor = os.open(self._folder.lock, os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                if not _taken(descriptor):
+                    raise FolderInUse(self._in_use())
+                os.ftruncate(descriptor, 0)
+                os.write(descriptor, str(os.getpid()).encode("ascii"))
+            except BaseException:
+                os.close(descriptor)
+                raise
         except OSError as error:
-            os.close(descriptor)
-            raise FolderInUse(self._in_use()) from error
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, str(os.getpid()).encode("ascii"))
+            raise explained(error, self._folder.root) from error
         self._descriptor = descriptor
         return self
 
@@ -74,13 +79,21 @@ def holder(folder: DataFolder) -> int | None:
 if sys.platform == "win32":
     import msvcrt
 
-    def _lock(descriptor: int) -> None:
+    def _taken(descriptor: int) -> bool:
         os.lseek(descriptor, _LOCKED_AT, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except PermissionError:
+            return False
         os.lseek(descriptor, 0, os.SEEK_SET)
+        return True
 
 else:
     import fcntl
 
-    def _lock(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    def _taken(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True

@@ -19,7 +19,7 @@ from typing import Annotated
 import msgspec
 
 from sapo_desktop.core.errors import ControlError, NotRunning
-from sapo_desktop.system.folders import check_private, write_private
+from sapo_desktop.system.folders import check_private, explained, write_private
 
 FILE = "channel.json"
 NONCE_BYTES = 32
@@ -98,11 +98,14 @@ def write_control_file(folder: Path, port: int) -> ControlFile:
     """Draw a secret and publish it with the port, replacing what an ended worker left.
 
     Raises:
-        FolderError: others could read it.
+        FolderError: others could read it, or it cannot be written.
     """
     check_private(folder)
     content = ControlFile(port=port, secret=secrets.token_bytes(NONCE_BYTES), pid=os.getpid())
-    write_private(folder / FILE, msgspec.json.encode(content))
+    try:
+        write_private(folder / FILE, msgspec.json.encode(content))
+    except OSError as error:
+        raise explained(error, folder.parent) from error
     return content
 
 

@@ -15,14 +15,14 @@ import pytest
 
 from sapo_desktop.worker.frames import FrameReader, pack
 from sapo_desktop.worker.host import Desk, failure
-from sapo_desktop.worker.hosting import HostOptions, command, environment
+from sapo_desktop.worker.host_options import HostOptions, command, environment
 from sapo_desktop.worker.services import Cancel, FromHost, Ready, Request, kind_of_service
 
 HERE = Path(__file__).parent
 PARENT = """
 import subprocess, sys
 from pathlib import Path
-from sapo_desktop.worker.hosting import HostOptions, command, environment
+from sapo_desktop.worker.host_options import HostOptions, command, environment
 from sapo_desktop.worker.services import kind_of_service
 options = HostOptions(kind=kind_of_service("hosted_service:create"), log=Path("unused"))
 pipe = subprocess.PIPE
