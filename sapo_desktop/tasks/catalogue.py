@@ -116,8 +116,8 @@ def _family(path: Path, name: str, entry: _FamilyEntry) -> Family:
     unknown = sorted({*entry.levels, *(entry.shared or ())} - set(LEVELS))
     if unknown:
         raise TaskError(f"{path}: '{name}' has the unknown level '{unknown[0]}'; known are {', '.join(LEVELS)}.")
-    if not {"easy", "middle"} <= set(entry.levels):
-        raise TaskError(f"{path}: '{name}' needs at least the levels easy and middle.")
+    if "easy" not in entry.levels:
+        raise TaskError(f"{path}: '{name}' needs at least the level easy.")
     if not name.replace("_", "").isalnum() or not name.isascii():
         raise TaskError(f"{path}: the family name '{name}' may hold letters, digits and '_' only.")
     for level, config in entry.levels.items():

@@ -17,13 +17,11 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from decimal import localcontext
 from importlib.util import find_spec
-from random import Random
 from types import ModuleType
 from typing import Any, Literal, TypeAlias
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.records import Mark, Question, Verdict
-from sapo_desktop.tasks.bf_loops import loop_output
 from sapo_desktop.tasks.catalogue import Catalogue, Family, Level, TaskKey
 from sapo_desktop.tasks.extraction import extract_answer
 from sapo_desktop.tasks.grammars import parse_answer
@@ -139,7 +137,6 @@ class Examiner:
         return entry
 
     def _make(self, task: TaskKey, seed: int) -> dict[str, Any]:
-        family, level = self.catalogue.find(task)
         dataset = self._dataset(task)
         # All datasets of the catalogue seed item i with `self.seed + i`: setting the seed of one dataset
         # object equals making a dataset of size 1 anew (a test compares them), without reading its word
@@ -148,7 +145,7 @@ class Examiner:
         try:
             # Some generators print, and some set the precision of decimals for everything that follows.
             with time_limit(QUESTION_SECONDS), localcontext(), contextlib.redirect_stdout(io.StringIO()):
-                entry = _bf_entry(dataset, seed) if _is_bf_loop(family, level) else dataset[0]
+                entry = dataset[0]
         except TimeLimitReached as error:
             raise TaskError(
                 f"The question {task} with seed {seed} took too long to make and is left out."
@@ -204,17 +201,3 @@ def library_version() -> str:
     from importlib.metadata import version
 
     return version("reasoning_gym")
-
-
-def _is_bf_loop(family: Family, level: Level) -> bool:
-    return family.dataset == "bf" and level.config.get("difficulty", 1) != 1
-
-
-def _bf_entry(dataset: Any, seed: int) -> dict[str, Any]:
-    """The entry that the bf dataset makes of this seed, its output computed by bf_loops."""
-    rng = Random(seed)
-    source = dataset.generate_bfit_code(dataset.config.difficulty, rng)
-    program = dataset.compile_bfit_code_to_bf(source)
-    answer = loop_output(source)
-    question = rng.choice(dataset._prompt_templates).format(bf_program=program)
-    return {"question": question, "answer": answer, "metadata": {"bfit_code": source, "bf_program": program}}

@@ -55,10 +55,6 @@ def test_task_ids_never_change_between_releases_by_mistake() -> None:
     }
 
 
-def test_bf_loops_print_what_the_library_says() -> None:
-    assert scene("bf_loops") == {"different": []}
-
-
 def test_another_hash_seed_is_refused() -> None:
     finished = run_scene("truths", hash_seed="random")
     assert finished.returncode != 0
