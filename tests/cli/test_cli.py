@@ -1,0 +1,261 @@
+"""Exit codes, streams and suggestions of every command, on a node without a process."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop.cli import main
+from sapo_desktop.core.errors import ModelError, SapoError
+from sapo_desktop.worker import messages as m
+from tests.cli.fake_node import FakeDoor, FakeNode, round_report
+
+
+@pytest.fixture
+def door() -> FakeDoor:
+    """A node that runs already and has played 30 rounds."""
+    return FakeDoor(node=FakeNode(rounds=[round_report(number) for number in range(1, 31)]), there=True)
+
+
+class Words:
+    """Runs commands on one folder and keeps what they said."""
+
+    def __init__(self, folder: Path, door: FakeDoor, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder = folder
+        self.door = door
+        self._capsys = capsys
+        self.stdout = self.stderr = ""
+
+    def __call__(self, *words: str) -> int:
+        code = main([*words, "--data", str(self.folder)], self.door)
+        self.stdout, self.stderr = self._capsys.readouterr()
+        return code
+
+    @property
+    def lines(self) -> list[dict[str, object]]:
+        return [json.loads(line) for line in self.stdout.splitlines()]
+
+
+@pytest.fixture
+def run(tmp_path: Path, door: FakeDoor, capsys: pytest.CaptureFixture[str]) -> Words:
+    return Words(tmp_path, door, capsys)
+
+
+def test_without_a_command_it_says_what_to_do(run: Words) -> None:
+    assert run() == 0
+    assert "sapo-desktop run" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("stauts",), "Did you mean status?"),
+        (("run", "--rounds", "0"), "above zero"),
+        (("run", "--rounds", "many"), "whole number"),
+        (("run", "--mix", "5/5"), "one of 2/6"),
+        (("run", "--silo", "--mix", "4/4"), "--silo means no external groups"),
+        (("run", "--set", "seed"), "KEY=VALUE"),
+        (("run", "--set", "sede=3"), "did you mean seed?"),
+        (("run", "--curriculum", "of"), "Did you mean off?"),
+        (("pause", "--for", "soon"), "not a duration"),
+        (("pause", "--until", "later"), "not a time"),
+        (("eval", "--checkpoint", "bset"), "Did you mean best?"),
+        (("checkpoints", "back", "last"), "already"),
+        (("settings", "set", "seed", "-1"), "whole number"),
+        (("settings", "reset"), "--all"),
+        (("ask", " "), "Write a question"),
+        (("export", "--format", "gguf"), "--to"),
+        (("tasks", "shwo", "gcd"), "Did you mean show?"),
+    ],
+)
+def test_wrong_usage_is_one_sentence_and_exit_code_2(run: Words, words: tuple[str, ...], said: str) -> None:
+    assert run(*words) == 2
+    assert said in run.stderr
+    assert run.stderr.count("\n") == 1
+    assert not run.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("tasks", "show", "gdc"), "Did you mean gcd?"),
+        (("tasks", "show", "gcd/esy"), "Did you mean easy?"),
+        (("tasks", "try", "gcd", "--level", "mittle"), "Did you mean middle?"),
+        (("checkpoints", "back", "99"), "There is no checkpoint 99"),
+    ],
+)
+def test_what_does_not_exist_is_one_sentence_and_exit_code_1(run: Words, words: tuple[str, ...], said: str) -> None:
+    assert run(*words) == 1
+    assert said in run.stderr
+    assert run.stderr.count("\n") == 1
+
+
+def test_a_failure_has_a_traceback_only_with_debug(run: Words, door: FakeDoor) -> None:
+    door.node.fail = ModelError("The model folder is damaged: install again.")
+    assert run("ask", "hello") == 1
+    assert run.stderr == "The model folder is damaged: install again.\n"
+    assert run("ask", "hello", "--debug") == 1
+    assert "Traceback" in run.stderr
+
+
+def test_a_bug_is_shown_as_one(run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FakeNode, "_status", lambda self: 1 / 0)
+    assert run("status") == 1
+    assert "bug in SAPO Desktop: ZeroDivisionError" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize("words", [("status",), ("pause",), ("resume",), ("finish",)])
+def test_commands_for_a_running_node_need_one(run: Words, door: FakeDoor, words: tuple[str, ...]) -> None:
+    door.there = False
+    assert run(*words) == 1
+    assert "No node runs" in run.stderr
+
+
+def test_quit_without_a_node_is_done_already(run: Words, door: FakeDoor) -> None:
+    door.there = False
+    assert run("quit") == 0
+
+
+def test_an_unknown_folder_is_compared_with_its_neighbours(
+    tmp_path: Path, door: FakeDoor, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "node-one").mkdir()
+    assert main(["status", "--data", str(tmp_path / "node-on")], door) == 1
+    assert "Did you mean node-one?" in capsys.readouterr().err
+
+
+def test_status_for_people_and_for_machines(run: Words) -> None:
+    assert run("status") == 0
+    assert "starter on cpu" in run.stdout
+    assert "1,241 an hour" in run.stdout
+    assert run("status", "--json") == 0
+    assert run.lines[0]["event"] == "status"
+    assert run.lines[0]["round"] == 30
+
+
+def test_pause_says_until_when(run: Words, door: FakeDoor) -> None:
+    assert run("pause", "--for", "1h30m") == 0
+    assert door.node.requests[-1] == m.Pause(seconds=5400)
+    assert "until" in run.stdout
+    assert run("pause", "--until", "tomorrow") == 0
+    assert "00:00" in run.stdout
+    assert run("pause") == 0
+    assert door.node.requests[-1] == m.Pause(seconds=None)
+
+
+def test_a_node_started_for_one_question_is_ended_after_it(run: Words, door: FakeDoor) -> None:
+    door.there = False
+    assert run("ask", "What is 17 + 25?") == 0
+    assert isinstance(door.node.requests[-1], m.Quit)
+    assert door.node.closed == 1
+
+
+def test_a_node_started_for_one_question_is_ended_after_a_failure_too(run: Words, door: FakeDoor) -> None:
+    door.there = False
+    assert run("checkpoints", "back", "99") == 1
+    assert isinstance(door.node.requests[-1], m.Quit)
+
+
+def test_a_node_that_was_given_rounds_meanwhile_goes_on(run: Words, door: FakeDoor) -> None:
+    door.there = False
+    door.node.state = "working"
+    assert run("ask", "What is 17 + 25?") == 0
+    assert not [request for request in door.node.requests if isinstance(request, m.Quit)]
+
+
+def test_a_running_node_is_not_ended(run: Words, door: FakeDoor) -> None:
+    assert run("ask", "What is 17 + 25?") == 0
+    assert not [request for request in door.node.requests if isinstance(request, m.Quit)]
+
+
+def test_hostile_answers_are_plain_on_a_terminal_and_escaped_in_json(run: Words) -> None:
+    assert run("ask", "hello") == 0
+    assert run.stdout == "48 = 1*36 + 12 [red]12[/red]\n"
+    assert run("ask", "hello", "--json") == 0
+    assert run.stdout.isascii()
+    assert "\x1b" not in run.stdout
+    assert "\x1b[2J" in str(run.lines[0]["text"])
+
+
+def test_an_argument_that_is_no_text_in_this_encoding_is_asked_all_the_same(run: Words, door: FakeDoor) -> None:
+    assert run("ask", "caf\udce9?") == 0
+    asked = door.node.requests[-1]
+    assert isinstance(asked, m.Ask)
+    assert asked.question == "caf\ufffd?"
+
+
+def test_settings_are_shown_set_and_reset(run: Words, door: FakeDoor) -> None:
+    assert run("settings", "set", "seed", "7") == 0
+    assert run("settings", "set", "max-tokens=64", "curriculum=off") == 0
+    assert (door.node.settings.seed, door.node.settings.max_tokens, door.node.settings.curriculum) == (7, 64, False)
+    assert run("settings", "get", "seed", "--json") == 0
+    assert run.lines == [
+        {"event": "setting", "key": "seed", "value": 7, "default": 0, "changed": True, "this_run_only": False}
+    ]
+    assert run("settings", "reset", "seed") == 0
+    assert door.node.settings.seed == 0
+    assert run("settings") == 0
+    assert "max_tokens" in run.stdout
+
+
+def test_tasks_are_listed_shown_and_tried(run: Words, door: FakeDoor) -> None:
+    assert run("tasks") == 0
+    assert "gcd/easy" in run.stdout
+    assert run("tasks", "show", "gcd/middle", "--json") == 0
+    assert [line["task"] for line in run.lines] == ["gcd/middle"]
+    assert run("tasks", "try", "gcd", "--level", "hard", "--answer", "12", "--seed", "3") == 0
+    assert door.node.requests[-1] == m.TryTask(task="gcd/hard", seed=3, answer="12")
+    assert "✓ solved" in run.stdout
+
+
+def test_checkpoints_show_the_base_and_what_is_kept(run: Words) -> None:
+    assert run("checkpoints") == 0
+    assert "3.6 MB" in run.stdout
+    assert "best, last" in run.stdout
+    assert run("checkpoints", "back", "best") == 0
+
+
+def test_eval_gives_the_score_per_task(run: Words) -> None:
+    assert run("eval") == 0
+    assert "27% of 200 questions solved" in run.stdout
+    assert run("eval", "--checkpoint", "best", "--json") == 0
+    line = run.lines[0]
+    assert list(line)[:5] == ["event", "checkpoint", "score", "partial", "tasks"]
+    assert (line["checkpoint"], line["score"], line["tasks"]) == ("best", 0.27, {"gcd/easy": 0.27})
+
+
+def test_export_resolves_the_folder_where_the_user_stands(
+    run: Words, door: FakeDoor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("export", "--format", "gguf", "--to", "out") == 0
+    assert door.node.requests[-1] == m.ExportModel(format="gguf", to=str(tmp_path / "out"), checkpoint="last")
+
+
+def test_history_shows_the_newest_rounds_and_writes_all(run: Words, tmp_path: Path) -> None:
+    assert run("history") == 0
+    assert "  30 " in run.stdout
+    assert "   1 " not in run.stdout
+    assert run("history", "--csv", str(tmp_path / "h.csv")) == 0
+    rows = (tmp_path / "h.csv").read_text().splitlines()
+    assert len(rows) == 31
+    assert rows[0].startswith("round,reward,solved,partial,swarm_reward")
+    assert run("history", "--rollouts", str(tmp_path / "r.jsonl")) == 0
+    answers = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
+    assert [answer["round"] for answer in answers] == list(range(1, 31))
+
+
+def test_a_file_that_cannot_be_written_is_one_sentence(run: Words, tmp_path: Path) -> None:
+    assert run("history", "--csv", str(tmp_path / "no" / "h.csv")) == 1
+    assert "could not be written" in run.stderr
+
+
+def test_doctor_tells_what_it_found_even_where_the_node_fails(run: Words, door: FakeDoor, tmp_path: Path) -> None:
+    assert run("doctor") == 0
+    assert "torch" in run.stdout
+    door.node.fail = SapoError("The starter is missing.")
+    assert run("doctor", "--report", str(tmp_path / "report.txt")) == 1
+    assert "did not answer: The starter is missing." in (tmp_path / "report.txt").read_text()

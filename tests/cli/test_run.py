@@ -1,0 +1,209 @@
+"""`run` against a node without a process: what is said, when it ends, what Ctrl-C means."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop.cli import main
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.worker import messages as m
+from tests.cli.fake_node import FakeDoor, FakeNode, round_report
+
+ROUND_LINE = {
+    "event": "round",
+    "swarm_reward": None,
+    "local_groups": 8,
+    "external_groups": 0,
+    "seconds": 2.9,
+    "step": False,
+    "note": "",
+}
+
+
+def run(folder: Path, door: FakeDoor, *words: str) -> int:
+    return main(["run", "--data", str(folder), *words], door)
+
+
+def sent(node: FakeNode, kind: type[m.Message]) -> list[m.Message]:
+    return [request for request in node.requests if isinstance(request, kind)]
+
+
+def events(text: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_three_rounds_then_the_node_ends_and_a_summary_closes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    door = FakeDoor()
+    assert run(tmp_path, door, "--rounds", "3") == 0
+    words = capsys.readouterr().out
+    assert "first answer after" in words
+    assert words.count("\nround ") == 3
+    assert "3 rounds in" in words
+    assert "Held-out  21% (base)" in words
+    assert str(tmp_path) in words
+    assert sent(door.node, m.StartRounds) == [m.StartRounds(rounds=3)]
+    assert sent(door.node, m.Quit) == [m.Quit()]
+
+
+def test_json_lines_alone_on_stdout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(tmp_path, FakeDoor(), "--rounds", "2", "--json") == 0
+    told = capsys.readouterr()
+    lines = events(told.out)
+    assert told.out.isascii()
+    assert [line["event"] for line in lines if line["event"] not in ("answer", "state")] == [
+        *("start", "round", "checkpoint", "eval", "eval", "round", "checkpoint", "end"),
+    ]
+    rounds = [line for line in lines if line["event"] == "round"]
+    assert list(rounds[0])[:9] == [
+        *("event", "round", "reward", "solved", "partial", "swarm_reward"),
+        *("local_groups", "external_groups", "seconds"),
+    ]
+    assert ROUND_LINE.items() <= rounds[0].items()
+    assert (lines[-1]["rounds"], lines[-1]["failed"]) == (2, False)
+    assert "2 rounds in" in told.err
+
+
+def test_options_are_settings_of_this_run(tmp_path: Path) -> None:
+    door = FakeDoor()
+    words = ["--seed", "3", "--tasks", "gcd,lcm/easy", "--curriculum", "off", "--set", "max-tokens=64", "--silo"]
+    assert run(tmp_path, door, "--rounds", "1", *words) == 0
+    assert door.overrides == {
+        "seed": "3",
+        "tasks": "gcd,lcm/easy",
+        "curriculum": "off",
+        "max_tokens": "64",
+        "silo": "on",
+        "mix": "8/0",
+    }
+
+
+def test_a_node_at_work_is_watched_not_told(tmp_path: Path) -> None:
+    node = FakeNode(state="working", rounds=[round_report(1)])
+    door = FakeDoor(node=node, there=True)
+
+    async def end_soon() -> None:
+        await asyncio.sleep(0.05)
+        node._end()
+
+    original = node.call
+
+    async def call(request: m.Request) -> m.Reply:
+        if isinstance(request, m.GetHistory):
+            node.playing = asyncio.create_task(end_soon())
+        return await original(request)
+
+    node.call = call  # type: ignore[method-assign]
+    assert run(tmp_path, door) == 0
+    assert not sent(node, m.StartRounds)
+    assert not sent(node, m.Quit)
+    assert not door.owned
+
+
+def test_an_idle_node_is_set_to_work_and_owned(tmp_path: Path) -> None:
+    door = FakeDoor(there=True)
+    assert run(tmp_path, door, "--rounds", "1") == 0
+    assert door.owned
+    assert sent(door.node, m.StartRounds)
+
+
+def test_other_settings_than_the_running_nodes_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    door = FakeDoor(node=FakeNode(state="working", settings=Settings(seed=1)), there=True)
+    assert run(tmp_path, door, "--seed", "2") == 1
+    assert "another seed" in capsys.readouterr().err
+    assert not sent(door.node, m.Quit)
+
+
+def test_a_node_that_vanishes_is_a_failure_with_advice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(tmp_path, FakeDoor(node=FakeNode(die_after=1))) == 1
+    assert "ended without a word" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("event", "reason"),
+    [
+        (m.Stopping(failed=True, reason="The disk is full."), "The disk is full."),
+        (m.StateChanged(state="failed", reason="The engine keeps dying."), "The engine keeps dying."),
+    ],
+)
+def test_a_node_that_fails_gives_its_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], event: m.Event, reason: str
+) -> None:
+    node = FakeNode()
+
+    async def fail(rounds: int | None) -> None:
+        node.publish(event)
+
+    node._play = fail  # type: ignore[method-assign]
+    assert run(tmp_path, FakeDoor(node=node), "--json") == 1
+    told = capsys.readouterr()
+    assert told.err.endswith(reason + "\n")
+    last = events(told.out)[-1]
+    assert (last["event"], last["failed"], last["reason"]) == ("end", True, reason)
+
+
+class Interrupted(FakeNode):
+    """Sends this process signals while it plays: one each time it gets to a round named in `at`."""
+
+    def __init__(self, at: Sequence[int], number: int = signal.SIGINT) -> None:
+        super().__init__(delay=0.01)
+        self._at = list(at)
+        self._signal = number
+
+    async def _play_one(self, number: int, solved: float) -> None:
+        while number in self._at:
+            self._at.remove(number)
+            os.kill(os.getpid(), self._signal)
+            await asyncio.sleep(0.01)
+        await super()._play_one(number, solved)
+
+
+def test_ctrl_c_finishes_the_round_and_ends(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    node = Interrupted([2])
+    assert run(tmp_path, FakeDoor(node=node)) == 0
+    assert sent(node, m.Quit) == [m.Quit(finish_round=True)]
+    assert len(node.rounds) == 2
+    assert "2 rounds in" in capsys.readouterr().out
+
+
+def test_ctrl_c_twice_ends_without_the_half_round(tmp_path: Path) -> None:
+    node = Interrupted([2, 2])
+    assert run(tmp_path, FakeDoor(node=node)) == 0
+    assert sent(node, m.Quit) == [m.Quit(finish_round=True), m.Quit()]
+    assert len(node.rounds) == 1
+
+
+def test_sigterm_ends_at_once(tmp_path: Path) -> None:
+    node = Interrupted([2], signal.SIGTERM)
+    assert run(tmp_path, FakeDoor(node=node)) == 0
+    assert sent(node, m.Quit) == [m.Quit()]
+
+
+def test_ctrl_c_leaves_a_node_that_is_only_watched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    node = Interrupted([2])
+    node.state = "working"
+    original = node.call
+
+    async def call(request: m.Request) -> m.Reply:
+        if isinstance(request, m.GetHistory):
+            node.playing = asyncio.create_task(node._play(None))
+        return await original(request)
+
+    node.call = call  # type: ignore[method-assign]
+    assert run(tmp_path, FakeDoor(node=node, there=True)) == 0
+    assert not sent(node, m.Quit)
+    assert "the node goes on" in capsys.readouterr().err
+
+
+def test_the_signals_are_given_back(tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    assert run(tmp_path, FakeDoor(), "--rounds", "1") == 0
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before

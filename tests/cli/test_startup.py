@@ -1,0 +1,52 @@
+"""What a command costs before it does anything: no slow library is imported, and a closed pipe is no failure."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SLOW = "{'torch', 'transformers', 'reasoning_gym', 'rich', 'websockets', 'numpy', 'nacl', 'keyring', 'psutil'}"
+
+
+def python(code: str, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, timeout=60, check=False)
+
+
+def loaded_after(words: list[str]) -> str:
+    code = (
+        "import sys\nfrom sapo_desktop.cli import main\n"
+        f"try:\n    main({words!r})\nexcept SystemExit:\n    pass\n"
+        f"print(sorted({SLOW} & set(sys.modules)), file=sys.stderr)"
+    )
+    return python(code).stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("words", [["--help"], [], ["--version"], ["run", "--help"], ["stauts"]])
+def test_help_and_mistakes_import_nothing_slow(words: list[str]) -> None:
+    assert loaded_after(words) == "[]"
+
+
+def test_status_without_a_node_imports_no_engine_and_no_view(tmp_path: Path) -> None:
+    loaded = loaded_after(["status", "--data", str(tmp_path)])
+    assert not {"torch", "transformers", "reasoning_gym", "rich", "numpy"} & set(
+        loaded.strip("[]").replace("'", "").split(", ")
+    )
+
+
+def test_a_closed_pipe_is_quiet() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "sapo_desktop"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    os.close(writer)
+    assert done.stderr == ""
