@@ -88,6 +88,7 @@ class Node:
         self.evaluator = evaluator
         self.keeper = keeper
         self.phase: Phase = "waiting"
+        self.round_in_hand = counters.round + 1
         self.rounds_left: int | None = None
         self.round_seconds: list[float] = []
         self.when_finished: Callable[[], None] | None = None
@@ -175,6 +176,7 @@ class Node:
     async def _play_round(self) -> RoundResult | None:
         """One round; None where it was discarded."""
         plan = plan_round(self.settings, self.counters, self.levels)
+        self.round_in_hand = plan.number
         self._round = asyncio.get_running_loop().create_task(
             run_round(plan, self.examiner, self.engine, _Watcher(self))
         )
@@ -345,10 +347,10 @@ class Node:
 
     def show_phase(self, phase: Phase) -> None:
         self.phase = phase
-        self._publish(PhaseChanged(round=self.counters.round + 1, phase=phase))
+        self._publish(PhaseChanged(round=self.round_in_hand, phase=phase))
 
     def show_progress(self, phase: Phase, done: int, total: int) -> None:
-        self._publish(Progressed(round=self.counters.round + 1, phase=phase, done=done, total=total))
+        self._publish(Progressed(round=self.round_in_hand, phase=phase, done=done, total=total))
 
     def show_answers(self, groups: Sequence[Group]) -> None:
         """The best answer to each question: what a person likes to watch."""
@@ -356,7 +358,7 @@ class Node:
             best = max(range(len(group.marks)), key=lambda place: group.marks[place].partial)
             self._publish(
                 Answered(
-                    round=self.counters.round + 1,
+                    round=self.round_in_hand,
                     task=group.question.task,
                     question=group.question.text,
                     completion=group.completions[best].text,
