@@ -41,7 +41,8 @@ def run_command(root: str, arguments: list[str], usage: str) -> int:
 
 
 def _start(python: Path, arguments: list[str]) -> int:
-    env = without_foreign_paths(os.environ)
+    # The node and the processes it starts load modules from the environment, never from the current folder.
+    env = {**without_foreign_paths(os.environ), "PYTHONSAFEPATH": "1"}
     if os.name == "nt":  # exec would give the console back while the node still runs
         return subprocess.call([python, *arguments], env=env)
     sys.stdout.flush()

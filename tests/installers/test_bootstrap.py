@@ -36,7 +36,7 @@ def test_a_node_starts_from_a_path_with_spaces_and_a_second_start_needs_nothing(
 
 @pytest.mark.slow
 def test_without_a_network_a_sentence_says_so_and_the_next_start_goes_on(checkout: Checkout) -> None:
-    dead = {"PIP_NO_INDEX": "0", "PIP_FIND_LINKS": "", "PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_RETRIES": "0"}
+    dead = {"PIP_NO_INDEX": "0", "PIP_FIND_LINKS": "", "PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_RETRIES": "1"}
     failed = checkout.start("setup", **dead)
     assert failed.returncode == 1
     assert "could not be reached" in failed.stderr and "Traceback" not in failed.stderr
@@ -75,11 +75,15 @@ def test_a_set_up_killed_in_the_middle_goes_on(checkout: Checkout, instant: str)
 @unix_only
 def test_two_starts_at_once_take_turns(checkout: Checkout) -> None:
     both = [
-        subprocess.Popen(checkout.command("run"), env=checkout.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        # From a folder that has a package of the same name: what is started is the checkout's own.
+        subprocess.Popen(
+            checkout.command("run"), cwd=ROOT, env=checkout.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
         for _ in range(2)
     ]
     ends = [child.communicate(timeout=300) for child in both]
     assert [child.returncode for child in both] == [0, 0]
+    assert all(out.startswith(b"node run ") for out, _ in ends)
     assert sum(b"waiting for it" in err for _, err in ends) == 1
 
 
