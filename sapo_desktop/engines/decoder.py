@@ -44,9 +44,7 @@ class PromptBatch:
         size = max(1, PREFILL_TOKENS // self.ids.shape[1])
         cut = range(0, len(self.ids), size)
         return [
-            PromptBatch(
-                self.ids[i : i + size], self.pads[i : i + size], torch.arange(len(self.ids[i : i + size]))
-            )
+            PromptBatch(self.ids[i : i + size], self.pads[i : i + size], torch.arange(len(self.ids[i : i + size])))
             for i in cut
         ]
 

@@ -29,6 +29,13 @@ class _Affine:
     def __call__(self, x: Tensor) -> Tensor:
         return F.linear(x, self.weight, self.bias)
 
+    def added_to(self, residual: Tensor, x: Tensor) -> Tensor:
+        """Return residual + x W^T + b; all [..., features], the product and the sum in one operation."""
+        flat = torch.addmm(residual.view(-1, residual.shape[-1]), x.view(-1, x.shape[-1]), self.weight.T)
+        if self.bias is not None:
+            flat = flat + self.bias
+        return flat.view(residual.shape)
+
 
 @dataclass(frozen=True)
 class _Layer:
@@ -88,9 +95,9 @@ class WrittenOutModel:
         q]."""
         for number, layer in enumerate(self.layers):
             mixed = attend(number, layer.qkv(_rms(x, layer.norm, self.shape.eps)))
-            x = x + layer.out(mixed)
+            x = layer.out.added_to(x, mixed)
             gate, up = layer.gate_up(_rms(x, layer.mlp_norm, self.shape.eps)).chunk(2, -1)
-            x = x + layer.down(F.silu(gate) * up)
+            x = layer.down.added_to(x, F.silu(gate) * up)
         return x
 
     def logits(self, x: Tensor) -> Tensor:
@@ -109,9 +116,7 @@ class WrittenOutDecoding:
         blocks = [_Prefill(model, part, self._cos, self._sin) for part in batch.blocks()]
         self.first_logits = torch.cat([block.logits for block in blocks])[batch.rows]
         self._keys = [self._spread([b.keys[i] for b in blocks], batch.rows) for i in range(len(model.layers))]
-        self._values = [
-            self._spread([b.values[i] for b in blocks], batch.rows) for i in range(len(model.layers))
-        ]
+        self._values = [self._spread([b.values[i] for b in blocks], batch.rows) for i in range(len(model.layers))]
         self._pads = batch.pads[batch.rows]
         self._mask = self._pad_mask()
 
@@ -133,9 +138,11 @@ class WrittenOutDecoding:
                 count, size.kv_heads, size.head
             )
             query = qk[:, : size.heads].reshape(count * size.kv_heads, -1, size.head)
-            scores = torch.bmm(query * scale, keys[:, :now].transpose(1, 2))
-            if mask is not None:
-                scores = scores + mask
+            past = keys[:, :now].transpose(1, 2)
+            if mask is None:
+                scores = torch.bmm(query, past).mul_(scale)
+            else:
+                scores = torch.baddbmm(mask, query, past, alpha=scale)
             return torch.bmm(scores.softmax(-1), values[:, :now]).view(count, -1)
 
         return model.logits(model.run(model.embedding[tokens], attend))
@@ -215,7 +222,9 @@ def start_written_out(model: WrittenOutModel) -> Start:
 
 def _rms(x: Tensor, weight: Tensor, eps: float) -> Tensor:
     wide = x.float()
-    return weight * (wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + eps)).to(x.dtype)
+    # One reduction over x instead of a square and a mean; what follows has one number a row.
+    square = torch.linalg.vector_norm(wide, dim=-1, keepdim=True).square_()
+    return weight * (wide * torch.rsqrt_(square.div_(x.shape[-1]).add_(eps))).to(x.dtype)
 
 
 def _pack(layer: Any, merged: bool) -> _Layer:

@@ -103,8 +103,7 @@ def generate(job: GenerationJob, start: Start, device: torch.device, watch: Watc
                 raise
             if len(rows) == 1:
                 raise OutOfMemory(
-                    "There is not enough memory for a single answer. "
-                    "Shorten the answers or choose a smaller model."
+                    "There is not enough memory for a single answer. Shorten the answers or choose a smaller model."
                 ) from error
             watch.finished, watch.tokens = before
             done.forget(rows)

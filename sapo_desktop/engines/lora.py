@@ -72,9 +72,7 @@ class Policy:
     def save(self, folder: Path) -> list[str]:
         """Write the trained part into `folder`; return the names of the files."""
         if self.method == "full":
-            save_file(
-                {n: p.detach().contiguous() for n, p in self.trainable().items()}, folder / WEIGHTS_FILE
-            )
+            save_file({n: p.detach().contiguous() for n, p in self.trainable().items()}, folder / WEIGHTS_FILE)
             return [WEIGHTS_FILE]
         self.model.save_pretrained(folder)
         (folder / "README.md").unlink(missing_ok=True)  # peft's empty model card

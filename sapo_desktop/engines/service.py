@@ -36,9 +36,7 @@ class TorchEngine:
         torch.set_num_threads(max(1, request.threads))
         self.lm: LanguageModel = load_language_model(Path(request.model), request.device, request.dtype)
         if request.trainer.method == "full" and self.lm.dtype != torch.float32:
-            raise UsageError(
-                "Full training needs float32 weights. Set the number format to float32, or use LoRA."
-            )
+            raise UsageError("Full training needs float32 weights. Set the number format to float32, or use LoRA.")
         self.policy = Policy(self.lm.model, request.trainer)
         self.trainer = GrpoTrainer(self.policy, request.trainer, self.lm.device)
         self._packed: dict[bool, tuple[int, WrittenOutModel]] = {}

@@ -65,16 +65,12 @@ class LanguageModel:
             return list(self.tokenizer(question)["input_ids"])
         turn = [{"role": "user", "content": question}]
         return list(
-            self.tokenizer.apply_chat_template(
-                turn, add_generation_prompt=True, tokenize=True, return_dict=False
-            )
+            self.tokenizer.apply_chat_template(turn, add_generation_prompt=True, tokenize=True, return_dict=False)
         )
 
     def text(self, tokens: list[int]) -> str:
         """Return the tokens as text, special tokens left out."""
-        return str(
-            self.tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        )
+        return str(self.tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
     def encode_foreign(self, text: str, end: bool) -> list[int] | None:
         """Return a peer's text as ids with special tokens taken as plain text, None where it spells one.
@@ -116,14 +112,10 @@ def load_language_model(folder: Path, device: str = "auto", dtype: str = "auto")
             output_loading_info=True,
         )
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, json.JSONDecodeError) as error:
-        raise ModelError(
-            f"The model in {folder} cannot be read: {error}. Get the folder again, whole."
-        ) from error
+        raise ModelError(f"The model in {folder} cannot be read: {error}. Get the folder again, whole.") from error
     if info["missing_keys"] or info["mismatched_keys"]:
         lacking = ", ".join(sorted(map(str, [*info["missing_keys"], *info["mismatched_keys"]]))[:3])
-        raise ModelError(
-            f"The weights in {folder} are not complete ({lacking}). Get the folder again, whole."
-        )
+        raise ModelError(f"The weights in {folder} are not complete ({lacking}). Get the folder again, whole.")
     count = sum(p.numel() for p in model.parameters())
     loaded = LanguageModel(folder, model.to(where).eval(), tokenizer, where, precision, count)
     _check_kind(loaded)
@@ -148,9 +140,7 @@ def _check_kind(loaded: LanguageModel) -> None:
     head = loaded.model.get_output_embeddings()
     capped = getattr(config, "final_logit_softcapping", None) or getattr(config, "logit_scale", None)
     if head is None or getattr(head, "bias", None) is not None or capped:
-        raise ModelError(
-            f"Models of type {config.model_type} are not supported: their output layer is unusual."
-        )
+        raise ModelError(f"Models of type {config.model_type} are not supported: their output layer is unusual.")
     if loaded.tokenizer.eos_token_id is None:
         raise ModelError(f"The tokenizer in {loaded.folder} names no end-of-sequence token.")
 

@@ -28,7 +28,7 @@ from sapo_desktop.engines.memory import is_out_of_memory, release_memory
 
 
 @dataclass
-class _Before:
+class Before:
     """Per sequence of a batch, log-probabilities [answer tokens] from before the step."""
 
     old: dict[int, Tensor] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class _Before:
 
 
 @dataclass
-class _Update:
+class Update:
     """What one optimiser step saw."""
 
     loss: float = 0.0
@@ -76,8 +76,8 @@ class GrpoTrainer:
         teaching = [i for i, s in enumerate(batch) if s.tokens and self._teaches(s)]
         if not any(batch[i].advantage for i in teaching):
             return self._report(batch, tokens, began, skipped=True)
-        before = _Before()
-        update = _Update()
+        before = Before()
+        update = Update()
         for _ in range(self.settings.updates):
             update = self._update(batch, teaching, tokens, before)
         learned = sum(len(batch[i].tokens) for i in teaching)
@@ -102,14 +102,12 @@ class GrpoTrainer:
         normaliser."""
         return bool(sequence.advantage) or self.settings.kl_weight > 0
 
-    def _update(
-        self, batch: Sequence[TrainingSequence], teaching: list[int], tokens: int, before: _Before
-    ) -> _Update:
+    def _update(self, batch: Sequence[TrainingSequence], teaching: list[int], tokens: int, before: Before) -> Update:
         """Take one optimiser step, in ever smaller micro-batches until one fits."""
         while True:
             self.optimiser.zero_grad(set_to_none=True)
             try:
-                update = self._accumulate(batch, teaching, tokens, before)
+                update = self.accumulate(batch, teaching, tokens, before)
                 break
             except (MemoryError, RuntimeError) as error:
                 if not is_out_of_memory(error):
@@ -128,11 +126,10 @@ class GrpoTrainer:
         self.policy.changed()
         return update
 
-    def _accumulate(
-        self, batch: Sequence[TrainingSequence], teaching: list[int], tokens: int, before: _Before
-    ) -> _Update:
-        """Add up the gradients of all micro-batches."""
-        update = _Update()
+    def accumulate(self, batch: Sequence[TrainingSequence], teaching: list[int], tokens: int, before: Before) -> Update:
+        """Add up the gradients of all micro-batches; `teaching` names the sequences that have any, `tokens`
+        counts those of the whole batch, `before` keeps log-probabilities from one update to the next."""
+        update = Update()
         clip = Clip(self.settings.clip_low, self.settings.clip_high)
         for part in micro_batches(batch, teaching, self.settings.micro_batch, self.device):
             if self.should_stop():
@@ -167,7 +164,7 @@ class GrpoTrainer:
         ]
         return importance_weights(old, torch.cat(sampled), self.settings.importance_cap)
 
-    def _reference(self, part: MicroBatch, before: _Before) -> Tensor | None:
+    def _reference(self, part: MicroBatch, before: Before) -> Tensor | None:
         """Return the base model's log-probabilities [N] where a KL term asks for them."""
         if not self.settings.kl_weight:
             return None
@@ -177,7 +174,7 @@ class GrpoTrainer:
             return _recall(before.reference, part, self.logprobs(part))
 
     @torch.no_grad()
-    def _drift(self, batch: Sequence[TrainingSequence], teaching: list[int], before: _Before) -> float:
+    def _drift(self, batch: Sequence[TrainingSequence], teaching: list[int], before: Before) -> float:
         """Return the mean k3 between the policies before and after the step, over the middle micro-batch
         only: a full pass would cost a third of the step for one figure."""
         parts = micro_batches(batch, teaching, self.settings.micro_batch, self.device)
@@ -185,9 +182,7 @@ class GrpoTrainer:
         old = torch.cat([before.old[i] for i in part.sequences])
         return float(k3(self.logprobs(part), old).mean())
 
-    def _report(
-        self, batch: Sequence[TrainingSequence], tokens: int, began: float, skipped: bool
-    ) -> StepReport:
+    def _report(self, batch: Sequence[TrainingSequence], tokens: int, began: float, skipped: bool) -> StepReport:
         return StepReport(
             loss=0.0,
             grad_norm=0.0,

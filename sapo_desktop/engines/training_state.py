@@ -59,9 +59,7 @@ def restore_trainer(trainer: GrpoTrainer, folder: Path, weights_only: bool = Fal
         )
     parameters = trainer.policy.trainable()
     moments = read_tensors(folder / OPTIMISER_FILE)
-    check_fit(
-        {f"{kind}.{n}": p.shape for kind in ("exp_avg", "exp_avg_sq") for n, p in parameters.items()}, moments
-    )
+    check_fit({f"{kind}.{n}": p.shape for kind in ("exp_avg", "exp_avg_sq") for n, p in parameters.items()}, moments)
     trainer.policy.load(folder)
     trainer.optimiser = trainer.fresh_optimiser()
     if weights_only or not state.steps:
@@ -87,7 +85,5 @@ def _read_state(folder: Path) -> TrainerState:
     except (OSError, msgspec.DecodeError) as error:
         raise CheckpointError(f"{path} cannot be read: {error}. Go back to an older checkpoint.") from error
     if state.version > STATE_VERSION:
-        raise CheckpointError(
-            f"{path} was written by a newer version of SAPO Desktop. Update, or start anew."
-        )
+        raise CheckpointError(f"{path} was written by a newer version of SAPO Desktop. Update, or start anew.")
     return state

@@ -1,0 +1,30 @@
+"""Micro-batches: where the answer tokens are and which hidden state predicts them."""
+
+from __future__ import annotations
+
+import torch
+
+from sapo_desktop.core.records import TrainingSequence
+from sapo_desktop.engines.batches import micro_batches
+
+CPU = torch.device("cpu")
+SHORT = TrainingSequence(prompt=[1, 2], tokens=[3], advantage=0.5)
+LONG = TrainingSequence(prompt=[4], tokens=[5, 6, 7, 8, 9, 10, 11, 12], advantage=-1.0)
+
+
+def test_answers_stand_right_after_their_prompts() -> None:
+    (part,) = micro_batches([SHORT, LONG], [0, 1], 4, CPU)
+    assert part.sequences == [1, 0]
+    assert part.ids.shape == (2, 16)  # 9 rounded up to a multiple of 8
+    assert part.ids[0].tolist() == [*range(4, 13), *[0] * 7]
+    assert part.ids[1].tolist() == [1, 2, 3, *[0] * 13]
+    # The last prompt token predicts the first answer token: position 0 of row 0, position 1 of row 1.
+    assert part.predicts.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 17]
+    assert part.targets.tolist() == [5, 6, 7, 8, 9, 10, 11, 12, 3]
+    assert part.lengths == [8, 1]
+    assert part.advantages.tolist() == [-1.0] * 8 + [0.5]
+
+
+def test_longest_come_first_and_every_sequence_once() -> None:
+    parts = micro_batches([SHORT, LONG, SHORT, LONG, SHORT], [0, 1, 2, 4], 2, CPU)
+    assert [part.sequences for part in parts] == [[1, 0], [2, 4]]

@@ -1,0 +1,24 @@
+"""Which errors mean that memory ran out."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from sapo_desktop.engines.memory import is_out_of_memory
+
+
+def test_the_cpu_allocators_own_error_is_known() -> None:
+    with pytest.raises(RuntimeError) as caught:
+        torch.empty(1 << 55)
+    assert is_out_of_memory(caught.value)
+
+
+@pytest.mark.parametrize("error", [MemoryError(), torch.OutOfMemoryError("CUDA out of memory")])
+def test_other_allocators(error: BaseException) -> None:
+    assert is_out_of_memory(error)
+
+
+@pytest.mark.parametrize("error", [RuntimeError("shapes differ"), ValueError("can't allocate memory")])
+def test_other_errors(error: BaseException) -> None:
+    assert not is_out_of_memory(error)
