@@ -93,7 +93,7 @@ class Progress:
     def _note_activity(self, line: str) -> None:
         if _FETCHED.match(line):
             self.fetched += 1
-        elif match := _ACTIVITY.match(line):
+        elif (match := _ACTIVITY.match(line)) and "finished with status" not in line:
             what = "" if match[1] == "Installing" else _short(match[2])
             self.activity = f"{match[1].lower()} {what}".rstrip()
 
