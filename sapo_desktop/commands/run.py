@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from argparse import Namespace
+from collections.abc import Mapping
 
 from sapo_desktop.commands.context import Context
 from sapo_desktop.commands.settings import typed_values
@@ -33,7 +34,7 @@ async def run(context: Context, args: Namespace) -> None:
                     await attached.ended()
         finally:
             drawing.cancel()
-    _close(context, dashboard, watch.failure)
+    _close(context, dashboard, watch.failure, overrides if attached.started else {})
 
 
 def run_overrides(args: Namespace) -> dict[str, str]:
@@ -58,7 +59,7 @@ async def _draw(view: View) -> None:
         view.redraw()
 
 
-def _close(context: Context, dashboard: Dashboard, failure: str) -> None:
+def _close(context: Context, dashboard: Dashboard, failure: str, only_now: Mapping[str, str]) -> None:
     """The last JSON line, the closing summary, and the failure if it was one."""
     now = time.monotonic()
     change = dashboard.tally.change
@@ -76,7 +77,7 @@ def _close(context: Context, dashboard: Dashboard, failure: str) -> None:
         data=str(context.folder),
     )
     if dashboard.tally.rounds or not failure:
-        lines = summary_lines(dashboard, now, context.out.glyphs, data_option=context.data_option)
+        lines = summary_lines(dashboard, now, context.out.glyphs, data_option=context.data_option, only_now=only_now)
         context.out.say("\n".join(lines))
     if failure:
         raise SapoError(failure)

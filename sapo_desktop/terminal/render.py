@@ -6,6 +6,8 @@ runs, what it does, how far it is; reward and held-out score; marks per task; ne
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
@@ -51,7 +53,7 @@ def render(view: Dashboard, width: int, height: int, glyphs: Glyphs, now: float)
 def _header(view: Dashboard, width: int, glyphs: Glyphs, now: float) -> list[Text]:
     mode = f"silo, {view.mix}" if view.silo else f"swarm, {view.mix}, {view.peers} peers"
     facts = [
-        view.model,
+        PurePath(view.model).name,
         f"seed {view.seed}" if view.seed is not None else "",
         mode if view.model else "",
         view.device,
@@ -61,7 +63,7 @@ def _header(view: Dashboard, width: int, glyphs: Glyphs, now: float) -> list[Tex
         "".join(dot + _shown(fact, glyphs) for fact in facts if fact)
     )
     wanted = "" if view.rounds_wanted is None else f" of {view.rounds_wanted:,}"
-    count = Text(f"{view.tally.rounds:,}{wanted} rounds here", style="dim")
+    count = Text(f"{view.tally.rounds:,}{wanted} rounds in this view", style="dim")
     sentence = Text(_shown(view.reason, glyphs), style=_STATE_STYLES.get(view.state, "bold"))
     return [
         _ends(title, count, width, glyphs),

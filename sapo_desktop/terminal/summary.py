@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping
+
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.glyphs import Glyphs
 from sapo_desktop.terminal.wording import amount, duration, percent
 
 
-def summary_lines(view: Dashboard, now: float, glyphs: Glyphs, *, data_option: str = "") -> list[str]:
-    """Lines for a person. `data_option` is what the next commands need to find the same folder."""
+def summary_lines(
+    view: Dashboard, now: float, glyphs: Glyphs, *, data_option: str = "", only_now: Mapping[str, str] | None = None
+) -> list[str]:
+    """Lines for a person.
+
+    `data_option` is what the next commands need to find the same folder; `only_now` the settings that the command
+    line gave to this run, which the next one does not have.
+    """
     tally = view.tally
     lines = [f"{amount(tally.rounds, 'round')} in {duration(now - view.opened)}."]
     if tally.change and tally.rounds > 1:
@@ -21,19 +30,26 @@ def summary_lines(view: Dashboard, now: float, glyphs: Glyphs, *, data_option: s
         base = f"{percent(view.base)} (base) {glyphs.arrow} " if view.base is not None else ""
         lines.append(f"Held-out  {base}{percent(view.best)} (best), own validation questions")
     lines.append(f"Kept in   {view.data}")
-    lines += ["", *_next_steps(view, data_option)]
-    return lines
+    return [
+        *lines,
+        "",
+        "Try next",
+        *(f"  {name:<14} {step}" for name, step in _next_steps(view, data_option, only_now or {})),
+    ]
 
 
-def _next_steps(view: Dashboard, data_option: str) -> list[str]:
-    which = "best" if view.best is not None else "last"
+def _next_steps(view: Dashboard, data_option: str, only_now: Mapping[str, str]) -> list[tuple[str, str]]:
+    which = " --checkpoint best" if view.best is not None else ""
+    # Another model would not fit the adapter, so it has to be kept before anything else is asked.
+    kept = [f"model={shlex.quote(only_now['model'])}"] if "model" in only_now else []
+    again = "".join(f" --set {shlex.quote(f'{key}={value}')}" for key, value in only_now.items() if key != "model")
     question = next((answer.question for answer in reversed(view.answers) if answer.solved), "What is 17 + 25?")
     if len(question) > 70 or any(mark in question for mark in "\"'`$\\!"):
         question = "What is 17 + 25?"
-    steps = [
-        ("go on", f"sapo-desktop run{data_option}"),
-        ("quiz it", f'sapo-desktop ask "{question}" --checkpoint {which}{data_option}'),
-        ("score it", f"sapo-desktop eval --checkpoint {which}{data_option}"),
-        ("take it along", f"sapo-desktop export --format merged --checkpoint {which} --to my-model{data_option}"),
+    return [
+        *(("keep the model", f"sapo-desktop settings set {setting}{data_option}") for setting in kept),
+        ("go on", f"sapo-desktop run{again}{data_option}"),
+        ("quiz it", f'sapo-desktop ask "{question}"{which}{data_option}'),
+        ("score it", f"sapo-desktop eval{which}{data_option}"),
+        ("take it along", f"sapo-desktop export --format merged --to my-model{which}{data_option}"),
     ]
-    return ["Try next", *(f"  {name:<14} {command}" for name, command in steps)]

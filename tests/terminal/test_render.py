@@ -48,7 +48,7 @@ def test_every_line_fits(width: int, height: int, glyphs: object) -> None:
 def test_80x24_shows_everything_that_matters() -> None:
     text = "\n".join(line.plain for line in render(busy_view(), 80, 24, UNICODE, 123.0))
     for word in (
-        *("SAPO Desktop", "starter", "seed 1", "silo, 8/0", "40 of 300 rounds", "Training round 41"),
+        *("SAPO Desktop", "starter", "seed 1", "silo, 8/0", "40 of 300 rounds in this view", "Training round 41"),
         *("38/64", "1,200 rounds/h", "left", "reward 0.60", "held-out 30%", "base 21%", "best 30%"),
         *("gcd/easy", "60%", "56%", "320", "✓ lcm/easy", "Out of memory: [b]smaller[/b]", "Ctrl-C"),
     ):
