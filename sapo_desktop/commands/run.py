@@ -34,6 +34,9 @@ async def run(context: Context, args: Namespace) -> None:
                     await attached.ended()
         finally:
             drawing.cancel()
+    if watch.goes_on:
+        context.out.say(f"The node goes on. Look: sapo-desktop status{context.data_option}")
+        return
     _close(context, dashboard, watch.failure, overrides if attached.started else {})
 
 

@@ -51,6 +51,8 @@ class Watch:
     attached: Attached
     in_charge: bool = False
     failure: str = ""
+    goes_on: bool = False
+    """Whether the node was left at its work."""
     told_to_end: bool = False
     """Whether the node is ending because it was told to."""
     _begun: bool = False
@@ -159,6 +161,7 @@ class Watch:
             self._ask_to_quit("Ending; nothing has begun yet.", finish_round=False)
             self._left.set()
         elif not self.in_charge:
+            self.goes_on = True
             self._say("Leaving; the node goes on.")
             self._left.set()
         elif self._interrupts == 1:

@@ -14,7 +14,7 @@ from rich.text import Text
 from sapo_desktop.terminal.dashboard import AnswerShown, Dashboard, TaskTrack
 from sapo_desktop.terminal.glyphs import Glyphs
 from sapo_desktop.terminal.sparkline import plot
-from sapo_desktop.terminal.wording import duration, percent
+from sapo_desktop.terminal.wording import amount, duration, percent
 
 _PHASES = {
     "waiting": "waiting",
@@ -62,8 +62,10 @@ def _header(view: Dashboard, width: int, glyphs: Glyphs, now: float) -> list[Tex
     title = Text("SAPO Desktop", style="bold cyan") + Text(
         "".join(dot + _shown(fact, glyphs) for fact in facts if fact)
     )
-    wanted = "" if view.rounds_wanted is None else f" of {view.rounds_wanted:,}"
-    count = Text(f"{view.tally.rounds:,}{wanted} rounds in this view", style="dim")
+    done = amount(view.tally.rounds, "round")
+    if view.rounds_wanted is not None:
+        done = f"{view.tally.rounds:,} of {amount(view.rounds_wanted, 'round')}"
+    count = Text(f"{done} in this view", style="dim")
     sentence = Text(_shown(view.reason, glyphs), style=_STATE_STYLES.get(view.state, "bold"))
     return [
         _ends(title, count, width, glyphs),
