@@ -86,7 +86,7 @@ class Watch:
             self.view.event(event)
             if await self._is_last(event):
                 return
-        raise ControlError(
+        self.failure = self.failure or (
             f"The node ended without a word; its log is in {self.context.folder / 'logs'}. Every finished round is "
             f"kept: go on with sapo-desktop run{self.context.data_option}"
         )

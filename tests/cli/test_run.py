@@ -123,8 +123,10 @@ def test_other_settings_than_the_running_nodes_are_refused(tmp_path: Path, capsy
 
 
 def test_a_node_that_vanishes_is_a_failure_with_advice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(tmp_path, FakeDoor(node=FakeNode(die_after=1))) == 1
-    assert "ended without a word" in capsys.readouterr().err
+    assert run(tmp_path, FakeDoor(node=FakeNode(die_after=1)), "--json") == 1
+    told = capsys.readouterr()
+    assert "ended without a word" in told.err
+    assert events(told.out)[-1]["failed"] is True
 
 
 @pytest.mark.parametrize(
