@@ -2,8 +2,8 @@
 
     python packaging/starter/check.py --model resources/starter [--questions 40] [--levels easy middle] [--json FILE]
 
-Only questions on the held-out side of the split, none twice; small families have fewer. *Solved* is a score of .99 or more
-with reasoning_gym's own scorer, which is safe here: the answers are this model's own and the scorers that evaluate
+Only questions on the held-out side of the split, none twice; small families have fewer. *Solved* is a score of .99
+or more with reasoning_gym's own scorer, which is safe here: the answers are this model's own and the scorers that evaluate
 answers as code get them only where they are digits. Left out: partial marks, hostile answers (the examiner's business).
 """
 

@@ -65,6 +65,7 @@ def freeze(run: Path, to: Path, scores: Path | None) -> None:
     network.generation_config.pad_token_id = words.pad_token_id
     to.mkdir(parents=True, exist_ok=True)
     network.to(torch.bfloat16).save_pretrained(to)
+    (to / "model.safetensors").chmod(0o644)
     tokenizer.save(to)
     shutil.copyfile(run / "training-log.jsonl", to / "training-log.jsonl")
     recipe = {

@@ -1,8 +1,8 @@
 """The fixed phrases of the catalogue's questions; each becomes one token of the starter.
 
-Only text that the datasets print word for word. A phrase must not end as another one begins: Hugging Face takes the
-leftmost longest phrase, llama.cpp the longest one anywhere, and they agree only where phrases cannot overlap (a test
-looks at every pair). Runs of one sign are the exception: every length up to the longest is there, so a run is one token.
+Only text that the datasets print word for word. Hugging Face takes the leftmost longest phrase, llama.cpp the longest
+one anywhere; they agree where phrases do not overlap in a text. So no phrase begins with a space, and a test reads the
+catalogue's questions both ways. Of runs of one sign every length up to the longest is there: a run is one token.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     python packaging/starter/prime.py --minutes 60 --out .cache/starter [--resume] [--seed 1] [--device auto]
 
-One stage, top to bottom: draw a batch, predict the completion, step. Cross-entropy on the completion and its <eos> only.
-Muon for the matrices, AdamW for embedding and norms. The learning rate follows the share of the time budget that is
-spent, so a slower machine makes fewer steps of the same schedule (and so the weights depend on the machine; data,
+One stage, top to bottom: draw a batch, predict the completion, step. Cross-entropy on the completion and its <eos>
+only. Muon for the matrices, AdamW for embedding and norms. The learning rate follows the share of the time budget that
+is spent, so a slower machine makes fewer steps of the same schedule (and so the weights depend on the machine; data,
 their order and the initial weights depend on the seed alone). A checkpoint every five minutes; `--resume` goes on from
 it after any kind of end. Left out: validation during the run (check.py does it), several devices, mixed chunks.
 """

@@ -24,7 +24,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 CHUNK = 640  # examples that are sorted by length together
 LONGEST = 300  # tokens of question and completion; longer ones are skipped
 
-# Share of `middle` questions per family: the dial for headroom. All others are `easy`; `hard` and `paper` are never used.
+# Share of `middle` questions per family: the dial for headroom. All others are `easy`; `hard`, `paper` are never used.
 MIDDLE = 0.08
 MIDDLE_OF: dict[str, float] = {"bf": 0.0}
 # How often a family is drawn, 1 unless it needs more or less than the others to learn.

@@ -1,4 +1,4 @@
-"""Worked steps lead to answers that reasoning_gym marks as solved, and stay short where the starter is trained on them."""
+"""Worked steps lead to answers that reasoning_gym marks as solved, and stay short where the starter is primed."""
 
 from __future__ import annotations
 

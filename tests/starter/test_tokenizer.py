@@ -1,4 +1,4 @@
-"""The starter's tokenizer: knows every text, keeps answers findable, and leaves no room for two readings of a question."""
+"""The starter's tokenizer: knows every text, keeps answers findable, and reads a question in one way only."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Worked steps: for each family a writer from a question (a reasoning_gym entry) to `steps<answer>ANSWER</answer>`.
 
 Steps are written from the question and say only what was computed; they are short and regular, so that a small
-character-level model can execute them. A writer answers None where it has no honest route; such a question is not primed.
+character-level model can execute them. A writer answers None where it has no honest route; such a question is not
+primed.
 """
 
 from __future__ import annotations

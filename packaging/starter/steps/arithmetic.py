@@ -1,4 +1,4 @@
-"""The written arithmetic that every family's steps are made of: columns from the right, partial products, small quotients.
+"""The written arithmetic that all steps are made of: columns from the right, partial products, small quotients.
 
 One notation for all families, so that what is learnt in one helps in the others. Nothing here knows a question.
 """
@@ -93,7 +93,7 @@ def quotient(left: int, right: int) -> str:
 
 
 def euclid(left: int, right: int) -> tuple[str, int]:
-    """Euclid's divisions with the multiple that is taken away, ``48%18:36=12 18%12:12=6 12%6:12=0``, and the divisor."""
+    """Euclid's divisions with the multiple taken away, ``48%18:36=12 18%12:12=6 12%6:12=0``, and the divisor."""
     large, small = max(left, right), min(left, right)
     lines = []
     while small:

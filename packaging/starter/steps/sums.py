@@ -18,7 +18,7 @@ LEGS = {
 
 
 def _evaluate(node: ast.expr, lines: list[str]) -> int:
-    """Value of an integer expression, innermost first; each operation is one line. Raises ArithmeticError, ValueError."""
+    """Value of an integer expression, innermost first, an operation a line. Raises ArithmeticError, ValueError."""
     match node:
         case ast.Constant(value=int(value)):
             return value
@@ -145,7 +145,7 @@ def _scaled(node: ast.expr, places: int, lines: list[str]) -> int:
 def _long_division(left: int, right: int, places: int, lines: list[str]) -> int:
     """left / right to `places` digits behind the point, a digit at a time: ``42/63=0r42 420/63=6r42``."""
     rest, divisor, digits = abs(left), abs(right), ""
-    for place in range(places + 1):
+    for _ in range(places + 1):
         lines.append(f"{rest}/{divisor}={rest // divisor}r{rest % divisor}")
         digits += str(rest // divisor)
         rest = rest % divisor * 10
