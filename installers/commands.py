@@ -54,7 +54,7 @@ def _test(root: Path, slow: bool) -> int:
     from installers.checks import run_checks
     from installers.llama import provide
 
-    prepare(root, "test", sys.stderr)
+    prepare(root, "slow" if slow else "test", sys.stderr)
     provide(root, sys.stderr)
     return run_checks(root, slow, sys.stdout, dict(os.environ))
 

@@ -24,8 +24,10 @@ from installers.progress import Progress
 from installers.tool import Tool, find_tool
 from installers.trouble import NOT_FOUND, CommandFailed, SetupError, explain
 
-Purpose: TypeAlias = Literal["run", "test"]
+Purpose: TypeAlias = Literal["run", "test", "slow"]
+PURPOSES: tuple[Purpose, ...] = ("run", "test", "slow")  # each has all that those before it have
 FORMAT = "1"
+TITLES = {"test": "Test tools", "slow": "What slow tests compare with"}
 
 
 def environment_python(root: Path) -> Path:
@@ -114,10 +116,10 @@ def _fill(root: Path, purpose: Purpose, out: TextIO, lock: IO[str]) -> None:
         with progress.step(f"PyTorch ({flavour.torch})"):
             _install_torch(root, flavour.torch, flavour.torch_index, tool, progress, keep_open)
     for path in locks:
-        with progress.step("Test tools" if path.stem == "test" else "Packages", of=_count(path)):
+        with progress.step(TITLES.get(path.stem, "Packages"), of=_count(path)):
             command = [*tool.install(environment_python(root)), "--require-hashes", "-r", str(path)]
             progress.run(command, tool.environment(), keep_open)
-    for done in ("run", purpose):
+    for done in PURPOSES[: PURPOSES.index(purpose) + 1]:
         _write_last(_stamp(root, done), f"{flavour.name} {fingerprint(root, done, flavour)}\n")
     progress.finished()
 
@@ -163,7 +165,8 @@ def _install_torch(
 
 def _locks(root: Path, purpose: Purpose, flavour: Flavour) -> list[Path]:
     folder = root / "packaging" / "requirements"
-    return [folder / f"{flavour.name}.txt", *([folder / "test.txt"] if purpose == "test" else [])]
+    extra = PURPOSES[1 : PURPOSES.index(purpose) + 1]
+    return [folder / f"{name}.txt" for name in (flavour.name, *extra)]
 
 
 def _stamp(root: Path, purpose: str) -> Path:

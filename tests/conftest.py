@@ -7,6 +7,7 @@ A skip that nobody reads hides a test that never runs. At a desk skips are count
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
 
 import pytest
 
@@ -14,19 +15,19 @@ IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item, call: pytest.CallInfo[None]
-) -> object:
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    if IN_CI and report.skipped and not hasattr(report, "wasxfail"):
-        if item.get_closest_marker("allowed_skip") is None:
-            report.outcome = "failed"
-            report.longrepr = f"{item.nodeid} was skipped in CI: {_reason(report)}"
+    is_skip = report.skipped and not hasattr(report, "wasxfail")
+    if IN_CI and is_skip and item.get_closest_marker("allowed_skip") is None:
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} was skipped in CI: {_reason(report)}"
     return report
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(collector: pytest.Collector) -> object:
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
     """A module that skips itself while it is collected (importorskip) counts as well."""
     report = yield
     if IN_CI and report.outcome == "skipped":

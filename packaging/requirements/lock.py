@@ -1,4 +1,4 @@
-"""Writes the locks in this folder: one for each platform, and one for the test tools.
+"""Writes the locks in this folder: one for each platform, and what tests add to it.
 
     python packaging/requirements/lock.py            (needs uv; asks the configured package index)
 
@@ -37,12 +37,15 @@ class Platform(NamedTuple):
 
 
 LINUX = "sys_platform == 'linux'"
+LINUX_PC = f"{LINUX} and platform_machine == 'x86_64'"
+LINUX_ARM = f"{LINUX} and platform_machine == 'aarch64'"
+MAC = "sys_platform == 'darwin' and platform_machine == 'arm64'"
 WINDOWS = "sys_platform == 'win32' and platform_machine == 'AMD64'"
 NEVER = "Resolved by machine from the packages' own metadata; never installed on such a machine."
 PLATFORMS = (
     Platform("linux-cpu", LINUX, "2.13.0+cpu", False, "Resolved by machine; installed and tested on x86_64."),
-    Platform("linux-cuda", f"{LINUX} and platform_machine == 'x86_64'", "2.13.0", True, NEVER),
-    Platform("mac-arm64", "sys_platform == 'darwin' and platform_machine == 'arm64'", "2.13.0", True, NEVER),
+    Platform("linux-cuda", LINUX_PC, "2.13.0", True, NEVER),
+    Platform("mac-arm64", MAC, "2.13.0", True, NEVER),
     Platform("win-cpu", WINDOWS, "2.13.0", True, NEVER),
     Platform("win-cuda", WINDOWS, "2.13.0", False, NEVER + " Its torch build was named by hand."),
 )
@@ -51,18 +54,31 @@ PLATFORMS = (
 def main() -> None:
     for platform in PLATFORMS:
         left_out = LEFT_OUT if platform.torch_in_lock else (*LEFT_OUT, "torch")
-        pins = (HERE / "runtime.in").read_text().replace("torch==2.13.0", f"torch=={platform.torch}")
+        pins = wanted("runtime").replace("torch==2.13.0", f"torch=={platform.torch}")
         lock = resolve(pins, platform.marker, left_out)
         if platform.name == "linux-cpu" and "nvidia" in lock:
             sys.exit("The CUDA build of torch was found for linux-cpu: see the head of this file.")
         write(platform.name, platform.tried, lock)
-    anywhere = f"({LINUX}) or (sys_platform == 'darwin') or (sys_platform == 'win32')"
+    anywhere = " or ".join(f"({marker})" for marker in (LINUX_PC, LINUX_ARM, MAC, WINDOWS))
     source = resolve("llama-cpp-python==0.3.36", anywhere, options=["--no-deps"])
     write("llama", "One source archive, which the bootstrap builds.", source)
-    # The tools go into the same environment: where both need a package, they take the node's version.
-    node = re.findall(r"^[a-z].*?(?= \\$)", (HERE / "linux-cpu.txt").read_text(), re.MULTILINE)
-    tools = (HERE / "test.in").read_text()
-    write("test", "Resolved by machine; installed and tested on Linux.", resolve(tools, anywhere, limits=node))
+    # These go into the same environment: where they need a package of the node, they take the node's version.
+    node = pins_of("linux-cpu")
+    write("test", "Resolved by machine; installed and tested on Linux.", resolve(wanted("test"), anywhere, limits=node))
+    present = [*pins_of("linux-cuda"), *pins_of("test")]
+    # The resolution meets the CUDA build of torch; what only that one needs is no test tool.
+    left_out = ["torch", "nvidia-cuda-cccl", *(pin.partition("==")[0] for pin in present)]
+    lock = resolve(wanted("slow"), anywhere, left_out, limits=[*node, *pins_of("test")])
+    write("slow", "Resolved by machine; installed and tested on Linux.", lock)
+
+
+def wanted(name: str) -> str:
+    return (HERE / f"{name}.in").read_text()
+
+
+def pins_of(lock: str) -> list[str]:
+    """`name==version ; marker` for every package of a lock that is written already."""
+    return re.findall(r"^[a-z].*?(?= \\$)", (HERE / f"{lock}.txt").read_text(), re.MULTILINE)
 
 
 def resolve(

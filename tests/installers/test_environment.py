@@ -95,13 +95,13 @@ def test_a_folder_that_cannot_be_written_gets_a_sentence(tmp_path: Path) -> None
 def test_the_repository_has_a_lock_for_every_flavour() -> None:
     root = Path(__file__).resolve().parents[2]
     for flavour in FLAVOURS.values():
-        for lock in environment._locks(root, "test", flavour):
+        for lock in environment._locks(root, "slow", flavour):
             text = lock.read_text()
             assert "--hash=sha256:" in text and "://" not in text
-            assert (flavour.torch is None) == ("\ntorch==" in text) or lock.stem == "test"
+            assert (flavour.torch is None) == ("\ntorch==" in text) or lock.stem in {"test", "slow"}
 
 
 def test_a_machine_without_a_gpu_gets_no_cuda_package() -> None:
     root = Path(__file__).resolve().parents[2]
-    for name in ("linux-cpu", "mac-arm64", "win-cpu"):
+    for name in ("linux-cpu", "mac-arm64", "win-cpu", "test", "slow"):
         assert "nvidia" not in (root / "packaging" / "requirements" / f"{name}.txt").read_text()
