@@ -3,8 +3,9 @@
     python packaging/starter/check.py --model resources/starter [--questions 40] [--levels easy middle] [--json FILE]
 
 Only questions on the held-out side of the split, none twice; small families have fewer. *Solved* is a score of .99
-or more with reasoning_gym's own scorer, which is safe here: the answers are this model's own and the scorers that evaluate
-answers as code get them only where they are digits. Left out: partial marks, hostile answers (the examiner's business).
+or more with reasoning_gym's own scorer. That is safe here: the answers are this model's own, and the scorer that
+evaluates answers as code gets them only where they are digits. Left out: partial marks, hostile answers (the
+examiner's business).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Muon for the matrices, in fp32 and many matrices at a time; AdamW (torch's) for everything else.
 
 torch.optim.Muon does its Newton-Schulz steps in bf16, matrix by matrix: on a CPU without bf16 arithmetic that costs
-more than the training step. The update is Jordan et al.'s (2024): momentum, orthogonalised, scaled by sqrt(rows / columns).
+more than the training step. The update is Jordan et al.'s (2024): momentum, orthogonalised, scaled by
+sqrt(rows / columns).
 """
 
 from __future__ import annotations

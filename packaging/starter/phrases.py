@@ -124,9 +124,9 @@ BOILERPLATE = [
     "}{",
     "}$",
     # propositional_logic
-    "The following question is a propositional logic reasoning question.\n\nIn the question we provide a list of premises. "
-    "The task is to infer a correct conclusion from the premise.\n\nFORMAT INSTRUCTIONS:\n"
-    "- Return the conclusion logic statement, as your final answer.\n- Use the following notation to denote symbols\n"
+    "The following question is a propositional logic reasoning question.\n\n"
+    "In the question we provide a list of premises. The task is to infer a correct conclusion from the premise.\n\n"
+    "FORMAT INSTRUCTIONS:\n- Return the conclusion logic statement, as your final answer.\n- Use the following notation to denote symbols\n"
     "    - OR = ∨\n    - AND = ∧\n    - IMPLIES = →\n    - IFF = ↔\n    - NOT = ¬\n\nHere is the question:\nGiven:\n",
     "\n.What can we conclude from the above statements?",
     "∨",
@@ -170,10 +170,12 @@ BOILERPLATE = [
     ". Determine the measure of the remaining angle."
     "Return only the angle as your answer.Do not give the units in your answer.",
     ".0°",
-    "A::B is a system with 4 tokens: `A#`, `#A`, `B#` and `#B`.\n\nAn A::B program is a sequence of tokens. Example:\n\n"
+    "A::B is a system with 4 tokens: `A#`, `#A`, `B#` and `#B`.\n\n"
+    "An A::B program is a sequence of tokens. Example:\n\n"
     "    B# A# #B #A B#\n\nTo *compute* a program, we must rewrite neighbor tokens, using the rules:\n\n"
     "    A# #A ... becomes ... nothing\n    A# #B ... becomes ... #B A#\n    B# #A ... becomes ... #A B#\n"
-    "    B# #B ... becomes ... nothing\n\nIn other words, whenever two neighbor tokens have their '#' facing each-other,\n"
+    "    B# #B ... becomes ... nothing\n\n"
+    "In other words, whenever two neighbor tokens have their '#' facing each-other,\n"
     "they must be rewritten according to the corresponding rule.\n\nNow, consider the following program:\n\n",
     "\n\nReturn the final state of the program.\n",
     "Decrypt this Caesar cipher text: ",
