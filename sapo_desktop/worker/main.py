@@ -159,6 +159,7 @@ class Worker:
             node.gate.move(Trigger.READY, f"Training round {node.counters.round + 1}")
         else:
             node.gate.move(Trigger.READY_IDLE, "Ready")
+        self._ready.set_result(self._requests(node))
         playing = asyncio.create_task(node.run())
         await asyncio.wait({playing, ending}, return_when=asyncio.FIRST_COMPLETED)
         failure = playing.exception() if playing.done() else None
@@ -246,17 +247,17 @@ class Worker:
             node.say("info", f"Going on under other conditions than before: {'; '.join(changed)}.")
         run = await keeper.call(history.begin_run, manifest)
         node.counters = msgspec.structs.replace(node.counters, run=run)
-        self._ready.set_result(
-            Requests(
-                node,
-                catalogue=self._catalogue,
-                settings_path=folder.settings,
-                overrides=self._options.overrides,
-                publish=self._server.publish,
-                quit=self._quit.set,
-            )
-        )
         return node
+
+    def _requests(self, node: Node) -> Requests:
+        return Requests(
+            node,
+            catalogue=self._catalogue,
+            settings_path=self._folder.settings,
+            overrides=self._options.overrides,
+            publish=self._server.publish,
+            quit=self._quit.set,
+        )
 
     def _first_counters(self, settings: Settings) -> Counters:
         return Counters(

@@ -1,11 +1,13 @@
-"""Kill -9 of any process of a node at random instants: is a checkpointed round ever lost, and is the run still the same?
+"""Kill -9 of any process of a node at random instants: is a checkpointed round ever lost, and is the run
+still the same?
 
-    python tests/attack/kills.py                    50 kills; the starter, in silo
-    python tests/attack/kills.py --quick            3 kills
+    python -m tests.attack.kills                    50 kills; the starter, in silo
+    python -m tests.attack.kills --quick            3 kills
 
-A first run is left alone. A second one of the same seed is killed again and again: the worker, the engine, the examiner or
-the terminal, drawn at random, at a random instant. Every `checkpoint` line that the terminal printed is a promise: the
-next round after a kill must be a later one. In the end the rewards of both runs are compared, round by round.
+A first run is left alone. A second one of the same seed is killed again and again: the worker, the engine,
+the examiner or the terminal, drawn at random, at a random instant. Every `checkpoint` line that the terminal
+printed is a promise: the next round after a kill must be a later one. In the end the rewards of both runs are
+compared, round by round.
 """
 
 from __future__ import annotations

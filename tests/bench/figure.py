@@ -1,7 +1,7 @@
 """What every script with a goal prints: a line per figure, for people or (`--json`) for packaging/figures.py.
 
-A script exits 0 whether or not its goals are held (DESIGN.md section 11): a machine that is busy is no reason for a red build,
-and the docs show what was measured either way.
+A script exits 0 whether or not its goals are held (DESIGN.md section 11): a machine that is busy is no reason
+for a red build, and the docs show what was measured either way.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import msgspec
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One measured value. `goal` is in words, `held` says whether the value meets it (None: there is no goal)."""
+    """One measured value. `goal` is in words, `held` says whether the value meets it (None: there is no
+    goal)."""
 
     name: str
     value: float

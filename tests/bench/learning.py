@@ -1,11 +1,12 @@
 """Does a node alone learn? The main job as a user starts it, from the frozen starter, and its held-out score.
 
-    python tests/bench/learning.py --out .cache/learning            300 rounds, seeds 1, 2, 3; resumes where it was ended
-    python tests/bench/learning.py --quick                          3 rounds, one seed, under a minute
+python -m tests.bench.learning --out .cache/learning            300 rounds, seeds 1, 2, 3; resumes where it
+was ended python -m tests.bench.learning --quick                          3 rounds, one seed, under a minute
 
-Every run is `sapo-desktop run --silo --curriculum off --seed S` in a data folder of its own. Base, last and best checkpoint
-are then scored on the public test set (share solved, greedy). The difference to the base is paired by question; its
-interval over the seeds is that of the questions' mean differences. Prints figures; `--record` keeps them for the docs.
+Every run is `sapo-desktop run --silo --curriculum off --seed S` in a data folder of its own. Base, last and
+best checkpoint are then scored on the public test set (share solved, greedy). The difference to the base is
+paired by question; its interval over the seeds is that of the questions' mean differences. Prints figures;
+`--record` keeps them for the docs.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def main() -> None:
     for figure in figures(curves):
         show(figure, given.json)
     if given.record:
-        command = f"python tests/bench/learning.py --rounds {rounds} --seeds {' '.join(map(str, seeds))}"
+        command = f"python -m tests.bench.learning --rounds {rounds} --seeds {' '.join(map(str, seeds))}"
         result = Learning(
             command=command + "".join(f" --set {item}" for item in given.set),
             rounds=rounds,
@@ -85,7 +86,9 @@ def run_seed(folder: Path, seed: int, rounds: int, settings: Sequence[str]) -> C
     if done < rounds:
         tell(f"seed {seed}: rounds {done + 1} to {rounds}")
         more = [part for item in settings for part in ("--set", item)]
-        command(folder, "run", "--silo", "--curriculum", "off", "--seed", str(seed), "--rounds", str(rounds - done), *more)
+        command(
+            folder, "run", "--silo", "--curriculum", "off", "--seed", str(seed), "--rounds", str(rounds - done), *more
+        )
     scored = {report.checkpoint for report in evals(folder, "test")}
     for name in CHECKPOINTS:
         if name not in scored:

@@ -1,0 +1,196 @@
+"""Writes the pages of docs/ that hold figures, from what the scripts in tests/bench and tests/attack recorded.
+
+    python packaging/figures.py                    reads docs/data/, writes docs/figures.md, docs/learning.md and .svg
+    python packaging/figures.py --measure first_answer kills ...      runs these scripts first and keeps what they print
+
+No figure is typed by hand. A goal that was missed is shown as missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tests.bench.figure import Figure  # noqa: E402
+from tests.bench.learning import Learning, gain, machine, mean_gain  # noqa: E402
+
+DATA = ROOT / "docs" / "data"
+WRITTEN = "<!-- Written by packaging/figures.py; do not edit. -->\n"
+SMOOTH = 20
+
+
+SCRIPTS = {
+    "first_answer": "tests.bench.first_answer",
+    "generate": "tests.bench.generate",
+    "train": "tests.bench.train",
+    "tasks": "tests.bench.tasks",
+    "kills": "tests.attack.kills",
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Write the pages of docs/ that hold figures.")
+    parser.add_argument("--measure", nargs="+", choices=SCRIPTS, default=[], help="run these scripts first")
+    for name in parser.parse_args().measure:
+        measure(name)
+    learning = msgspec.json.decode((DATA / "learning.json").read_bytes(), type=Learning)
+    (ROOT / "docs" / "learning.md").write_text(learning_page(learning), encoding="utf-8")
+    plot(learning, ROOT / "docs" / "learning.svg")
+    (ROOT / "docs" / "figures.md").write_text(figures_page(sorted(DATA.glob("*.jsonl"))), encoding="utf-8")
+
+
+def measure(name: str) -> None:
+    """Run a script and keep its figures with the conditions they were measured under."""
+    command = [sys.executable, "-m", SCRIPTS[name], "--json"]
+    printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, cwd=ROOT).stdout
+    head = {
+        "title": name.replace("_", " ").capitalize(),
+        "command": f"python -m {SCRIPTS[name]}",
+        "machine": machine(),
+        "date": datetime.date.today().isoformat(),
+    }
+    DATA.mkdir(exist_ok=True)
+    (DATA / f"{name}.jsonl").write_bytes(msgspec.json.encode(head) + b"\n" + printed)
+
+
+def learning_page(learning: Learning) -> str:
+    """Table and plot of the silo runs."""
+    rows = []
+    for curve in learning.curves:
+        base, last, best = (curve.test[name] for name in ("base", "last", "best"))
+        difference = gain(curve)
+        rows.append(
+            [
+                str(curve.seed),
+                f"{base.score:.3f}",
+                f"{last.score:.3f}",
+                f"{best.score:.3f} (round {best.round})",
+                f"{difference.value:+.3f} ({difference.low:+.3f} to {difference.high:+.3f})",
+                f"{mean(curve.rewards[:SMOOTH]):.3f} → {mean(curve.rewards[-SMOOTH:]):.3f}",
+                f"{curve.seconds / 60:.0f} min",
+            ]
+        )
+    total = mean_gain(learning.curves)
+    questions = learning.curves[0].test["base"].questions
+    return "\n".join(
+        [
+            WRITTEN,
+            "# What a node alone learns",
+            "",
+            f"{learning.rounds} rounds in silo from the frozen starter (manifest SHA-256 `{learning.starter[:16]}…`), "
+            f"curriculum off, on {learning.machine}. Score: share of {questions} held-out test questions solved, "
+            "answered greedily.",
+            "",
+            f"    {learning.command} --out .cache/learning --record docs/data/learning.json",
+            "    python packaging/figures.py",
+            "",
+            table(
+                [
+                    "seed",
+                    "base",
+                    "last",
+                    "best on validation",
+                    "gain of the last (95% interval)",
+                    f"reward, first and last {SMOOTH} rounds",
+                    "time",
+                ],
+                rows,
+            ),
+            "",
+            f"Mean gain over the seeds: **{total.value:+.3f}**, 95% interval {total.low:+.3f} to {total.high:+.3f} "
+            "(over questions, each with its mean over the seeds). The goal was +.05 with an interval above 0: "
+            f"{'held' if total.value >= 0.05 and total.low > 0 else 'missed'}.",
+            "",
+            "![Reward and validation score by round](learning.svg)",
+            "",
+            "## By task",
+            "",
+            table(["task", "base", "last, mean of the seeds", "difference"], task_rows(learning)),
+            "",
+        ]
+    )
+
+
+def task_rows(learning: Learning) -> list[list[str]]:
+    base = {mark.task: mark.solved for mark in learning.curves[0].test["base"].tasks}
+    rows = []
+    for task, before in base.items():
+        after = mean([mark.solved for c in learning.curves for mark in c.test["last"].tasks if mark.task == task])
+        rows.append([task, f"{before:.2f}", f"{after:.2f}", f"{after - before:+.2f}"])
+    return rows
+
+
+def figures_page(files: Sequence[Path]) -> str:
+    """One table per script; the first line of each file says how it was made."""
+    parts = [WRITTEN, "# Figures", "", "Machines are shared and noisy: trust ratios within one run more than times."]
+    for file in files:
+        lines = file.read_bytes().splitlines()
+        made = msgspec.json.decode(lines[0], type=dict[str, str])
+        measured = [msgspec.json.decode(line, type=Figure) for line in lines[1:]]
+        parts += [
+            "",
+            f"## {made['title']}",
+            "",
+            f"    {made['command']}",
+            "",
+            f"On {made['machine']}, {made['date']}.",
+            "",
+        ]
+        parts.append(table(["figure", "value", "goal", ""], [figure_row(figure) for figure in measured]))
+    return "\n".join(parts) + "\n"
+
+
+def figure_row(figure: Figure) -> list[str]:
+    held = {True: "held", False: "missed", None: ""}[figure.held]
+    return [
+        figure.name,
+        f"{figure.value:.4g} {figure.unit}",
+        figure.goal or "",
+        " ".join(filter(None, [held, figure.note])),
+    ]
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def plot(learning: Learning, path: Path) -> None:
+    """Smoothed training reward and validation score of every seed."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "sapo"  # the same data gives the same file
+    from matplotlib import pyplot
+
+    colours = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")  # Okabe and Ito: told apart by everyone
+    figure, axes = pyplot.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
+    for curve, colour in zip(learning.curves, colours, strict=False):
+        smooth = [mean(curve.rewards[max(0, n - SMOOTH) : n]) for n in range(1, len(curve.rewards) + 1)]
+        axes[0].plot(range(1, len(smooth) + 1), smooth, color=colour, label=f"seed {curve.seed}")
+        scores = sorted({report.round: report for report in curve.validation}.values(), key=lambda r: r.round)
+        axes[1].plot([r.round for r in scores], [r.score for r in scores], color=colour, marker=".")
+    axes[0].set(title=f"training reward, mean of {SMOOTH} rounds", xlabel="round")
+    axes[1].set(title="validation, share solved (greedy)", xlabel="round")
+    axes[0].legend(frameon=False)
+    for one in axes:
+        one.spines[["top", "right"]].set_visible(False)
+        one.grid(alpha=0.25)
+    figure.savefig(path, metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    main()

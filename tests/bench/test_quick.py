@@ -1,0 +1,31 @@
+"""Every script with figures still runs: `--quick --json`, so that none of them rots. What they measure is not judged."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import msgspec
+import pytest
+
+from tests.bench.figure import Figure
+
+SCRIPTS = [
+    "tests.bench.tasks",
+    "tests.bench.generate",
+    "tests.bench.train",
+    "tests.bench.first_answer",
+    "tests.bench.learning",
+    "tests.attack.kills",
+]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_a_quick_run_prints_its_figures(script: str) -> None:
+    command = [sys.executable, "-m", script, "--quick", "--json"]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    figures = [msgspec.json.decode(line, type=Figure) for line in printed.splitlines()]
+    assert figures
+    assert all(figure.unit for figure in figures)

@@ -1,0 +1,81 @@
+"""Starts whole nodes for tests: the real command line, worker, hosts and starter, in a folder of the test's own."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import psutil
+
+from sapo_desktop.core.records import RoundReport
+from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.client import Client, connect, start_worker
+from sapo_desktop.worker.history import History
+
+PATIENCE = 120.0
+QUIET = {"validate_every": "0", "curriculum": "off", "silo": "on"}
+"""Settings that keep a test short."""
+
+
+def sapo(data: Path, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    """Run a command of the product to its end."""
+    line = [sys.executable, "-m", "sapo_desktop", *arguments, "--data", str(data)]
+    return subprocess.run(line, check=check, capture_output=True, text=True, timeout=PATIENCE)
+
+
+async def worker(data: Path, rounds: int, seed: int = 1, **settings: str) -> Client:
+    """Start a worker that plays `rounds`, and attach to it as its owner."""
+    overrides = QUIET | {"seed": str(seed)} | settings
+    await start_worker(data, ["--overrides", msgspec.json.encode(overrides).decode(), "--rounds", str(rounds)])
+    return await connect(data, owner=True)
+
+
+async def until(client: Client, wanted: Callable[[m.Event], bool]) -> m.Event:
+    """The next event that `wanted` is true of."""
+    async with asyncio.timeout(PATIENCE):
+        async for event in client.events():
+            if wanted(event):
+                return event
+    raise AssertionError("the worker ended before it")
+
+
+def is_state(name: str) -> Callable[[m.Event], bool]:
+    return lambda event: isinstance(event, m.StateChanged) and event.state == name
+
+
+def finished(number: int) -> Callable[[m.Event], bool]:
+    return lambda event: isinstance(event, m.RoundFinished) and event.report.round == number
+
+
+def host(worker_pid: int, kind: str) -> psutil.Process:
+    """The worker's host process of a kind."""
+    for child in psutil.Process(worker_pid).children(recursive=True):
+        if kind in child.cmdline():
+            return child
+    raise AssertionError(f"no {kind} runs")
+
+
+def wait_gone(pid: int) -> None:
+    """Return when a process has ended."""
+    deadline = time.monotonic() + 30
+    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < deadline, f"process {pid} lives on"
+        time.sleep(0.05)
+
+
+def reports(data: Path) -> list[RoundReport]:
+    """The rounds that count."""
+    history = History(data / "history.sqlite")
+    try:
+        return history.rounds().rounds
+    finally:
+        history.close()
+
+
+def rewards(data: Path) -> list[float]:
+    return [report.reward for report in reports(data)]

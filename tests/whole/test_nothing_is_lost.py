@@ -1,0 +1,101 @@
+"""A whole node with the starter, killed in the ways that matter (tests/attack/kills.py does it fifty times)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sapo_desktop.worker import messages as m
+from tests.whole.nodes import finished, host, is_state, reports, rewards, until, wait_gone, worker
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+
+
+def adapter(data: Path, number: int) -> dict[str, bytes]:
+    """The files of a checkpoint that training goes on from."""
+    folder = data / "checkpoints" / f"{number:08d}"
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix == ".safetensors"}
+
+
+def test_a_killed_and_resumed_run_equals_an_unbroken_one_bit_for_bit(tmp_path: Path) -> None:
+    broken, unbroken = tmp_path / "broken", tmp_path / "unbroken"
+
+    async def scene() -> None:
+        client = await worker(unbroken, 4)
+        await until(client, is_state("idle"))
+        await client.close()
+        wait_gone(client.worker_pid)
+
+        client = await worker(broken, 4)
+        await until(client, finished(2))
+        psutil.Process(client.worker_pid).kill()
+        wait_gone(client.worker_pid)
+        await client.close()
+        reached = max(report.round for report in reports(broken) if report.checkpoint)
+        client = await worker(broken, 4 - reached)
+        await until(client, is_state("idle"))
+        await client.close()
+        wait_gone(client.worker_pid)
+
+    asyncio.run(scene())
+    assert rewards(broken) == rewards(unbroken)
+    assert adapter(broken, 4) == adapter(unbroken, 4)
+    assert len(adapter(broken, 4)) >= 2
+
+
+@pytest.mark.parametrize("kind", ["engine", "examiner"])
+def test_a_killed_host_is_started_again_and_no_round_is_lost(tmp_path: Path, kind: str) -> None:
+    async def scene() -> None:
+        client = await worker(tmp_path, 3)
+        await until(client, finished(1))
+        host(client.worker_pid, kind).kill()
+        await until(client, is_state("idle"))
+        await client.close()
+
+    asyncio.run(scene())
+    assert [report.round for report in reports(tmp_path)] == [1, 2, 3]
+
+
+def test_a_pause_stops_all_computing_within_a_second_and_requests_still_work(tmp_path: Path) -> None:
+    async def scene() -> None:
+        client = await worker(tmp_path, 100)
+        await until(client, lambda event: isinstance(event, m.PhaseChanged) and event.phase == "generate")
+        engine = host(client.worker_pid, "engine")
+        started = time.monotonic()
+        await client.call(m.Pause())
+        assert time.monotonic() - started < 1
+        spent = sum(engine.cpu_times()[:2])
+        await asyncio.sleep(1.5)
+        assert sum(engine.cpu_times()[:2]) - spent < 0.05
+        asked = await client.call(m.Ask(question="What is 3 + 4?"))
+        assert isinstance(asked, m.Asked) and asked.tokens > 0
+        status = await client.call(m.GetStatus())
+        assert isinstance(status, m.Status) and status.state == "paused"
+        await client.call(m.Resume())
+        await until(client, lambda event: isinstance(event, m.RoundFinished))
+        await client.call(m.Quit())
+        await client.close()
+
+    asyncio.run(scene())
+
+
+def test_a_worker_whose_terminal_is_gone_ends_and_goes_on_at_the_next_start(tmp_path: Path) -> None:
+    async def scene() -> None:
+        client = await worker(tmp_path, 100)
+        await until(client, finished(1))
+        await client.close()
+        wait_gone(client.worker_pid)
+        before = [report.round for report in reports(tmp_path)]
+        client = await worker(tmp_path, 1)
+        await until(client, is_state("idle"))
+        await client.close()
+        after = [report.round for report in reports(tmp_path)]
+        assert after[: len(before)] == before
+        assert after == list(range(1, len(after) + 1))
+        assert len(after) == len(before) + 1
+
+    asyncio.run(scene())
