@@ -126,7 +126,8 @@ BOILERPLATE = [
     # propositional_logic
     "The following question is a propositional logic reasoning question.\n\n"
     "In the question we provide a list of premises. The task is to infer a correct conclusion from the premise.\n\n"
-    "FORMAT INSTRUCTIONS:\n- Return the conclusion logic statement, as your final answer.\n- Use the following notation to denote symbols\n"
+    "FORMAT INSTRUCTIONS:\n- Return the conclusion logic statement, as your final answer.\n"
+    "- Use the following notation to denote symbols\n"
     "    - OR = ∨\n    - AND = ∧\n    - IMPLIES = →\n    - IFF = ↔\n    - NOT = ¬\n\nHere is the question:\nGiven:\n",
     "\n.What can we conclude from the above statements?",
     "∨",
