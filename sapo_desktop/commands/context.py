@@ -16,7 +16,7 @@ from typing import Protocol, TypeVar
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.wording import nearest
-from sapo_desktop.worker.messages import Event, GetStatus, Progressed, Quit, Reply, Request, Status, Stopping
+from sapo_desktop.worker.messages import Evaluate, Event, GetStatus, Progressed, Quit, Reply, Request, Status, Stopping
 
 ReplyType = TypeVar("ReplyType")
 _LAST_WORD_SECONDS = 1.0
@@ -99,14 +99,16 @@ class Context:
                 await attached.ended()
 
     async def ask(self, request: Request, kind: type[ReplyType]) -> ReplyType:
-        """One request to the running node or to an idle one; the progress of a long one is shown."""
+        """One request to the running node or to an idle one."""
         async with self.any_node() as node:
             return await call(node, request, kind, self.out)
 
 
 async def call(node: Node, request: Request, kind: type[ReplyType], progress: Output | None = None) -> ReplyType:
-    """The reply to a request, as the type it must be; `progress` shows how far a long one is (terminals only)."""
-    meter = asyncio.create_task(_meter(node, progress)) if progress and progress.stderr.isatty() else None
+    """The reply to a request, as the type it must be; `progress` shows how far an evaluation is (terminals only)."""
+    meter: asyncio.Task[None] | None = None
+    if isinstance(request, Evaluate) and progress is not None and progress.stderr.isatty():
+        meter = asyncio.create_task(_meter(node, progress))
     try:
         reply = await node.call(request)
     except ControlError as error:
@@ -149,9 +151,9 @@ async def _meter(node: Node, out: Output) -> None:
     shown = False
     try:
         async for event in node.events():
-            if isinstance(event, Progressed) and event.total:
+            if isinstance(event, Progressed) and event.phase == "evaluate":
                 shown = True
-                out.stderr.write(f"\r{event.phase} {event.done}/{event.total}  ")
+                out.stderr.write(f"\rheld-out questions {event.done}/{event.total}  ")
                 out.stderr.flush()
     finally:
         if shown:
