@@ -25,13 +25,13 @@ CHUNK = 640  # examples that are sorted by length together
 LONGEST = 300  # tokens of question and completion; longer ones are skipped
 
 # Share of `middle` questions per family: the dial for headroom. All others are `easy`; `hard`, `paper` are never used.
-MIDDLE = 0.08
+MIDDLE = 0.03
 MIDDLE_OF: dict[str, float] = {"bf": 0.0}
 # How often a family is drawn, 1 unless it needs more or less than the others to learn.
 WEIGHT_OF: dict[str, float] = {
     "propositional_logic": 0.5,
     "spell_backward": 0.6,
-    "arc_1d": 0.5,
+    "arc_1d": 0.3,
     "binary_matrix": 0.8,
     "count_bits": 0.8,
     "ab": 0.8,
