@@ -37,7 +37,7 @@ async def run(context: Context, args: Namespace) -> None:
     if watch.goes_on:
         context.out.say(f"The node goes on. Look: sapo-desktop status{context.data_option}")
         return
-    _close(context, dashboard, watch.failure, overrides if attached.started else {})
+    _close(context, dashboard, watch.failure, _not_default(overrides) if attached.started else {})
 
 
 def run_overrides(args: Namespace) -> dict[str, str]:
@@ -60,6 +60,14 @@ async def _draw(view: View) -> None:
     while True:
         await asyncio.sleep(0.25)
         view.redraw()
+
+
+def _not_default(values: Mapping[str, str]) -> dict[str, str]:
+    return {
+        key: text
+        for key, text in values.items()
+        if settings_file.parse_value(key, text) != settings_file.describe(key).default
+    }
 
 
 def _close(context: Context, dashboard: Dashboard, failure: str, only_now: Mapping[str, str]) -> None:

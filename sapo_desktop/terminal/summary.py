@@ -9,6 +9,8 @@ from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.glyphs import Glyphs
 from sapo_desktop.terminal.wording import amount, duration, percent
 
+_OWN_OPTIONS = ("tasks", "seed", "mix", "curriculum")
+
 
 def summary_lines(
     view: Dashboard, now: float, glyphs: Glyphs, *, data_option: str = "", only_now: Mapping[str, str] | None = None
@@ -42,7 +44,7 @@ def _next_steps(view: Dashboard, data_option: str, only_now: Mapping[str, str]) 
     which = " --checkpoint best" if view.best is not None else ""
     # Another model would not fit the adapter, so it has to be kept before anything else is asked.
     kept = [f"model={shlex.quote(only_now['model'])}"] if "model" in only_now else []
-    again = "".join(f" --set {shlex.quote(f'{key}={value}')}" for key, value in only_now.items() if key != "model")
+    again = "".join(_option(key, value) for key, value in only_now.items() if key != "model")
     question = next((answer.question for answer in reversed(view.answers) if answer.solved), "What is 17 + 25?")
     if len(question) > 70 or any(mark in question for mark in "\"'`$\\!"):
         question = "What is 17 + 25?"
@@ -53,3 +55,10 @@ def _next_steps(view: Dashboard, data_option: str, only_now: Mapping[str, str]) 
         ("score it", f"sapo-desktop eval{which}{data_option}"),
         ("take it along", f"sapo-desktop export --format merged --to my-model{which}{data_option}"),
     ]
+
+
+def _option(key: str, value: str) -> str:
+    """The setting as `run` takes it."""
+    if key in _OWN_OPTIONS:
+        return f" --{key} {shlex.quote(value)}"
+    return f" --set {shlex.quote(f'{key}={value}')}"

@@ -1,0 +1,33 @@
+"""The closing words of a run."""
+
+from __future__ import annotations
+
+from sapo_desktop.terminal.dashboard import Dashboard
+from sapo_desktop.terminal.glyphs import ASCII
+from sapo_desktop.terminal.summary import summary_lines
+from sapo_desktop.worker import messages as m
+from tests.cli.fake_node import eval_report, round_report
+
+
+def test_rewards_scores_place_and_next_commands() -> None:
+    view = Dashboard("/home/ann/node", 0.0)
+    for number in (1, 2, 3):
+        view.apply(m.RoundFinished(report=round_report(number, number / 10)), float(number))
+    view.apply(m.EvalFinished(report=eval_report("base", 0, 0.2)), 4.0)
+    view.apply(m.EvalFinished(report=eval_report("3", 3, 0.3)), 5.0)
+    text = "\n".join(summary_lines(view, 65.0, ASCII, data_option=" --data n"))
+    assert "3 rounds in 1m 05s." in text
+    assert "Reward    0.10 -> 0.30  (first and last round)" in text
+    assert "20% (base) -> 30% (best)" in text
+    assert "/home/ann/node" in text
+    assert "sapo-desktop run --data n" in text
+    assert "--checkpoint best --data n" in text
+
+
+def test_settings_of_this_run_only_are_part_of_the_next_commands() -> None:
+    lines = summary_lines(
+        Dashboard("d", 0.0), 1.0, ASCII, only_now={"model": "/my model", "seed": "3", "max_tokens": "64"}
+    )
+    text = "\n".join(lines)
+    assert "settings set model='/my model'" in text
+    assert "sapo-desktop run --seed 3 --set max_tokens=64" in text
