@@ -20,8 +20,10 @@ from sapo_desktop.tasks.catalogue import family_of
 from sapo_desktop.tasks.heldout import SetName
 from sapo_desktop.tasks.identity import read_ids, write_ids
 from sapo_desktop.tasks.questions import FIRST_OWN_INDEX, SILO_NETWORK, question_seed, silo_key
+from sapo_desktop.tasks.limits import Limits
 from sapo_desktop.tasks.service import (
     AnswersToMark,
+    DescribeTasks,
     HeldOut,
     HeldOutQuestions,
     MarkAnswers,
@@ -31,6 +33,7 @@ from sapo_desktop.tasks.service import (
     SetQuestions,
     TaskIds,
     TaskIdsAre,
+    TaskList,
     Truth,
     TruthIs,
 )
@@ -114,6 +117,10 @@ class Examiner:
 
     async def held_out(self, which: SetName, secret: bytes) -> list[Question]:
         return (await self._asked(HeldOut(which=which, secret=secret), HeldOutQuestions)).questions
+
+    async def limits(self) -> Limits:
+        """What the examiner's process is kept from doing on this system."""
+        return (await self._asked(DescribeTasks(), TaskList)).limits
 
     async def truth(self, task: str, seed: int) -> str:
         return (await self._asked(Truth(task=task, seed=seed), TruthIs)).text

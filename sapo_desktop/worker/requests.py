@@ -340,7 +340,10 @@ class Requests:
                 "parameters": f"{loaded.parameters:,} ({loaded.trainable:,} trained)",
                 **{f"library {name}": version for name, version in loaded.versions.items()},
             }
-        values |= {f"examiner {name}": value for name, value in node.examiner.host.versions.items()}
+        values |= {f"library {name}": value for name, value in node.examiner.host.versions.items()}
+        async with node.gate.awake():
+            limits = await node.examiner.limits()
+        values |= {f"examiner {name}": str(value) for name, value in msgspec.structs.asdict(limits).items()}
         return m.Facts(values=values)
 
 
