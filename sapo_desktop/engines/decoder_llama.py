@@ -1,107 +1,14 @@
-"""Llama and Qwen2 decoding written out: fused matrices, the adapter merged in, a static cache.
-
-On a model of a few million parameters most of a step through transformers' modules is Python. Here a layer is
-some fifteen tensor operations. Weights are copied (that is how the adapter is merged and the matrices are
-fused), so only small models come this way; tests hold the logits equal to transformers' to 1e-4. Left out:
-sliding windows, rotary scalings that depend on the length, any other architecture.
-"""
+"""Decoding with the written-out Llama and Qwen2 of `llama.py`: a static cache, one token a sequence and
+step."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from sapo_desktop.engines.decoder import PromptBatch, Start, Started
-
-STATIC_ROPE = {"default", "linear", "llama3", "yarn"}
-
-
-@dataclass(frozen=True)
-class _Affine:
-    weight: Tensor
-    bias: Tensor | None
-
-    def __call__(self, x: Tensor) -> Tensor:
-        return F.linear(x, self.weight, self.bias)
-
-    def added_to(self, residual: Tensor, x: Tensor) -> Tensor:
-        """Return residual + x W^T + b; all [..., features], the product and the sum in one operation."""
-        flat = torch.addmm(residual.view(-1, residual.shape[-1]), x.view(-1, x.shape[-1]), self.weight.T)
-        if self.bias is not None:
-            flat = flat + self.bias
-        return flat.view(residual.shape)
-
-
-@dataclass(frozen=True)
-class _Layer:
-    norm: Tensor
-    qkv: _Affine
-    out: _Affine
-    mlp_norm: Tensor
-    gate_up: _Affine
-    down: _Affine
-
-
-@dataclass(frozen=True)
-class _Shape:
-    heads: int
-    kv_heads: int
-    head: int
-    eps: float
-
-
-def can_be_written_out(config: Any) -> bool:
-    """Say whether this architecture is the one written out here."""
-    rope = (config.rope_parameters or {}).get("rope_type", "default")
-    kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
-    return (
-        config.model_type in {"llama", "qwen2"}
-        and config.hidden_act == "silu"
-        and rope in STATIC_ROPE
-        and kinds == {"full_attention"}
-    )
-
-
-class WrittenOutModel:
-    """Weights packed for decoding; stale as soon as the model they were copied from changes."""
-
-    def __init__(self, model: Any, merged: bool) -> None:
-        """Copy a transformers model's weights, with its peft adapter added where `merged`."""
-        config, body = model.config, model.model
-        head = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-        self.shape = _Shape(config.num_attention_heads, config.num_key_value_heads, head, config.rms_norm_eps)
-        self.embedding = body.embed_tokens.weight.detach().clone()
-        self.norm = body.norm.weight.detach().clone()
-        self.output = model.get_output_embeddings().weight.detach().clone()
-        self.layers = [_pack(layer, merged) for layer in body.layers]
-        self._rotary = body.rotary_emb
-
-    def rotations(self, length: int) -> tuple[Tensor, Tensor]:
-        """Return cos and sin [length, head], sin with the sign of rotate_half's halves folded in."""
-        positions = torch.arange(length, device=self.embedding.device)[None]
-        cos, sin = self._rotary(self.embedding[:1], positions)
-        half = self.shape.head // 2
-        sign = torch.ones(self.shape.head, dtype=sin.dtype, device=sin.device)
-        sign[:half] = -1
-        return cos[0], sin[0] * sign
-
-    def run(self, x: Tensor, attend: Callable[[int, Tensor], Tensor]) -> Tensor:
-        """Return hidden states before the last norm; x [..., d], attend(layer, qkv [..., q + 2 kv]) -> [...,
-        q]."""
-        for number, layer in enumerate(self.layers):
-            mixed = attend(number, layer.qkv(_rms(x, layer.norm, self.shape.eps)))
-            x = layer.out.added_to(x, mixed)
-            gate, up = layer.gate_up(_rms(x, layer.mlp_norm, self.shape.eps)).chunk(2, -1)
-            x = layer.down.added_to(x, F.silu(gate) * up)
-        return x
-
-    def logits(self, x: Tensor) -> Tensor:
-        return F.linear(_rms(x, self.norm, self.shape.eps), self.output)
+from sapo_desktop.engines.llama import WrittenOutModel
 
 
 class WrittenOutDecoding:
@@ -218,39 +125,3 @@ def start_written_out(model: WrittenOutModel) -> Start:
         return Started(decoding.first_logits, decoding)
 
     return start
-
-
-def _rms(x: Tensor, weight: Tensor, eps: float) -> Tensor:
-    wide = x.float()
-    # One reduction over x instead of a square and a mean; what follows has one number a row.
-    square = torch.linalg.vector_norm(wide, dim=-1, keepdim=True).square_()
-    return weight * (wide * torch.rsqrt_(square.div_(x.shape[-1]).add_(eps))).to(x.dtype)
-
-
-def _pack(layer: Any, merged: bool) -> _Layer:
-    attention, mlp = layer.self_attn, layer.mlp
-    return _Layer(
-        norm=layer.input_layernorm.weight.detach().clone(),
-        qkv=_fuse([attention.q_proj, attention.k_proj, attention.v_proj], merged),
-        out=_fuse([attention.o_proj], merged),
-        mlp_norm=layer.post_attention_layernorm.weight.detach().clone(),
-        gate_up=_fuse([mlp.gate_proj, mlp.up_proj], merged),
-        down=_fuse([mlp.down_proj], merged),
-    )
-
-
-def _fuse(modules: list[Any], merged: bool) -> _Affine:
-    weights = [_effective(module, merged) for module in modules]
-    biases = [module.bias for module in modules]
-    bias = None if biases[0] is None else torch.cat([b.detach() for b in biases])
-    return _Affine(torch.cat(weights), bias)
-
-
-def _effective(module: Any, merged: bool) -> Tensor:
-    """Return the weight with the adapter's delta added; peft wraps a linear layer and keeps it as
-    base_layer."""
-    base = getattr(module, "base_layer", module)
-    weight: Tensor = base.weight.detach()
-    if merged and base is not module:
-        weight = weight + module.get_delta_weight("default").detach().to(weight.dtype)
-    return weight

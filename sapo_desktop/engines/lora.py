@@ -31,6 +31,8 @@ class Policy:
         self.causal = model
         self.method = settings.method
         self.version = 0
+        self.adapted = True
+        """False while the model answers as its base."""
         self._base: dict[str, Tensor] = {}
         if self.method == "lora":
             self.model = _with_adapter(model, settings)
@@ -55,15 +57,18 @@ class Policy:
     @contextmanager
     def as_base(self) -> Iterator[None]:
         """Inside, the model answers as the untrained base."""
-        if self.method == "lora":
-            with self.model.disable_adapter():
-                yield
-            return
-        self._swap()
+        self.adapted = False
         try:
-            yield
+            if self.method == "lora":
+                with self.model.disable_adapter():
+                    yield
+            else:
+                self._swap()
+                yield
         finally:
-            self._swap()
+            self.adapted = True
+            if self.method == "full":
+                self._swap()
 
     def reset(self) -> None:
         """Go back to the untrained start."""

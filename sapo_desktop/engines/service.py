@@ -18,15 +18,13 @@ from sapo_desktop.core.errors import HostError, UsageError
 from sapo_desktop.core.records import StepReport
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.decoder import Start, start_with_transformers
-from sapo_desktop.engines.decoder_llama import WrittenOutModel, can_be_written_out, start_written_out
+from sapo_desktop.engines.decoder_llama import start_written_out
 from sapo_desktop.engines.generation import Answers, GenerationJob, Watch, generate
+from sapo_desktop.engines.llama import WrittenOutModel
 from sapo_desktop.engines.lora import Policy
 from sapo_desktop.engines.torch_lm import LanguageModel, load_language_model
 from sapo_desktop.engines.trainer import GrpoTrainer
 from sapo_desktop.engines.training_state import reset_trainer, restore_trainer, save_trainer
-
-PACKED_PARAMETERS = 64_000_000
-"""Models up to this size are copied and packed for decoding; above it Python's share of a step is small."""
 
 
 class TorchEngine:
@@ -101,12 +99,13 @@ class TorchEngine:
         return generate(job, self._start(base), self.lm.device, watch)
 
     def _start(self, base: bool) -> Start:
-        if self.lm.parameters > PACKED_PARAMETERS or not can_be_written_out(self.lm.model.config):
+        if not self.trainer.written_out:
             return start_with_transformers(self.lm.model)
         wanted = 0 if base else self.policy.version
         held = self._packed.get(base)
         if held is None or held[0] != wanted:
-            held = (wanted, WrittenOutModel(self.lm.model, merged=not base))
+            with torch.no_grad():
+                held = (wanted, WrittenOutModel(self.lm.model, merged=not base))
             self._packed[base] = held
         return start_written_out(held[1])
 

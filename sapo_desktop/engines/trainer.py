@@ -22,6 +22,7 @@ from sapo_desktop.core.errors import HostCancelled, OutOfMemory
 from sapo_desktop.core.records import StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.engines.batches import MicroBatch, micro_batches
 from sapo_desktop.engines.grpo import Clip, importance_weights, k3, policy_loss
+from sapo_desktop.engines.llama import WrittenOutModel, can_be_written_out
 from sapo_desktop.engines.logprobs import token_logprobs
 from sapo_desktop.engines.lora import Policy
 from sapo_desktop.engines.memory import is_out_of_memory, release_memory
@@ -53,6 +54,7 @@ class GrpoTrainer:
         self.device = device
         self.should_stop: Callable[[], bool] = lambda: False
         self.optimiser = self.fresh_optimiser()
+        self.written_out = can_be_written_out(policy.causal)
 
     def fresh_optimiser(self) -> torch.optim.Adam:
         """Return Adam without memory of earlier steps."""
@@ -92,10 +94,16 @@ class GrpoTrainer:
 
     def logprobs(self, part: MicroBatch) -> Tensor:
         """Return log p of each answer token [N] at the training temperature."""
+        return token_logprobs(self._hidden(part), self.policy.output_weight(), part.targets, self.settings.temperature)
+
+    def _hidden(self, part: MicroBatch) -> Tensor:
+        """Return the hidden states [N, d] that predict the answer tokens."""
+        if self.written_out:
+            model = WrittenOutModel(self.policy.causal, merged=self.policy.adapted)
+            return model.hidden_states(part.ids, part.predicts)
         body = self.policy.causal.base_model
-        hidden = body(input_ids=part.ids, use_cache=False).last_hidden_state
-        chosen = hidden.reshape(-1, hidden.shape[-1])[part.predicts]
-        return token_logprobs(chosen, self.policy.output_weight(), part.targets, self.settings.temperature)
+        hidden: Tensor = body(input_ids=part.ids, use_cache=False).last_hidden_state
+        return hidden.reshape(-1, hidden.shape[-1])[part.predicts]
 
     def _teaches(self, sequence: TrainingSequence) -> bool:
         """Without a KL term an answer of zero advantage has zero gradient: it only counts in the

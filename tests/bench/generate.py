@@ -1,10 +1,10 @@
 """How fast does the torch engine answer? Eight questions, eight answers each, on one thread.
 
-    python tests/bench/generate.py [--quick] [--json] [--seed N]
+    python -m tests.bench.generate [--quick] [--json] [--seed N]
 
-Random weights in the starter's shape (tests/bench/models.py); no answer ends early, so every way does the same work.
-Compared within the run, in turns, by CPU time: our decoding, our loop through transformers' modules, and transformers'
-own generate(). CPU seconds, because the machine may be busy with something else.
+Random weights in the starter's shape (tests/bench/models.py); no answer ends early, so every way does the
+same work. Compared within the run, in turns, by CPU time: our decoding, our loop through transformers'
+modules, and transformers' own generate(). CPU seconds, because the machine may be busy with something else.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ import torch
 
 from sapo_desktop.core.records import Sampling, TrainerSettings
 from sapo_desktop.engines.decoder import Start, start_with_transformers
-from sapo_desktop.engines.decoder_llama import WrittenOutModel, start_written_out
+from sapo_desktop.engines.decoder_llama import start_written_out
 from sapo_desktop.engines.generation import GenerationJob, Watch, generate
+from sapo_desktop.engines.llama import WrittenOutModel
 from sapo_desktop.engines.protocols import Load
 from sapo_desktop.engines.service import TorchEngine
 from tests.bench.figure import Figure, arguments, show, tell
@@ -79,6 +80,10 @@ def ways_of(engine: TorchEngine, tokens: int, seed: int) -> dict[str, Callable[[
     job = GenerationJob(prompts.tolist(), ANSWERS, sampling, frozenset(), engine.lm.context)
     model = engine.lm.model
 
+    def ours() -> object:
+        with torch.no_grad():
+            return loop(start_written_out(WrittenOutModel(model, merged=True)))
+
     def loop(start: Start) -> object:
         return generate(job, start, engine.lm.device, Watch())
 
@@ -94,7 +99,7 @@ def ways_of(engine: TorchEngine, tokens: int, seed: int) -> dict[str, Callable[[
         )
 
     return {
-        "ours": lambda: loop(start_written_out(WrittenOutModel(model, merged=True))),
+        "ours": ours,
         "our loop, transformers' modules": lambda: loop(start_with_transformers(model)),
         "transformers generate": theirs,
     }

@@ -9,7 +9,8 @@ import torch
 
 from sapo_desktop.engines import decoder
 from sapo_desktop.engines.decoder import PromptBatch, Start, start_with_transformers
-from sapo_desktop.engines.decoder_llama import WrittenOutModel, can_be_written_out, start_written_out
+from sapo_desktop.engines.decoder_llama import start_written_out
+from sapo_desktop.engines.llama import WrittenOutModel, can_be_written_out
 from sapo_desktop.engines.service import TorchEngine
 from tests.engines.tiny import answer, loaded_engine, sequences
 
@@ -91,7 +92,7 @@ def test_dropping_sequences_leaves_the_others_alone(folder: Path, how: str) -> N
 
 def test_transformers_decoding_equals_a_plain_forward(neox: Path) -> None:
     engine = loaded_engine(neox)
-    assert not can_be_written_out(engine.lm.model.config)
+    assert not can_be_written_out(engine.lm.model)
     found = logits_of(start_with_transformers(engine.lm.model), continuation())
     torch.testing.assert_close(found, plain_logits(engine, continuation()), atol=1e-4, rtol=0)
 
@@ -113,8 +114,8 @@ def test_prompts_in_several_blocks_give_the_same(llama: Path, monkeypatch: pytes
     ],
 )
 def test_other_kinds_are_left_to_transformers(llama: Path, change: dict[str, object]) -> None:
-    config = loaded_engine(llama).lm.model.config
-    assert can_be_written_out(config)
+    model = loaded_engine(llama).lm.model
+    assert can_be_written_out(model)
     for name, value in change.items():
-        setattr(config, name, value)
-    assert not can_be_written_out(config)
+        setattr(model.config, name, value)
+    assert not can_be_written_out(model)
