@@ -57,6 +57,7 @@ _MOVES: dict[tuple[NodeState, Trigger], NodeState] = {
     (_S.FINISHING, _T.RESUME): _S.WORKING,
     (_S.PAUSED, _T.RESUME): _S.WORKING,
     (_S.PAUSED, _T.READY): _S.PAUSED,
+    (_S.PAUSED, _T.READY_IDLE): _S.PAUSED,
     (_S.PAUSED, _T.ROUND_DONE): _S.PAUSED,
     (_S.PAUSED, _T.ROUNDS_DONE): _S.IDLE,
     (_S.STOPPING, _T.STOPPED): _S.STOPPED,

@@ -52,11 +52,10 @@ class Counters(Record, frozen=True):
     """Random name of this data folder."""
     seed: int
     """What every draw of the run derives from."""
-    learning_rate: float
     run: int = 0
     """Row in history's table of runs."""
-    seen: dict[str, int] = msgspec.field(default_factory=dict)
-    """Next unused question index per task."""
+    model: str = ""
+    """Hash of the base model's folder: an adapter fits no other one."""
     solve_rates: dict[str, float] = msgspec.field(default_factory=dict)
     """Smoothed share solved per task, for displays; the curriculum keeps its own."""
     curriculum: dict[str, FamilyProgress] = msgspec.field(default_factory=dict)

@@ -19,8 +19,8 @@ from sapo_desktop.core.records import Mark, Question
 from sapo_desktop.tasks.catalogue import family_of
 from sapo_desktop.tasks.heldout import SetName
 from sapo_desktop.tasks.identity import read_ids, write_ids
-from sapo_desktop.tasks.questions import FIRST_OWN_INDEX, SILO_NETWORK, question_seed, silo_key
 from sapo_desktop.tasks.limits import Limits
+from sapo_desktop.tasks.questions import FIRST_OWN_INDEX, SILO_NETWORK, question_seed, silo_key
 from sapo_desktop.tasks.service import (
     AnswersToMark,
     DescribeTasks,

@@ -11,47 +11,29 @@ import argparse
 import asyncio
 import contextlib
 import logging
-import secrets
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
 import msgspec
 
-import sapo_desktop
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import Trigger
-from sapo_desktop.models.folder import read_folder
-from sapo_desktop.models.starter import resolve
 from sapo_desktop.system import processes
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.system.hardware import default_threads
-from sapo_desktop.tasks.catalogue import Catalogue, load_catalogue, parse_tasks
-from sapo_desktop.tasks.identity import ids_key
-from sapo_desktop.tasks.questions import digest
+from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.assembly import assemble
 from sapo_desktop.worker.channel import ControlServer
-from sapo_desktop.worker.checkpoints import CheckpointStore, Counters
-from sapo_desktop.worker.engine import Engine, EnginePlan
-from sapo_desktop.worker.evaluation import Evaluator
-from sapo_desktop.worker.examiner import Examiner, KeptIds
-from sapo_desktop.worker.gate import Gate
-from sapo_desktop.worker.history import History
-from sapo_desktop.worker.hosting import Host
-from sapo_desktop.worker.keeper import Keeper
-from sapo_desktop.worker.learning import group_levels, trainer_settings
 from sapo_desktop.worker.lock import FolderLock
-from sapo_desktop.worker.manifest import differs, manifest_of
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.requests import Requests
-from sapo_desktop.worker.write_budget import DAY, WriteBudget
 
 log = logging.getLogger("sapo_desktop.worker")
 
@@ -76,18 +58,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return asyncio.run(_work(options))
     except SapoError as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        print(_last_words(error), file=sys.stderr)
         return error.exit_code
 
 
+def _last_words(error: SapoError) -> str:
+    """How worker/client.py recognises the error of a worker that ended before it could be asked."""
+    return f"{type(error).__name__}: {error}"
+
+
 def _parse(arguments: Sequence[str] | None) -> Options:
-    parser = argparse.ArgumentParser(
-        prog="sapo_desktop.worker.main", description="The background worker of one node."
-    )
+    parser = argparse.ArgumentParser(prog="sapo_desktop.worker.main", description="The background worker of one node.")
     parser.add_argument("--data", type=Path, required=True, help="the node's data folder")
-    parser.add_argument(
-        "--overrides", default="{}", help="settings for this run only, as a JSON object of texts"
-    )
+    parser.add_argument("--overrides", default="{}", help="settings for this run only, as a JSON object of texts")
     parser.add_argument("--rounds", type=int, help="stop training after that many rounds")
     parser.add_argument("--idle", action="store_true", help="serve requests, train nothing until told")
     given = parser.parse_args(arguments)
@@ -136,7 +119,9 @@ class Worker:
         for name in (signal.SIGTERM, signal.SIGINT):
             with contextlib.suppress(NotImplementedError):  # Windows
                 asyncio.get_running_loop().add_signal_handler(name, self._quit.set)
-        building = asyncio.create_task(self._build(said))
+        building = asyncio.create_task(
+            assemble(self._folder, self._settings, self._catalogue, self._server.publish, said)
+        )
         ending = asyncio.create_task(self._quit.wait())
         await asyncio.wait({building, ending}, return_when=asyncio.FIRST_COMPLETED)
         if not building.done():
@@ -145,8 +130,8 @@ class Worker:
             return self._stopped(None)
         error = building.exception()
         if error is not None:
-            self._ready.cancel()
-            return self._stopped(error)
+            self._ready.set_exception(error)
+            return self._stopped(self._ready.exception())
         node = building.result()
         try:
             return await self._serve(node, ending)
@@ -174,80 +159,13 @@ class Worker:
         if error is None:
             self._server.publish(m.Stopping(failed=False, reason="Ended as asked."))
             return 0
-        if not isinstance(error, SapoError):
-            log.error("This is a bug in SAPO Desktop.", exc_info=error)
-        text = str(error) if isinstance(error, SapoError) else f"A bug: {type(error).__name__}: {error}"
-        self._server.publish(m.Stopping(failed=True, reason=text))
-        print(text, file=sys.stderr)
-        return error.exit_code if isinstance(error, SapoError) else 1
-
-    # -- putting the node together -------------------------------------------------------------------------
-
-    async def _build(self, said: Sequence[str]) -> Node:
-        settings, folder = self._settings, self._folder
-        store = CheckpointStore(folder.checkpoints)
-        history = History(folder.history)
-        now = time.time()
-        budget = WriteBudget(
-            settings.write_gigabytes_a_day * 1e9, history.checkpoints_written(now - 2 * DAY), now
-        )
-        keeper = Keeper(store, history, budget, settings.keep_checkpoints)
-        newest = await keeper.back_to_newest()
-        counters = newest.checkpoint.counters if newest.checkpoint else self._first_counters(settings)
-        if settings.seed and counters.seed != settings.seed:
-            counters = msgspec.structs.replace(counters, seed=settings.seed)
-        model = await asyncio.to_thread(read_folder, resolve(settings.model))
-        threads = settings.threads or default_threads()
-        gentle = settings.low_priority
-        engine_host, examiner_host = await asyncio.gather(
-            Host.start("engine", log=folder.log("engine"), threads=threads, low_priority=gentle),
-            Host.start("examiner", log=folder.log("examiner"), low_priority=gentle),
-        )
-        plan = EnginePlan(
-            model=model.path,
-            trainer=trainer_settings(settings, model.parameters, counters),
-            threads=threads,
-            device=settings.device,
-        )
-        engine = Engine(engine_host, plan)
-        examiner = Examiner(examiner_host, self._kept_ids(examiner_host.versions))
-        gate = Gate([engine_host, examiner_host], self._server.publish)
-        node = Node(
-            settings=settings,
-            counters=counters,
-            levels=group_levels(parse_tasks(self._catalogue, settings.tasks)),
-            gate=gate,
-            engine=engine,
-            examiner=examiner,
-            evaluator=Evaluator(engine, examiner, self._validation_secret(settings)),
-            keeper=keeper,
-            publish=self._server.publish,
-        )
-        for text in [*said, *filter(None, [history.said])]:
-            node.say("warning", text)
-        for damaged in newest.damaged:
-            node.say(
-                "warning",
-                f"Checkpoint {damaged.number} was damaged ({damaged.reason}): see {damaged.moved_to}.",
-            )
-        loaded = await engine.load(newest.checkpoint.folder if newest.checkpoint else None)
-        manifest = manifest_of(
-            settings,
-            seed=counters.seed,
-            model_sha256=model.hash,
-            catalogue=_catalogue_name(self._catalogue),
-            engine_versions=loaded.versions,
-            threads=threads,
-            micro_batch=plan.trainer.micro_batch,
-            device=loaded.device,
-            dtype=loaded.dtype,
-        )
-        before = await keeper.call(history.last_manifest)
-        if newest.checkpoint and before and (changed := differs(before, manifest)):
-            node.say("info", f"Going on under other conditions than before: {'; '.join(changed)}.")
-        run = await keeper.call(history.begin_run, manifest)
-        node.counters = msgspec.structs.replace(node.counters, run=run)
-        return node
+        if isinstance(error, SapoError):
+            self._server.publish(m.Stopping(failed=True, reason=str(error)))
+            print(_last_words(error), file=sys.stderr)
+            return error.exit_code
+        log.error("This is a bug in SAPO Desktop.", exc_info=error)
+        self._server.publish(m.Stopping(failed=True, reason=f"A bug: {type(error).__name__}: {error}"))
+        return 1
 
     def _requests(self, node: Node) -> Requests:
         return Requests(
@@ -258,25 +176,6 @@ class Worker:
             publish=self._server.publish,
             quit=self._quit.set,
         )
-
-    def _first_counters(self, settings: Settings) -> Counters:
-        return Counters(
-            round=0,
-            instance=secrets.token_hex(16),
-            seed=settings.seed or secrets.randbits(31) or 1,
-            learning_rate=settings.learning_rate,
-        )
-
-    def _validation_secret(self, settings: Settings) -> bytes:
-        """32 bytes that no peer knows. A named seed in silo stands for all of a run, so there it gives them
-        too."""
-        if settings.silo and settings.seed:
-            return digest(b"sapo/validation/silo", str(settings.seed).encode("ascii"))
-        return self._folder.secret("validation")
-
-    def _kept_ids(self, versions: Mapping[str, str]) -> KeptIds:
-        key = ids_key(self._catalogue, versions.get("reasoning_gym", ""), sapo_desktop.__version__)
-        return KeptIds(self._folder.cache / "task-ids.json", key)
 
     # -- the control channel's side ------------------------------------------------------------------------
 
@@ -298,12 +197,10 @@ class Worker:
         if not owner:
             return
         self._owners -= 1
-        if self._owners == 0 and self._settings.when_window_closes == "end":
+        ready = self._ready.done() and not self._ready.exception()
+        settings = self._ready.result().settings if ready else self._settings
+        if self._owners == 0 and settings.when_window_closes == "end":
             self._owner_left = asyncio.get_running_loop().call_later(OWNER_GRACE, self._quit.set)
-
-
-def _catalogue_name(catalogue: Catalogue) -> str:
-    return ids_key(catalogue, version("reasoning_gym"), sapo_desktop.__version__)[:16]
 
 
 if __name__ == "__main__":

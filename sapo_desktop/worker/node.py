@@ -32,7 +32,7 @@ from sapo_desktop.core.records import EvalReport, Group
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState, Trigger
 from sapo_desktop.tasks.heldout import SetName
-from sapo_desktop.worker.checkpoints import Checkpoint, Counters
+from sapo_desktop.worker.checkpoints import Checkpoint, Counters, Damaged
 from sapo_desktop.worker.engine import Engine
 from sapo_desktop.worker.evaluation import Evaluator, Subject
 from sapo_desktop.worker.examiner import Examiner
@@ -107,6 +107,10 @@ class Node:
         """Tell whoever watches, and the log."""
         log.log(_LOG_LEVELS[level], "%s", text)
         self._publish(Notice(level=level, text=text))
+
+    def say_damaged(self, damaged: Sequence[Damaged]) -> None:
+        for one in damaged:
+            self.say("warning", f"Checkpoint {one.number} was damaged ({one.reason}): see {one.moved_to}.")
 
     def start_rounds(self, rounds: int | None) -> None:
         """Begin training, or go on; `rounds` more, or until told."""
@@ -196,6 +200,8 @@ class Node:
         for move in moves:
             self.say("info", f"{move.family} moves to level {move.after}: {move.rate:.0%} solved at {move.before}.")
         self.round_seconds.append(result.report.seconds)
+        if result.report.step is not None:
+            self._remember_micro_batch(result.report.step.micro_batch)
         # The guard's verdict goes into the same checkpoint as the weights that it judged: a kill before it is
         # written repeats round and verdict, a kill after it repeats neither.
         unjudged = self.counters.guard
@@ -324,23 +330,27 @@ class Node:
             self.settings = msgspec.structs.replace(self.settings, max_tokens=tokens)
             self.say("warning", f"Not enough memory for one answer at a time: answers are cut at {tokens} tokens.")
         elif isinstance(error, HostDied) and error.killed:
-            smaller = max(1, self.engine.plan.trainer.micro_batch // 2)
-            self.engine.plan.trainer = msgspec.structs.replace(self.engine.plan.trainer, micro_batch=smaller)
+            self._remember_micro_batch(max(1, self.engine.plan.trainer.micro_batch // 2))
         return True
+
+    def _remember_micro_batch(self, fitted: int) -> None:
+        """What did not fit once is not tried at every start."""
+        if 0 < fitted < self.engine.plan.trainer.micro_batch:
+            self.engine.plan.trainer = msgspec.structs.replace(self.engine.plan.trainer, micro_batch=fitted)
+            self.counters = msgspec.structs.replace(self.counters, micro_batch=fitted)
+            self.say("info", f"Answers are trained on {fitted} at a time, as memory allows.")
 
     async def _back_to_newest(self) -> None:
         newest = await self.keeper.back_to_newest()
-        for damaged in newest.damaged:
-            self.say(
-                "warning",
-                f"Checkpoint {damaged.number} was damaged ({damaged.reason}): see {damaged.moved_to}.",
-            )
+        self.say_damaged(newest.damaged)
         if newest.checkpoint is not None:
-            self.counters = newest.checkpoint.counters
+            before = newest.checkpoint.counters
         else:
-            self.counters = msgspec.structs.replace(
+            before = msgspec.structs.replace(
                 self.counters, round=0, guard=guard.GuardState(), curriculum={}, solve_rates={}
             )
+        fitted = self.engine.plan.trainer.micro_batch if self.counters.micro_batch else 0
+        self.counters = msgspec.structs.replace(before, run=self.counters.run, micro_batch=fitted)
         await self.engine.restart(newest.checkpoint.folder if newest.checkpoint else None)
 
     # -- showing -------------------------------------------------------------------------------------------

@@ -80,6 +80,11 @@ class Requests:
         """Do what is asked; raises SapoError with the reason where it cannot be done."""
         return await self._handlers[type(request)](request)
 
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._node.settings
+
     # -- state ---------------------------------------------------------------------------------------------
 
     async def _status(self, request: m.GetStatus) -> m.Status:
@@ -164,9 +169,7 @@ class Requests:
         """Keep the settings and make them effective, apart from those of this run's command line."""
         settings_file.write(self._settings_path, settings)
         now = settings_file.apply(settings, self._overrides)
-        late = sorted(
-            key for key in keys & NEEDS_RESTART if getattr(now, key) != getattr(self._node.settings, key)
-        )
+        late = sorted(key for key in keys & NEEDS_RESTART if getattr(now, key) != getattr(self._node.settings, key))
         kept = {key: getattr(self._node.settings, key) for key in NEEDS_RESTART}
         self._node.settings = msgspec.structs.replace(now, **kept)
         self._publish(m.SettingsChanged(settings=self._node.settings))
@@ -221,9 +224,7 @@ class Requests:
             raise UsageError("Ask a question: the text is empty.")
         started = time.perf_counter()
         completion = await self._answer(request.question, request.checkpoint, request.greedy)
-        return m.Asked(
-            text=completion.text, tokens=len(completion.tokens), seconds=time.perf_counter() - started
-        )
+        return m.Asked(text=completion.text, tokens=len(completion.tokens), seconds=time.perf_counter() - started)
 
     async def _answer(self, question: str, name: str, greedy: bool) -> Completion:
         node = self._node
@@ -263,14 +264,9 @@ class Requests:
         recent = {mark.task: mark for mark in totals}
         keys = self._catalogue.tasks()
         async with node.gate.awake():
-            examples = await node.examiner.set_questions(
-                [QuestionRef(task=key, seed=EXAMPLE_SEED) for key in keys]
-            )
+            examples = await node.examiner.set_questions([QuestionRef(task=key, seed=EXAMPLE_SEED) for key in keys])
         return m.Tasks(
-            items=[
-                self._task_info(key, example, recent.get(key))
-                for key, example in zip(keys, examples, strict=True)
-            ]
+            items=[self._task_info(key, example, recent.get(key)) for key, example in zip(keys, examples, strict=True)]
         )
 
     def _task_info(self, key: str, example: Question | None, recent: TaskMark | None) -> m.TaskInfo:

@@ -18,7 +18,7 @@ FILES = {"adapter.safetensors": b"A" * 300, "optimizer.safetensors": b"O" * 200,
 
 
 def counters(round_number: int) -> Counters:
-    return Counters(round=round_number, instance="abc", seed=7, learning_rate=1e-3, seen={"gcd/easy": 3 * round_number})
+    return Counters(round=round_number, instance="abc", seed=7, solve_rates={"gcd/easy": 1 / (1 + round_number)})
 
 
 def write(store: CheckpointStore, round_number: int) -> int:

@@ -24,7 +24,7 @@ LEVELS = {"gcd": ["easy", "middle", "hard"], "lcm": ["easy", "middle"]}
 
 
 def counters(**changes: object) -> Counters:
-    return msgspec.structs.replace(Counters(round=4, instance="i", seed=11, learning_rate=0.0), **changes)
+    return msgspec.structs.replace(Counters(round=4, instance="i", seed=11), **changes)
 
 
 def test_levels_are_grouped_by_family_in_order() -> None:

@@ -42,7 +42,7 @@ class Scene:
         self.gate = Gate([self.engine.host, self.examiner.host], self.publish)
         self.node = Node(
             settings=settings,
-            counters=Counters(round=0, instance="i", seed=1, learning_rate=0.0, run=history.begin_run(manifest())),
+            counters=Counters(round=0, instance="i", seed=1, run=history.begin_run(manifest())),
             levels=LEVELS,
             gate=self.gate,
             engine=self.engine,  # type: ignore[arg-type]

@@ -80,7 +80,7 @@ def train(folder: Path, acknowledge: int) -> None:
         history.record_round(run, report(number), [group(number)], [[0.0]])
         path = store.begin(number)
         (path / "adapter").write_bytes(str(number).encode() * 100)
-        written = store.commit(path, Counters(round=number, instance="a", seed=7, learning_rate=0.0))
+        written = store.commit(path, Counters(round=number, instance="a", seed=7))
         os.write(acknowledge, struct.pack("<q", number))
         history.record_checkpoint(written.number, number, written.bytes)
         store.prune(3)

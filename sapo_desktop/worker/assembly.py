@@ -1,0 +1,175 @@
+"""Puts a node together from a data folder: what is on disk first, then the model, then the two hosts.
+
+In this order, so that a damaged checkpoint, another model or a wrong setting is said before seconds are spent on
+loading. The hosts start side by side. Left out: playing rounds (worker/node.py) and the process around it
+(worker/main.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+
+import msgspec
+
+import sapo_desktop
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.models.folder import ModelFolder, read_folder
+from sapo_desktop.models.starter import resolve
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.hardware import default_threads
+from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
+from sapo_desktop.tasks.identity import ids_key
+from sapo_desktop.tasks.questions import digest
+from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.checkpoints import CheckpointStore, Counters, Newest
+from sapo_desktop.worker.engine import Engine, EnginePlan
+from sapo_desktop.worker.evaluation import Evaluator
+from sapo_desktop.worker.examiner import Examiner, KeptIds
+from sapo_desktop.worker.gate import Gate
+from sapo_desktop.worker.history import History
+from sapo_desktop.worker.hosting import Host
+from sapo_desktop.worker.keeper import Keeper
+from sapo_desktop.worker.learning import group_levels, trainer_settings
+from sapo_desktop.worker.manifest import RunManifest, differs, manifest_of
+from sapo_desktop.worker.node import Node
+from sapo_desktop.worker.write_budget import DAY, WriteBudget
+
+Publish = Callable[[m.Event], None]
+
+
+@dataclass(frozen=True)
+class _Hosts:
+    engine: Host
+    examiner: Host
+
+
+async def assemble(
+    folder: DataFolder, settings: Settings, catalogue: Catalogue, publish: Publish, said: Sequence[str]
+) -> Node:
+    """A node that is ready for its first round, or for the one after its newest checkpoint.
+
+    `said`: what reading the settings already had to say.
+
+    Raises:
+        SapoError: the folder, the model or a setting cannot be used; the hosts that were started have ended.
+    """
+    levels = group_levels(parse_tasks(catalogue, settings.tasks))
+    keeper = _keeper(folder, settings)
+    newest = await keeper.back_to_newest()
+    model = await asyncio.to_thread(read_folder, resolve(settings.model))
+    counters = _counters(settings, newest, model)
+    hosts = await _start_hosts(folder, settings)
+    try:
+        plan = EnginePlan(
+            model=model.path,
+            trainer=trainer_settings(settings, model.parameters, counters),
+            threads=settings.threads or default_threads(),
+            device=settings.device,
+        )
+        engine = Engine(hosts.engine, plan)
+        key = _catalogue_key(catalogue)
+        examiner = Examiner(hosts.examiner, KeptIds(folder.cache / "task-ids.json", key))
+        node = Node(
+            settings=settings,
+            counters=counters,
+            levels=levels,
+            gate=Gate([hosts.engine, hosts.examiner], publish),
+            engine=engine,
+            examiner=examiner,
+            evaluator=Evaluator(engine, examiner, _validation_secret(folder, settings)),
+            keeper=keeper,
+            publish=publish,
+        )
+        _tell(node, said, newest)
+        await engine.load(newest.checkpoint.folder if newest.checkpoint else None)
+        await _begin_run(node, _manifest(node, model, key), resumed=newest.checkpoint is not None)
+    except BaseException:
+        await asyncio.gather(hosts.engine.stop(), hosts.examiner.stop())
+        raise
+    return node
+
+
+def _keeper(folder: DataFolder, settings: Settings) -> Keeper:
+    history, now = History(folder.history), time.time()
+    written = history.checkpoints_written(now - 2 * DAY)
+    budget = WriteBudget(settings.write_gigabytes_a_day * 1e9, written, now)
+    return Keeper(CheckpointStore(folder.checkpoints), history, budget, settings.keep_checkpoints)
+
+
+def _counters(settings: Settings, newest: Newest, model: ModelFolder) -> Counters:
+    """Where training goes on, or begins."""
+    if newest.checkpoint is None:
+        seed = settings.seed or secrets.randbits(31) or 1
+        return Counters(round=0, instance=secrets.token_hex(16), seed=seed, model=model.hash)
+    counters = newest.checkpoint.counters
+    if counters.model != model.hash:
+        raise ModelError(
+            f"The checkpoints in this data folder were made with another model than {settings.model!r}. Name that "
+            "one (--model, or `settings set model`), or use another --data folder."
+        )
+    return msgspec.structs.replace(counters, seed=settings.seed or counters.seed)
+
+
+async def _start_hosts(folder: DataFolder, settings: Settings) -> _Hosts:
+    threads, gentle = settings.threads or default_threads(), settings.low_priority
+    starting = [
+        asyncio.create_task(Host.start("engine", log=folder.log("engine"), threads=threads, low_priority=gentle)),
+        asyncio.create_task(Host.start("examiner", log=folder.log("examiner"), low_priority=gentle)),
+    ]
+    try:
+        engine, examiner = await asyncio.gather(*starting)
+    except BaseException:
+        for done in await asyncio.gather(*starting, return_exceptions=True):
+            if isinstance(done, Host):
+                await done.stop()
+        raise
+    return _Hosts(engine, examiner)
+
+
+def _tell(node: Node, said: Sequence[str], newest: Newest) -> None:
+    for text in (*said, *filter(None, [node.keeper.history.said])):
+        node.say("warning", text)
+    node.say_damaged(newest.damaged)
+
+
+def _manifest(node: Node, model: ModelFolder, catalogue: str) -> RunManifest:
+    loaded, plan = node.engine.loaded, node.engine.plan
+    assert loaded is not None
+    return manifest_of(
+        node.settings,
+        seed=node.counters.seed,
+        model_sha256=model.hash,
+        catalogue=catalogue,
+        engine_versions=loaded.versions,
+        threads=plan.threads,
+        micro_batch=plan.trainer.micro_batch,
+        device=loaded.device,
+        dtype=loaded.dtype,
+    )
+
+
+async def _begin_run(node: Node, manifest: RunManifest, *, resumed: bool) -> None:
+    """Note the conditions of this run, and say where they differ from those that the checkpoint was made under."""
+    history = node.keeper.history
+    before = await node.keeper.call(history.last_manifest)
+    if resumed and before and (changed := differs(before, manifest)):
+        node.say("info", f"Going on under other conditions than before: {'; '.join(changed)}.")
+    run = await node.keeper.call(history.begin_run, manifest)
+    node.counters = msgspec.structs.replace(node.counters, run=run)
+
+
+def _validation_secret(folder: DataFolder, settings: Settings) -> bytes:
+    """32 bytes that no peer knows. A named seed in silo stands for all of a run, so there it gives them too."""
+    if settings.silo and settings.seed:
+        return digest(b"sapo/validation/silo", str(settings.seed).encode("ascii"))
+    return folder.secret("validation")
+
+
+def _catalogue_key(catalogue: Catalogue) -> str:
+    return ids_key(catalogue, version("reasoning_gym"), sapo_desktop.__version__)
