@@ -17,6 +17,9 @@ from sapo_desktop.core.records import TrainingSequence
 LENGTH_STEP = 8
 """Lengths are rounded up to this, so that allocators meet few different shapes."""
 
+ALIKE = 0.7
+"""No sequence of a micro-batch is shorter than this share of its longest: padding costs as much as text."""
+
 
 @dataclass(frozen=True)
 class MicroBatch:
@@ -39,24 +42,31 @@ class MicroBatch:
 def micro_batches(
     batch: Sequence[TrainingSequence], order: Sequence[int], size: int, device: torch.device
 ) -> list[MicroBatch]:
-    """Cut the sequences named by `order` into micro-batches of at most `size`, alike in length, longest
-    first.
+    """Cut the sequences named by `order` into micro-batches of at most `size`, alike in length, longest first.
 
     Longest first: if memory runs out, it does so before any work is lost.
     """
-    ordered = sorted(order, key=lambda i: (-len(batch[i].prompt) - len(batch[i].tokens), i))
-    cut = [ordered[at : at + size] for at in range(0, len(ordered), size)]
+    cut: list[list[int]] = []
+    for place in sorted(order, key=lambda i: (-_length(batch[i]), i)):
+        if cut and len(cut[-1]) < size and _length(batch[place]) >= ALIKE * _length(batch[cut[-1][0]]):
+            cut[-1].append(place)
+        else:
+            cut.append([place])
     return [_micro_batch(batch, places, device) for places in cut]
+
+
+def _length(sequence: TrainingSequence) -> int:
+    return len(sequence.prompt) + len(sequence.tokens)
 
 
 def _micro_batch(batch: Sequence[TrainingSequence], places: list[int], device: torch.device) -> MicroBatch:
     chosen = [batch[i] for i in places]
-    longest = max(len(s.prompt) + len(s.tokens) for s in chosen)
+    longest = max(map(_length, chosen))
     width = -(-longest // LENGTH_STEP) * LENGTH_STEP
     ids = torch.zeros(len(chosen), width, dtype=torch.int64)
     predicts, targets, advantages = [], [], []
     for row, s in enumerate(chosen):
-        end = len(s.prompt) + len(s.tokens)
+        end = _length(s)
         ids[row, :end] = torch.tensor(s.prompt + s.tokens)
         # Position p predicts token p + 1; the first answer token is predicted by the last prompt token.
         predicts.append(torch.arange(row * width + len(s.prompt) - 1, row * width + end - 1))
