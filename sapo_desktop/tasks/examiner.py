@@ -16,8 +16,6 @@ import sys
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from decimal import localcontext
-from importlib.util import find_spec
-from types import ModuleType
 from typing import Any, Literal, TypeAlias
 
 from sapo_desktop.core.errors import TaskError
@@ -177,10 +175,6 @@ def _mark(verdict: Verdict, partial: float, answer: str | None, rule: RewardRule
 
 def load_library() -> Any:
     """Import reasoning_gym (1 to 3 CPU-s) in the one process that needs it, before its limits."""
-    if find_spec("pycosat") is None:
-        # reasoning_gym imports it for zebra_puzzles alone, which is not in the catalogue; it comes as C
-        # source only, so the bootstrap leaves it out and no volunteer needs a compiler.
-        sys.modules["pycosat"] = ModuleType("pycosat")
     import reasoning_gym
 
     return reasoning_gym
