@@ -95,10 +95,11 @@ class TorchEngine:
     def _answer(self, job: GenerationJob, base: bool, watch: Watch) -> Answers:
         if base:
             with self.policy.as_base():
-                return generate(job, self._start(base), self.lm.device, watch)
-        return generate(job, self._start(base), self.lm.device, watch)
+                return generate(job, self.starter(base), self.lm.device, watch)
+        return generate(job, self.starter(base), self.lm.device, watch)
 
-    def _start(self, base: bool) -> Start:
+    def starter(self, base: bool) -> Start:
+        """Return what begins a batch of answers, with the weights as they are now or with the base's."""
         if not self.trainer.written_out:
             return start_with_transformers(self.lm.model)
         wanted = 0 if base else self.policy.version

@@ -39,7 +39,7 @@ def test_a_batch_equals_one_by_one(kind: str, request: pytest.FixtureRequest) ->
             engine.lm.context,
             batch=1,
         )
-        alone = generate(job, engine._start(False), CPU, Watch())
+        alone = generate(job, engine.starter(False), CPU, Watch())
         assert alone.tokens == [c.tokens for c in flat(together.completions)]
         for one, other in zip(alone.logprobs, flat(together.completions), strict=True):
             assert one == pytest.approx(other.logprobs, abs=1e-4)
@@ -121,7 +121,7 @@ class Rationed:
 def rationed(engine: TorchEngine, fits: int) -> tuple[Answers, Rationed]:
     prompts = [engine.lm.prompt_tokens(p) for p in PROMPTS]
     job = GenerationJob(prompts, 2, Sampling(max_tokens=12, seed=6), engine.lm.stop_tokens, 128)
-    start = Rationed(engine._start(False), fits)
+    start = Rationed(engine.starter(False), fits)
     return generate(job, start, CPU, Watch()), start
 
 
@@ -139,8 +139,8 @@ def test_out_of_memory_at_one_sequence_is_an_error(engine: TorchEngine) -> None:
 
 
 def test_a_batch_that_did_not_fit_is_not_tried_again(engine: TorchEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    start = Rationed(engine._start(False), fits=4)
-    monkeypatch.setattr(engine, "_start", lambda base: start)
+    start = Rationed(engine.starter(False), fits=4)
+    monkeypatch.setattr(engine, "starter", lambda base: start)
     assert answer(engine, PROMPTS, 2, max_tokens=5).batch == 4
     assert answer(engine, PROMPTS, 2, max_tokens=5).batch == 4
     assert start.batches == [8, 4, 4, 4, 4]
