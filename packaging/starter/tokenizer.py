@@ -1,7 +1,7 @@
 """The starter's tokenizer: all 256 bytes, no merges, and the catalogue's fixed phrases as single tokens.
 
-A byte-level BPE without merges knows every text and hides no letter or digit from a model that has to calculate with
-them. The phrases keep questions short. `<answer>` and `</answer>` are ordinary added tokens: they must survive
+A byte-level BPE without merges can read every text and hides no letter or digit from a model that has to calculate
+with them. The phrases keep questions short. `<answer>` and `</answer>` are ordinary added tokens: they must survive
 decode(skip_special_tokens=True), because the answer is found by them.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from phrases import phrases
-from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 CONTROL = ["<pad>", "<eos>", "<q>", "<a>"]
@@ -30,7 +30,12 @@ def build() -> PreTrainedTokenizerFast:
         vocabulary[sign] = len(vocabulary)
     tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    tokenizer.decoder = decoders.ByteLevel()
+    # The decoder reads tokens as bytes where it can. Three phrases hold signs that are also names of bytes (× of 0xD7,
+    # ¬ of 0xAC, ° of 0xB0) and are spelt out in UTF-8 first. The price: text with a bare byte D7 or AC in it, such as
+    # Hebrew or the euro sign, does not come back whole.
+    spelt = {"^×$": "ÃĹ", "^¬$": "Â¬", r"^\.0°$": ".0Â°"}
+    steps = [decoders.Replace(Regex(phrase), utf8) for phrase, utf8 in spelt.items()]
+    tokenizer.decoder = decoders.Sequence([*steps, decoders.ByteLevel()])
     tokenizer.add_special_tokens([AddedToken(text, special=True, normalized=False) for text in CONTROL])
     plain = ["<answer>", "</answer>", *phrases()]
     tokenizer.add_tokens([AddedToken(text, special=False, normalized=False) for text in plain])

@@ -48,8 +48,24 @@ def leftmost_longest(text: str, known: list[str]) -> list[str]:
 
 
 def test_any_text_comes_back(words: Any) -> None:
-    text = "Größe → 東京 \U0001f600\x00\n\t  two  spaces, 12*7 <answer>5</answer> What is "
+    text = "Größe → 東西 \U0001f600\x00\n\t  two  spaces, 12*7 <answer>5</answer> What is "
     assert words.decode(words.encode(text)) == text
+
+
+def test_signs_that_are_also_names_of_bytes_come_back(words: Any) -> None:
+    text = "2 × 3, ¬P, 90.0°, 2 ×3 ¬¬P ((P ∧ ¬Q) → R)"
+    assert words.decode(words.encode(text)) == text
+
+
+def test_written_completions_come_back(words: Any) -> None:
+    reasoning_gym = pytest.importorskip("reasoning_gym")
+    stream = pytest.importorskip("stream")
+    from steps import WRITERS
+
+    for family, entry in stream.catalogue().items():
+        asked = reasoning_gym.create_dataset(entry["dataset"], size=3, seed=3, **entry["levels"]["easy"])
+        for text in [asked[index]["question"] for index in range(3)] + [WRITERS[family](asked[0]) or ""]:
+            assert words.decode(words.encode(text)) == text, family
 
 
 def test_answers_survive_skipping_of_control_tokens(words: Any) -> None:
