@@ -31,7 +31,7 @@ from muon import Muon
 from stream import Stream
 
 BATCH_TOKENS = 2000
-MATRIX_RATE, OTHER_RATE = 0.01, 2e-3
+MATRIX_RATE, OTHER_RATE = 0.02, 3e-3
 WARM_UP, DECAY_FROM = 0.01, 0.55  # shares of the budget
 SAVE_SECONDS = 300.0
 LOG_STEPS = 200

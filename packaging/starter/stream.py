@@ -22,7 +22,6 @@ from sapo_desktop.tasks.split import held_out_side
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CHUNK = 640  # examples that are sorted by length together
-ALIKE = 24  # lengths that may share a batch differ by less: little padding, but several families together
 LONGEST = 300  # tokens of question and completion; longer ones are skipped
 
 # Share of `middle` questions per family: the dial for headroom. All others are `easy`; `hard`, `paper` are never used.
@@ -98,14 +97,12 @@ class Stream:
         return (ids, len(prompt)) if len(ids) <= LONGEST else None
 
     def chunk(self, number: int) -> list[list[tuple[list[int], int]]]:
-        """The batches of one chunk, like lengths together, in random order."""
+        """The batches of one chunk, equal lengths together, in random order."""
         rng = random.Random(f"{self.seed}/{number}")
-        examples = [e for e in (self.example(rng) for _ in range(CHUNK)) if e]
-        examples.sort(key=lambda e: -(len(e[0]) // ALIKE))
+        examples = sorted((e for e in (self.example(rng) for _ in range(CHUNK)) if e), key=lambda e: len(e[0]))
         batches: list[list[tuple[list[int], int]]] = [[]]
-        for example in examples:
-            longest = max(len(ids) for ids, _ in [*batches[-1], example])
-            if batches[-1] and (len(batches[-1]) + 1) * longest > self.batch_tokens:
+        for example in reversed(examples):
+            if batches[-1] and (len(batches[-1]) + 1) * len(batches[-1][0][0]) > self.batch_tokens:
                 batches.append([])
             batches[-1].append(example)
         rng.shuffle(batches)
