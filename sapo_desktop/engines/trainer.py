@@ -25,7 +25,7 @@ from sapo_desktop.engines.grpo import Clip, importance_weights, k3, policy_loss
 from sapo_desktop.engines.llama import WrittenOutModel, can_be_written_out
 from sapo_desktop.engines.logprobs import token_logprobs
 from sapo_desktop.engines.lora import Policy
-from sapo_desktop.engines.memory import is_out_of_memory, release_memory
+from sapo_desktop.engines.memory import is_out_of_memory, release_memory, return_freed_memory
 
 
 @dataclass
@@ -82,6 +82,7 @@ class GrpoTrainer:
         update = Update()
         for _ in range(self.settings.updates):
             update = self._update(batch, teaching, tokens, before)
+        return_freed_memory()
         learned = sum(len(batch[i].tokens) for i in teaching)
         return msgspec.structs.replace(
             self._report(batch, tokens, began, skipped=False),
