@@ -1,6 +1,6 @@
 """How fast does the torch engine learn? One step on 64 answers, on one thread.
 
-    python tests/bench/train.py [--quick] [--json] [--seed N]
+    python -m tests.bench.train [--quick] [--json] [--seed N]
 
 Random weights in the starter's shape (tests/bench/models.py) and random answers of 80 to 160 tokens. Also: what
 the chunked log-softmax costs against a plain one and how much memory it leaves free, and that resuming
