@@ -39,7 +39,6 @@ def test_muon_flattens_the_singular_values() -> None:
     assert values.min() > 0.5 and values.max() < 1.3
 
 
-def test_schedule() -> None:
-    assert [prime.rate(share) for share in (0.0, prime.WARM_UP / 2, 0.2, 0.65, 1.0)] == pytest.approx(
-        [0, 0.5, 1, 0.5, 0]
-    )
+def test_schedule_rises_stays_and_falls_to_nothing() -> None:
+    shares = (0.0, prime.WARM_UP / 2, prime.DECAY_FROM, (1 + prime.DECAY_FROM) / 2, 1.0)
+    assert [prime.rate(share) for share in shares] == pytest.approx([0, 0.5, 1, 0.5, 0])
