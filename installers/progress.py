@@ -51,9 +51,7 @@ class Progress:
         """A sentence that stays on the screen."""
         self._show(f"      {text}", lasting=True)
 
-    def run(
-        self, command: Sequence[str], env: Mapping[str, str] | None = None, keep_open: Sequence[int] = ()
-    ) -> str:
+    def run(self, command: Sequence[str], env: Mapping[str, str] | None = None, keep_open: Sequence[int] = ()) -> str:
         """Run a tool of the step, show what it does, log all it prints, and return that.
 
         Raises:

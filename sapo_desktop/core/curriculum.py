@@ -1,4 +1,4 @@
-"""The curriculum: at which level each task family trains (DESIGN.md section 5).
+"""The curriculum: at which level each task family trains.
 
 Pure. A family goes up when more than 70% of its recent answers at a level are solved and down below 20%,
 never before 32 answers at that level. A level that it fell back from has to be earned with twice the answers
@@ -20,7 +20,7 @@ LEAST_ANSWERS, MOST_ANSWERS = 32, 512
 WINDOW = 64
 """Answers that the smoothed solve rate looks back on."""
 _SHARE_BELOW = 0.25
-"""One question in four comes from the level below: what was learned there would fade otherwise (FACTS.md)."""
+"""One question in four comes from the level below: what was learned there would fade otherwise."""
 
 
 class FamilyProgress(Record, frozen=True):

@@ -1,5 +1,4 @@
-"""The guard: watches the validation score and says when to go back to the best checkpoint (DESIGN.md section
-4).
+"""The guard: watches the validation score and says when to go back to the best checkpoint.
 
 Pure. It compares each evaluation with the best one, question by question; three in a row that lie more than
 two standard errors below it are lost skill, not noise. Then: back to the best checkpoint, and less of what

@@ -66,7 +66,7 @@ def training_sequences(
     """Lay the groups out as the trainer's batch.
 
     Own answers are the sampled token ids themselves. Answers of advantage 0 stay in: they add nothing to the
-    gradient, but the loss is normalised by the token count of the whole batch (DESIGN.md section 4).
+    gradient, but the loss is normalised by the token count of the whole batch.
     """
     return [
         TrainingSequence(prompt=prompt, tokens=completion.tokens, advantage=advantage)

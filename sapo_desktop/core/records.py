@@ -26,7 +26,7 @@ class Question(Record, frozen=True):
     task: str
     """The local name of family and level, as in `gcd/easy`."""
     seed: int
-    """63 bits, derived as SWARM.md says; the question is item 0 of a dataset of size 1 with this seed."""
+    """63 bits, derived in tasks/questions.py; the question is item 0 of a dataset of size 1 with this seed."""
     text: str
     hash: bytes
     """First 8 bytes of SHA-256 over the text; tells a peer with another library version apart."""
@@ -93,7 +93,7 @@ class TrainingSequence(Record, frozen=True):
 
 
 class TrainerSettings(Record, frozen=True):
-    """What the loss and the optimiser are given (DESIGN.md section 4)."""
+    """What the loss and the optimiser are given."""
 
     method: Literal["lora", "full"] = "lora"
     lora_rank: int = 8

@@ -34,9 +34,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             description="Families to train on, with or without a level, by comma; 'all' for every family.",
         ),
     ] = "all"
-    curriculum: Annotated[
-        bool, Meta(description="Move each task up above 70% solved and down below 20%.")
-    ] = True
+    curriculum: Annotated[bool, Meta(description="Move each task up above 70% solved and down below 20%.")] = True
     answers: Annotated[int, Meta(ge=2, le=64, description="Answers per question (L).")] = 8
     questions: Annotated[int, Meta(ge=1, le=256, description="Groups in a training step (I + J).")] = 8
     max_tokens: Annotated[int, Meta(ge=8, le=8192, description="Longest answer in tokens.")] = 256
@@ -53,13 +51,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     learning_rate: Annotated[
         float, Meta(ge=0, le=0.1, description="Adam's learning rate; 0: the model's recommended one.")
     ] = 0.0
-    kl_weight: Annotated[float, Meta(ge=0, le=10, description="Weight of the KL term to the base model.")] = (
-        0.0
-    )
+    kl_weight: Annotated[float, Meta(ge=0, le=10, description="Weight of the KL term to the base model.")] = 0.0
     updates: Annotated[int, Meta(ge=1, le=16, description="Optimiser steps per round.")] = 1
-    micro_batch: Annotated[
-        int, Meta(ge=1, le=1024, description="Answers per forward pass; memory and time only.")
-    ] = 16
+    micro_batch: Annotated[int, Meta(ge=1, le=1024, description="Answers per forward pass; memory and time only.")] = 16
     validate_every: Annotated[
         int,
         Meta(
@@ -76,12 +70,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Literal["end", "continue"],
         Meta(description="What the worker does when the window or terminal that started it goes away."),
     ] = "end"
-    keep_checkpoints: Annotated[
-        int, Meta(ge=2, le=1000, description="Checkpoints kept beside base and best.")
-    ] = 5
+    keep_checkpoints: Annotated[int, Meta(ge=2, le=1000, description="Checkpoints kept beside base and best.")] = 5
     write_gigabytes_a_day: Annotated[
         float, Meta(gt=0, le=1000, description="Most that checkpoints may write a day, in GB.")
     ] = 10.0
-    device: Annotated[Literal["auto", "cpu", "cuda", "mps"], Meta(description="Where torch computes.")] = (
-        "auto"
-    )
+    device: Annotated[Literal["auto", "cpu", "cuda", "mps"], Meta(description="Where torch computes.")] = "auto"

@@ -71,14 +71,10 @@ def read(path: Path, now: float, migrations: Sequence[Migration] = MIGRATIONS) -
         aside = path.with_name(f"{path.stem}.damaged-{int(now)}{path.suffix}")
         with disk_errors_as(SettingsError, f"The damaged settings file {path} could not be moved aside"):
             path.rename(aside)
-        said = (
-            f"The settings file was damaged ({error}). It was moved to {aside.name}; the defaults are in use."
-        )
+        said = f"The settings file was damaged ({error}). It was moved to {aside.name}; the defaults are in use."
         return ReadSettings(settings=Settings(), said=said)
     except OSError as error:
-        raise SettingsError(
-            f"The settings file {path} cannot be read ({error}): check its permissions."
-        ) from error
+        raise SettingsError(f"The settings file {path} cannot be read ({error}): check its permissions.") from error
     return ReadSettings(settings=_checked(_migrated(values, path, migrations), f" in {path}"))
 
 
@@ -162,16 +158,12 @@ def _document(path: Path) -> tomlkit.TOMLDocument:
         return tomlkit.parse(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         document = tomlkit.document()
-        document.add(
-            tomlkit.comment("Settings of this node. Change them here while it does not run, or with")
-        )
+        document.add(tomlkit.comment("Settings of this node. Change them here while it does not run, or with"))
         document.add(tomlkit.comment("`sapo-desktop settings set KEY VALUE` at any time."))
         document.add(_VERSION, tomlkit.item(SETTINGS_VERSION))
         return document
     except (TOMLKitError, UnicodeDecodeError) as error:
-        raise SettingsError(
-            f"The settings file {path} is damaged ({error}); it was left as it is."
-        ) from error
+        raise SettingsError(f"The settings file {path} is damaged ({error}); it was left as it is.") from error
 
 
 def _migrated(values: dict[str, object], path: Path, migrations: Sequence[Migration]) -> dict[str, object]:
@@ -240,17 +232,11 @@ def _allowed(kind: inspect.Type) -> str:
         case inspect.IntType(ge=low, le=high):
             return f"a whole number from {low} to {high}"
         case inspect.FloatType(gt=above, ge=low, le=high):
-            return (
-                f"a number from {low:g} to {high:g}"
-                if above is None
-                else f"a number above {above:g}, to {high:g}"
-            )
+            return f"a number from {low:g} to {high:g}" if above is None else f"a number above {above:g}, to {high:g}"
         case inspect.LiteralType(values=values):
             return f"one of {', '.join(map(str, values))}"
         case inspect.StrType(max_length=longest):
-            return (
-                "text on one line" if longest is None else f"text on one line, at most {longest} characters"
-            )
+            return "text on one line" if longest is None else f"text on one line, at most {longest} characters"
         case _:
             raise TypeError(f"no words for a setting of type {kind}")
 

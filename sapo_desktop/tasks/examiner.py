@@ -90,9 +90,7 @@ class Examiner:
             return _mark("unparsed" if written else "no_answer", 0.0, None, rule)
         return self._score(family, level, entry, answer, rule)
 
-    def mark_all(
-        self, task: TaskKey, seed: int, completions: Iterable[str], rule: RewardRule = "strict"
-    ) -> list[Mark]:
+    def mark_all(self, task: TaskKey, seed: int, completions: Iterable[str], rule: RewardRule = "strict") -> list[Mark]:
         """Marks of the answers to one question, in their order."""
         return [self.mark(task, seed, completion, rule) for completion in completions]
 
@@ -104,15 +102,11 @@ class Examiner:
             self._ids[task] = task_id(family, level, fingerprint(self._fingerprint_entries(task)))
         return self._ids[task]
 
-    def _score(
-        self, family: Family, level: Level, entry: dict[str, Any], answer: str, rule: RewardRule
-    ) -> Mark:
+    def _score(self, family: Family, level: Level, entry: dict[str, Any], answer: str, rule: RewardRule) -> Mark:
         dataset = self._dataset(f"{family.name}/{level.name}")
         try:
             with time_limit(MARK_SECONDS), localcontext():
-                points = float(
-                    score(family.dataset, family.grammar, level.config, answer, entry, dataset.score_answer)
-                )
+                points = float(score(family.dataset, family.grammar, level.config, answer, entry, dataset.score_answer))
         except TimeLimitReached:
             return _mark("timeout", 0.0, answer, rule)
         except Exception:  # noqa: BLE001 - a library's marker may raise anything; the verdict keeps it visible
@@ -145,9 +139,7 @@ class Examiner:
             with time_limit(QUESTION_SECONDS), localcontext(), contextlib.redirect_stdout(io.StringIO()):
                 entry = dataset[0]
         except TimeLimitReached as error:
-            raise TaskError(
-                f"The question {task} with seed {seed} took too long to make and is left out."
-            ) from error
+            raise TaskError(f"The question {task} with seed {seed} took too long to make and is left out.") from error
         except Exception as error:  # a library's generator may raise anything, e.g. on a division by zero
             raise TaskError(f"There is no question {task} with seed {seed}: {error!r}.") from error
         return dict(entry)

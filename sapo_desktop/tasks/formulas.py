@@ -22,10 +22,7 @@ class _NotAFormula(Exception):
 
 def parse_formula(text: str) -> str | None:
     """The formula with all parentheses, as in `(P ∨ ¬Q)`; None for anything else or anything too large."""
-    if (
-        len(text) > MAX_CHARACTERS
-        or sum(text.count(sign) for sign in (NOT, *_LOOSE_TO_TIGHT)) > MAX_CONNECTIVES
-    ):
+    if len(text) > MAX_CHARACTERS or sum(text.count(sign) for sign in (NOT, *_LOOSE_TO_TIGHT)) > MAX_CONNECTIVES:
         return None
     reader = _Reader([character for character in text if character not in " \t\n"])
     try:

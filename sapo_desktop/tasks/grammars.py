@@ -24,7 +24,7 @@ Grammar: TypeAlias = Callable[[str], str | None]
 GRAMMARS_VERSION = 1
 """Part of every task id: two nodes with different grammars may mark one text differently."""
 MAX_ANSWER = 4096
-"""Characters of an answer; SWARM.md refuses longer ones on the wire too."""
+"""Characters of an answer; longer ones are refused on the wire too."""
 MAX_DIGITS = 40
 MAX_SIDE = 32
 """Rows and columns of a matrix."""

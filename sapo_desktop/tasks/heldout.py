@@ -56,9 +56,7 @@ def held_out_set(which: SetName, secret: bytes, catalogue: Catalogue, ask: AskQu
             if level not in has:
                 continue
             task = f"{family.name}/{level}"
-            found = _search(
-                which, secret if which == "validation" else PUBLIC_SECRET, family, task, wanted, ask, seen
-            )
+            found = _search(which, secret if which == "validation" else PUBLIC_SECRET, family, task, wanted, ask, seen)
             questions += found
             if len(found) < wanted:
                 missing[task] = wanted - len(found)
@@ -99,9 +97,7 @@ def _asked(ask: AskQuestion, task: TaskKey, seed: int) -> Question | None:
 
 def held_out_seed(which: SetName, secret: bytes, task: TaskKey, attempt: int) -> int:
     """The seed (63 bits) of one try."""
-    hashed = digest(
-        b"sapo/heldout/1", which.encode("ascii"), secret, task.encode("ascii"), attempt.to_bytes(8, "big")
-    )
+    hashed = digest(b"sapo/heldout/1", which.encode("ascii"), secret, task.encode("ascii"), attempt.to_bytes(8, "big"))
     return int.from_bytes(hashed[:8], "big") & (2**63 - 1)
 
 

@@ -1,5 +1,4 @@
-"""Where seeds come from: the rule by which everybody can make anybody's question again (SWARM.md,
-"Questions").
+"""Where seeds come from: the rule by which everybody can make anybody's question again.
 
 Pure functions of their arguments. Field widths are part of the protocol: every field is preceded by its
 length as four bytes, big endian; slot and index are eight bytes, big endian, unsigned; keys, network and

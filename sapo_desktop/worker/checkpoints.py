@@ -1,4 +1,4 @@
-"""Checkpoints: immutable folders from which training goes on after any kill (DESIGN.md 4, "Nothing is lost").
+"""Checkpoints: immutable folders from which training goes on after any kill.
 
 ```
 checkpoints/

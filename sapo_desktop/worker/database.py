@@ -79,9 +79,7 @@ class Database:
         # Only a kill leaves the log behind; a check reads the whole file, so not at each start.
         check = self._suspect.exists() or self.path.with_name(self.path.name + "-wal").exists()
         try:
-            connection = sqlite3.connect(
-                self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-            )
+            connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
             try:
                 _prepare(connection, check)
                 _migrate(connection, self.path, steps)

@@ -122,9 +122,7 @@ class Engine:
 
     async def configure(self, *, learning_rate: float | None = None, threads: int | None = None) -> None:
         async with self.exclusive():
-            _expect(
-                await self._call(Configure(learning_rate=learning_rate, threads=threads), WORK_SECONDS), Done
-            )
+            _expect(await self._call(Configure(learning_rate=learning_rate, threads=threads), WORK_SECONDS), Done)
         if learning_rate is not None:
             self.plan.trainer = msgspec.structs.replace(self.plan.trainer, learning_rate=learning_rate)
         if threads is not None:

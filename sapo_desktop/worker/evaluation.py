@@ -60,9 +60,7 @@ class Evaluator:
             self._sets[which] = HeldOutSet(which, await self._examiner.held_out(which, secret))
         return self._sets[which]
 
-    async def evaluate(
-        self, subject: Subject, which: SetName, max_tokens: int, progress: Progress
-    ) -> EvalReport:
+    async def evaluate(self, subject: Subject, which: SetName, max_tokens: int, progress: Progress) -> EvalReport:
         """Answer and mark the whole set. The live adapter is left as it was."""
         started = time.perf_counter()
         held_out = await self.held_out(which)
@@ -75,9 +73,7 @@ class Evaluator:
         )
         completions = [row[0] for row in answered.completions]
         marks = await self._examiner.mark(held_out.questions, [[c.text] for c in completions], strict=True)
-        return _report(
-            held_out, subject, completions, [row[0] for row in marks], time.perf_counter() - started
-        )
+        return _report(held_out, subject, completions, [row[0] for row in marks], time.perf_counter() - started)
 
 
 def _report(

@@ -87,9 +87,7 @@ class Examiner:
                 items.append(
                     QuestionRef(
                         task=task,
-                        seed=question_seed(
-                            network=SILO_NETWORK, key=key, slot=slot, task=ids[task], index=index
-                        ),
+                        seed=question_seed(network=SILO_NETWORK, key=key, slot=slot, task=ids[task], index=index),
                     )
                 )
             for place, question in zip(missing, await self.set_questions(items), strict=True):
@@ -163,7 +161,5 @@ class Examiner:
                 await self.host.restart()
         reply = await self.host.call(request, timeout)
         if not isinstance(reply, kind):
-            raise HostError(
-                f"The examiner answered {type(reply).__name__} where {kind.__name__} was expected."
-            )
+            raise HostError(f"The examiner answered {type(reply).__name__} where {kind.__name__} was expected.")
         return reply

@@ -34,9 +34,7 @@ class History:
         HistoryError: the file cannot be used. A damaged one is set aside instead, and `said` tells so.
     """
 
-    def __init__(
-        self, path: Path, clock: Callable[[], float] = time.time, most_bytes: int = MOST_BYTES
-    ) -> None:
+    def __init__(self, path: Path, clock: Callable[[], float] = time.time, most_bytes: int = MOST_BYTES) -> None:
         self._clock = clock
         self._most_bytes = most_bytes
         self._database = Database(path, clock())
@@ -76,9 +74,7 @@ class History:
                 rows.prune_large(db, self._most_bytes)
         except HistoryError as error:
             if isinstance(error.__cause__, sqlite3.IntegrityError):
-                raise HistoryError(
-                    f"Round {report.round} is in the history already; reconcile first."
-                ) from error
+                raise HistoryError(f"Round {report.round} is in the history already; reconcile first.") from error
             raise
 
     def record_checkpoint(self, number: int, round_number: int, size: int) -> None:
@@ -105,9 +101,7 @@ class History:
         came between writing it and `record_checkpoint`.
         """
         with self._database.writing() as db:
-            lost = db.execute(
-                "UPDATE rounds SET lost = 1 WHERE round > ? AND lost = 0", (round_number,)
-            ).rowcount
+            lost = db.execute("UPDATE rounds SET lost = 1 WHERE round > ? AND lost = 0", (round_number,)).rowcount
             db.execute("UPDATE evals SET lost = 1 WHERE round > ? AND lost = 0", (round_number,))
             if checkpoint is not None:
                 rows.name_checkpoint(db, checkpoint, round_number)
@@ -131,8 +125,7 @@ class History:
         """Finished rounds after round `after` that count, oldest first, at most `limit`."""
         with self._database.reading() as db:
             found = db.execute(
-                "SELECT id, report, checkpoint FROM rounds WHERE lost = 0 AND round > ? "
-                "ORDER BY round LIMIT ?",
+                "SELECT id, report, checkpoint FROM rounds WHERE lost = 0 AND round > ? ORDER BY round LIMIT ?",
                 (after, limit + 1),
             ).fetchall()
             reports = [rows.read_report(db, *row) for row in found[:limit]]
@@ -173,9 +166,7 @@ class History:
     def best_validation(self) -> float | None:
         """The highest validation score that counts."""
         with self._database.reading() as db:
-            row = db.execute(
-                "SELECT max(score) FROM evals WHERE lost = 0 AND which = 'validation'"
-            ).fetchone()
+            row = db.execute("SELECT max(score) FROM evals WHERE lost = 0 AND which = 'validation'").fetchone()
         return None if row[0] is None else float(row[0])
 
     def task_totals(self, last_rounds: int) -> list[TaskMark]:

@@ -79,9 +79,7 @@ def safe_cell(cell: Cell) -> Cell:
 
 def plain_text(text: str) -> str:
     """The text without control characters (newline and tab stay), surrogates and bidi controls."""
-    return "".join(
-        c for c in text if c in "\n\t" or not (c in _BIDI or unicodedata.category(c) in ("Cc", "Cs"))
-    )
+    return "".join(c for c in text if c in "\n\t" or not (c in _BIDI or unicodedata.category(c) in ("Cc", "Cs")))
 
 
 def _cells(report: RoundReport, tasks: list[str]) -> Iterator[Cell]:

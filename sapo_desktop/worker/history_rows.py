@@ -50,9 +50,7 @@ def insert_marks(db: sqlite3.Connection, round_id: int, marks: Sequence[TaskMark
         )
 
 
-def insert_group(
-    db: sqlite3.Connection, round_id: int, place: int, group: Group, advantages: Sequence[float]
-) -> None:
+def insert_group(db: sqlite3.Connection, round_id: int, place: int, group: Group, advantages: Sequence[float]) -> None:
     question = group.question
     author = name_id(db, group.author) if group.author else None
     db.execute(
@@ -80,9 +78,7 @@ def insert_group(
             value,
             mark.verdict,
         )
-        for answer, (completion, mark, value) in enumerate(
-            zip(group.completions, group.marks, advantages, strict=True)
-        )
+        for answer, (completion, mark, value) in enumerate(zip(group.completions, group.marks, advantages, strict=True))
     ]
     db.executemany("INSERT INTO rollouts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 

@@ -86,9 +86,7 @@ class Host:
     def suspended(self) -> bool:
         return self._suspended
 
-    async def call(
-        self, request: msgspec.Struct, timeout: float | None, on_progress: OnProgress | None = None
-    ) -> Any:
+    async def call(self, request: msgspec.Struct, timeout: float | None, on_progress: OnProgress | None = None) -> Any:
         """Ask the host and wait for its reply, at most `timeout` seconds of un-suspended time.
 
         Raises:

@@ -1,7 +1,7 @@
 """Makes finished rounds last: history row first, then the checkpoint that the row names.
 
 In this order, because a checkpoint without its row could not be reconciled, while a row without its
-checkpoint is marked lost at the next start (DESIGN.md section 4, "Nothing is lost"). SQLite and file
+checkpoint is marked lost at the next start. SQLite and file
 synchronisation run in one thread of their own, so that the control channel answers meanwhile.
 """
 

@@ -54,10 +54,8 @@ def plan_round(settings: Settings, counters: Counters, levels: Levels) -> RoundP
 
 
 def silo_share(settings: Settings) -> MixShare:
-    """In silo every group is an own one, whatever the mix says (DESIGN.md section 10)."""
-    return mix_share(
-        "8/0" if settings.silo or settings.mix == "adaptive" else settings.mix, settings.questions
-    )
+    """In silo every group is an own one, whatever the mix says."""
+    return mix_share("8/0" if settings.silo or settings.mix == "adaptive" else settings.mix, settings.questions)
 
 
 def sample_tasks(settings: Settings, counters: Counters, levels: Levels, number: int) -> tuple[str, ...]:
@@ -74,9 +72,7 @@ def _draw_level(random: Random, order: Sequence[str], progress: curriculum.Famil
     return random.choices([w.level for w in weights], weights=[w.weight for w in weights])[0]
 
 
-def after_round(
-    counters: Counters, report: RoundReport, levels: Levels
-) -> tuple[Counters, list[curriculum.Move]]:
+def after_round(counters: Counters, report: RoundReport, levels: Levels) -> tuple[Counters, list[curriculum.Move]]:
     """The counters once a round is done, and which families changed level."""
     observed = curriculum.observe(counters.curriculum, levels, report.tasks)
     rates = dict(counters.solve_rates)
@@ -84,9 +80,7 @@ def after_round(
         rates[mark.task] = rates.get(mark.task, mark.solved) + _SMOOTHING * (
             mark.solved - rates.get(mark.task, mark.solved)
         )
-    after = msgspec.structs.replace(
-        counters, round=report.round, curriculum=observed.families, solve_rates=rates
-    )
+    after = msgspec.structs.replace(counters, round=report.round, curriculum=observed.families, solve_rates=rates)
     return after, observed.moves
 
 

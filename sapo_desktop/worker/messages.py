@@ -21,9 +21,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknow
 
 CheckpointName = str
 """`base`, `best`, `last`, or a number."""
-Phase = Literal[
-    "waiting", "questions", "generate", "mark", "share", "draw", "train", "checkpoint", "evaluate"
-]
+Phase = Literal["waiting", "questions", "generate", "mark", "share", "draw", "train", "checkpoint", "evaluate"]
 
 # -- requests ----------------------------------------------------------------------------------------------
 
@@ -283,18 +281,7 @@ class Facts(Message, frozen=True):
 
 
 Reply = (
-    Ok
-    | Status
-    | SettingsAre
-    | Checkpoints
-    | Evaluated
-    | Asked
-    | Exported
-    | Tasks
-    | Tried
-    | History
-    | Rollouts
-    | Facts
+    Ok | Status | SettingsAre | Checkpoints | Evaluated | Asked | Exported | Tasks | Tried | History | Rollouts | Facts
 )
 
 # -- events ------------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ from sapo_desktop.worker.evaluation import Evaluator, Subject
 from sapo_desktop.worker.examiner import Examiner
 from sapo_desktop.worker.gate import Gate
 from sapo_desktop.worker.keeper import Keeper
-from sapo_desktop.worker.learning import Levels, after_round, plan_round, trainer_settings
+from sapo_desktop.worker.learning import Levels, after_round, plan_round
 from sapo_desktop.worker.messages import (
     Answered,
     EvalFinished,
@@ -50,12 +50,10 @@ from sapo_desktop.worker.messages import (
     RoundFinished,
 )
 from sapo_desktop.worker.round import RoundResult, run_round
+from sapo_desktop.worker.validation import BASE_NUMBER, Validation
 
 log = logging.getLogger(__name__)
 
-BASE = "base"
-BASE_NUMBER = 0
-"""Stands for the base where a checkpoint's number is asked for; rounds, and so checkpoints, begin at 1."""
 _MOST_FAILURES = 5
 """Host failures in a row, without a finished round between them, before the node gives up."""
 _LONGEST_BACK_OFF = 30.0
@@ -94,6 +92,13 @@ class Node:
         self.when_finished: Callable[[], None] | None = None
         """Called once the round that `finish` waits for is done."""
         self._publish = publish
+        self._validation = Validation(
+            lambda subject: self._score(subject, "validation"),
+            evaluator,
+            engine,
+            keeper,
+            lambda text: self.say("warning", text),
+        )
         self._round: asyncio.Task[RoundResult] | None = None
         self._discarding = False
         self._may_begin = asyncio.Event()
@@ -202,13 +207,12 @@ class Node:
         self.round_seconds.append(result.report.seconds)
         if result.report.step is not None:
             self._remember_micro_batch(result.report.step.micro_batch)
-        # The guard's verdict goes into the same checkpoint as the weights that it judged: a kill before it is
-        # written repeats round and verdict, a kill after it repeats neither.
         unjudged = self.counters.guard
-        validated = await self._validate_if_due()
+        validated = await self._validation.after_round(self.settings, self.counters)
+        self.counters = validated.counters
         self.show_phase("checkpoint")
         last = self.gate.state is NodeState.FINISHING or self.rounds_left == 1
-        checkpoint = await self._keep(result, unjudged, must=validated or last)
+        checkpoint = await self._keep(result, unjudged, must=validated.scored or last)
         number = checkpoint.number if checkpoint else None
         self._publish(RoundFinished(report=msgspec.structs.replace(result.report, checkpoint=number)))
         self._count_round()
@@ -252,43 +256,7 @@ class Node:
             self._discarding = False
             self._may_begin.set()
 
-    # -- validation and guard ------------------------------------------------------------------------------
-
-    async def _validate_if_due(self) -> bool:
-        """Score what the round left and act on it; says whether anything was scored."""
-        every = self.settings.validate_every
-        if not every:
-            return False
-        first = self.counters.guard.best_checkpoint is None
-        if first:
-            # The first score of all is the untrained model's: without it nobody could say what was learned.
-            await self._judge(await self._score(Subject(BASE, 0, None), "validation"), BASE_NUMBER)
-        if self.counters.round % every:
-            return first
-        number = self.keeper.store.next_number(self.counters.round)
-        report = await self._score(Subject(str(number), self.counters.round, None, live=True), "validation")
-        decision = await self._judge(report, number)
-        if decision.action is guard.Action.ROLL_BACK:
-            await self._guard_rolls_back(decision)
-        return True
-
-    async def _judge(self, report: EvalReport, number: int) -> guard.Decision:
-        held_out = await self.evaluator.held_out("validation")
-        external = plan_round(self.settings, self.counters, self.levels).share.external
-        wanted = guard.effective_external(self.counters.guard, external)
-        decision = guard.observe(self.counters.guard, report, number, wanted, held_out.fingerprint)
-        self.counters = msgspec.structs.replace(self.counters, guard=decision.state)
-        return decision
-
-    async def _guard_rolls_back(self, decision: guard.Decision) -> None:
-        """Back to the best weights; the round in hand keeps its number and is checkpointed with them."""
-        self.say("warning", decision.reason)
-        number = decision.state.best_checkpoint
-        best = await self.find_checkpoint(str(number) if number else BASE)
-        await self.engine.restore(best.folder if best else None, weights_only=True)
-        parameters = self.engine.loaded.parameters if self.engine.loaded else 0
-        rate = trainer_settings(self.settings, parameters, self.counters).learning_rate
-        await self.engine.configure(learning_rate=rate)
+    # -- scores ------------------------------------------------------------------------------------------
 
     async def _score(self, subject: Subject, which: SetName) -> EvalReport:
         self.show_phase("evaluate")

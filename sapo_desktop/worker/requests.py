@@ -25,7 +25,8 @@ from sapo_desktop.core.state import NodeState
 from sapo_desktop.tasks.catalogue import Catalogue
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.worker import messages as m
-from sapo_desktop.worker.node import BASE_NUMBER, Node
+from sapo_desktop.worker.node import Node
+from sapo_desktop.worker.validation import BASE_NUMBER
 
 NEEDS_RESTART = frozenset({"model", "method", "lora_rank", "device", "seed", "tasks"})
 """Settings that are read once, when the node starts."""

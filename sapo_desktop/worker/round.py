@@ -1,4 +1,4 @@
-"""One round of SAPO, from top to bottom like Algorithm 1 of the paper (PAPER.md; arXiv 2509.08721).
+"""One round of SAPO, from top to bottom like Algorithm 1 of the paper (arXiv 2509.08721).
 
 `run_round` knows what a round is and nothing about where it runs: the examiner and the engine are handed in,
 the watcher is told what happens, and what comes back is a record. Pausing, checkpoints, history and failing
@@ -94,7 +94,7 @@ async def run_round(plan: RoundPlan, examiner: Examiner, engine: Engine, watcher
     """Play one round: questions, answers, marks, mix, step."""
     started = time.perf_counter()
 
-    # 1. SampleBatch. In silo the round is the slot (SWARM.md): questions follow from seed and round alone.
+    # 1. SampleBatch. In silo the round is the slot: questions follow from seed and round alone.
     await watcher.phase("questions")
     questions = await examiner.training_questions(plan.seed, plan.number, plan.tasks)
 
@@ -162,11 +162,7 @@ def task_marks(groups: Sequence[Group]) -> list[TaskMark]:
     by_task: dict[str, list[Mark]] = {}
     for group in groups:
         by_task.setdefault(group.question.task, []).extend(group.marks)
-    return [
-        TaskMark(task=task, answers=len(marks), **_mark_means(marks))
-        for task, marks in by_task.items()
-        if marks
-    ]
+    return [TaskMark(task=task, answers=len(marks), **_mark_means(marks)) for task, marks in by_task.items() if marks]
 
 
 def _means(groups: Sequence[Group]) -> dict[str, float]:

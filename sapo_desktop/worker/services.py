@@ -40,7 +40,7 @@ KINDS = {
         create="sapo_desktop.tasks.service:create",
         request="sapo_desktop.tasks.service:ExaminerRequest",
         reply="sapo_desktop.tasks.service:ExaminerReply",
-        # Six of reasoning_gym's datasets depend on the hash seed (FACTS); one question at a time needs no
+        # Six of reasoning_gym's datasets depend on the hash seed; one question at a time needs no
         # threads.
         environment={"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     ),

@@ -1,6 +1,6 @@
 """What every script with a goal prints: a line per figure, for people or (`--json`) for packaging/figures.py.
 
-A script exits 0 whether or not its goals are held (DESIGN.md section 11): a machine that is busy is no reason
+A script exits 0 whether or not its goals are held: a machine that is busy is no reason
 for a red build, and the docs show what was measured either way.
 """
 

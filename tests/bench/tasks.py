@@ -2,7 +2,7 @@
 
     python -m tests.bench.tasks              2,000 seeds a task, a few minutes
     python -m tests.bench.tasks --quick      60 seeds a task
-    python -m tests.bench.tasks --count 100000    what SWARM.md asks of tasks that are shared
+    python -m tests.bench.tasks --count 100000    what tasks that are shared must hold
 
 Wall time, each question and mark measured twice by two examiners and the shorter time taken: CPU time has steps of
 several milliseconds on some systems, and a busy machine disturbs one of two. Marked are the true answer and one with

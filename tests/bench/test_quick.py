@@ -1,4 +1,4 @@
-"""Every script with figures still runs (`--quick --json`), so that none of them rots; what they measure is not judged."""
+"""Every script with figures still runs (`--quick --json`), so that none of them rots; what it says is not judged."""
 
 from __future__ import annotations
 

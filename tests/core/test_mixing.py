@@ -8,8 +8,7 @@ from sapo_desktop.core.records import Completion, Group, Mark, Question
 def group(name: str, rewards: list[float], origin: str = "own") -> Group:
     question = Question(task="gcd/easy", seed=1, text=name, hash=b"8 bytes!")
     completions = [
-        Completion(tokens=[10 + i, 1], logprobs=[-1.0, -0.5], text=str(i), finish="stop")
-        for i in range(len(rewards))
+        Completion(tokens=[10 + i, 1], logprobs=[-1.0, -0.5], text=str(i), finish="stop") for i in range(len(rewards))
     ]
     marks = [Mark(solved=r == 1, partial=r, reward=r, answer=None, verdict="wrong") for r in rewards]
     return Group(question=question, completions=completions, marks=marks, origin=origin)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The seed rule of SWARM.md, with a vector worked out without our code."""
+"""The seed rule, with a vector worked out without our code."""
 
 from __future__ import annotations
 

@@ -69,9 +69,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> History:
     gcd = TaskMark(task="gcd/easy", answers=1, solved=0.5, partial=0.5, reward=0.5)
     for number in range(1, 1002):
         tasks = [gcd] if number > 1 else [gcd, msgspec.structs.replace(gcd, task="-legs", solved=0.125)]
-        history.record_round(
-            run, report(number, tasks, note="@SUM(A1)" if number == 2 else ""), [group], [[0.0]]
-        )
+        history.record_round(run, report(number, tasks, note="@SUM(A1)" if number == 2 else ""), [group], [[0.0]])
     return history
 
 

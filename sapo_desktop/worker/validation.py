@@ -1,0 +1,88 @@
+"""Validation scores between rounds, and what the guard makes of them (core/guard.py decides, this acts).
+
+Verdict and weights go into the same checkpoint: the caller writes it after `after_round` and before anything else
+happens. A kill before it is written repeats round and verdict, a kill after it repeats neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import msgspec
+
+from sapo_desktop.core import guard
+from sapo_desktop.core.records import EvalReport
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.worker.checkpoints import Counters
+from sapo_desktop.worker.engine import Engine
+from sapo_desktop.worker.evaluation import Evaluator, Subject
+from sapo_desktop.worker.keeper import Keeper
+from sapo_desktop.worker.learning import silo_share, trainer_settings
+
+BASE = "base"
+BASE_NUMBER = 0
+"""Stands for the base where a checkpoint's number is asked for; rounds, and so checkpoints, begin at 1."""
+
+Score = Callable[[Subject], Awaitable[EvalReport]]
+Warn = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Validated:
+    """The counters after validation, and whether anything was scored."""
+
+    counters: Counters
+    scored: bool
+
+
+class Validation:
+    """Scores the adapter every few rounds and goes back to the best checkpoint where the guard says so."""
+
+    def __init__(self, score: Score, evaluator: Evaluator, engine: Engine, keeper: Keeper, warn: Warn) -> None:
+        self._score = score
+        self._evaluator = evaluator
+        self._engine = engine
+        self._keeper = keeper
+        self._warn = warn
+
+    async def after_round(self, settings: Settings, counters: Counters) -> Validated:
+        """Score what the round left, if that is due, and act on it."""
+        every = settings.validate_every
+        if not every:
+            return Validated(counters, scored=False)
+        first = counters.guard.best_checkpoint is None
+        if first:
+            # The first score of all is the untrained model's: without it nobody could say what was learned.
+            base = await self._score(Subject(BASE, 0, None))
+            counters = (await self._judge(settings, counters, base, BASE_NUMBER)).counters
+        if counters.round % every:
+            return Validated(counters, scored=first)
+        number = self._keeper.store.next_number(counters.round)
+        report = await self._score(Subject(str(number), counters.round, None, live=True))
+        judged = await self._judge(settings, counters, report, number)
+        if judged.decision.action is guard.Action.ROLL_BACK:
+            await self._roll_back(settings, judged)
+        return Validated(judged.counters, scored=True)
+
+    async def _judge(self, settings: Settings, counters: Counters, report: EvalReport, number: int) -> _Judged:
+        held_out = await self._evaluator.held_out("validation")
+        external = guard.effective_external(counters.guard, silo_share(settings).external)
+        decision = guard.observe(counters.guard, report, number, external, held_out.fingerprint)
+        return _Judged(msgspec.structs.replace(counters, guard=decision.state), decision)
+
+    async def _roll_back(self, settings: Settings, judged: _Judged) -> None:
+        """Back to the best weights; the round in hand keeps its number and is checkpointed with them."""
+        self._warn(judged.decision.reason)
+        number = judged.decision.state.best_checkpoint
+        best = await self._keeper.call(self._keeper.store.get, str(number) if number else BASE)
+        await self._engine.restore(best.folder if best else None, weights_only=True)
+        parameters = self._engine.loaded.parameters if self._engine.loaded else 0
+        rate = trainer_settings(settings, parameters, judged.counters).learning_rate
+        await self._engine.configure(learning_rate=rate)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    counters: Counters
+    decision: guard.Decision
