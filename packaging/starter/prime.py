@@ -1,12 +1,14 @@
 """Primes the starter from nothing: question -> worked steps and answer, on the training side of the catalogue.
 
-    python packaging/starter/prime.py --minutes 60 --out .cache/starter [--resume] [--seed 1] [--device auto]
+    python packaging/starter/prime.py --minutes 60 --out .cache/starter [--resume] [--seed 1] [--cores 2]
 
 One stage, top to bottom: draw a batch, predict the completion, step. Cross-entropy on the completion and its <eos>
 only. Muon for the matrices, AdamW for embedding and norms. The learning rate follows the share of the time budget that
 is spent, so a slower machine makes fewer steps of the same schedule (and so the weights depend on the machine; data,
 their order and the initial weights depend on the seed alone). A checkpoint every five minutes; `--resume` goes on from
-it after any kind of end. Left out: validation during the run (check.py does it), several devices, mixed chunks.
+it after any kind of end. With `--cores N` each of N processes takes every Nth batch and gradients are averaged before
+every step: threads within one process wait for each other at every small matrix product. Left out: validation during
+the run (check.py does it), several devices.
 """
 
 from __future__ import annotations
@@ -29,9 +31,10 @@ import model as starter
 import tokenizer
 from muon import Muon
 from stream import Stream
+from team import Team
 
 BATCH_TOKENS = 2000
-MATRIX_RATE, OTHER_RATE = 0.02, 3e-3
+MATRIX_RATE, OTHER_RATE = 0.01, 2e-3
 WARM_UP, DECAY_FROM = 0.01, 0.55  # shares of the budget
 SAVE_SECONDS = 300.0
 LOG_STEPS = 200
@@ -46,6 +49,15 @@ class Progress:
     seconds: float = 0.0
     chunk: int = 0
     batch: int = 0
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What was asked for; kept in every checkpoint."""
+
+    seed: int
+    layers: int
+    minutes: float
 
 
 def rate(share: float) -> float:
@@ -75,76 +87,98 @@ def save(path: Path, state: dict[str, Any]) -> None:
     partial.replace(path)
 
 
-def prime(out: Path, minutes: float, seed: int, device: torch.device, layers: int, resume: bool) -> None:
-    """Trains until the budget is spent; see the module's text."""
-    out.mkdir(parents=True, exist_ok=True)
-    path, log = out / "checkpoint.pt", out / "training-log.jsonl"
-    words = tokenizer.build()
-    model = starter.build(len(words), words.pad_token_id, words.eos_token_id, layers, seed).to(device)
-    matrices = [p for name, p in model.named_parameters() if p.ndim == 2 and "embed" not in name]
-    others = [p for name, p in model.named_parameters() if p.ndim != 2 or "embed" in name]
-    optimisers: list[torch.optim.Optimizer] = [
-        Muon(matrices, lr=MATRIX_RATE, weight_decay=0.01),
-        torch.optim.AdamW(others, lr=OTHER_RATE, betas=(0.9, 0.95), weight_decay=0.0),
-    ]
-    peaks = [MATRIX_RATE, OTHER_RATE]
-    progress = Progress()
-    if resume and path.exists():
-        state = torch.load(path, map_location=device, weights_only=True)
-        model.load_state_dict(state["model"])
-        for optimiser, saved in zip(optimisers, state["optimisers"], strict=True):
+class Run:
+    """A model in the making, with its optimisers, its place in the stream, and where it is kept."""
+
+    def __init__(self, out: Path, recipe: Recipe, device: torch.device, resume: bool) -> None:
+        out.mkdir(parents=True, exist_ok=True)
+        self.path, self.log = out / "checkpoint.pt", out / "training-log.jsonl"
+        self.recipe, self.device = recipe, device
+        self.words = tokenizer.build()
+        self.model = starter.build(
+            len(self.words), self.words.pad_token_id, self.words.eos_token_id, recipe.layers, recipe.seed
+        ).to(device)
+        named = list(self.model.named_parameters())
+        matrices = [p for name, p in named if p.ndim == 2 and "embed" not in name]
+        others = [p for name, p in named if p.ndim != 2 or "embed" in name]
+        self.optimisers: list[torch.optim.Optimizer] = [
+            Muon(matrices, lr=MATRIX_RATE, weight_decay=0.01),
+            torch.optim.AdamW(others, lr=OTHER_RATE, betas=(0.9, 0.95), weight_decay=0.0),
+        ]
+        self.progress = Progress()
+        if resume and self.path.exists():
+            self._restore()
+
+    def _restore(self) -> None:
+        state = torch.load(self.path, map_location=self.device, weights_only=True)
+        self.model.load_state_dict(state["model"])
+        for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
             optimiser.load_state_dict(saved)
-        progress = Progress(**state["progress"])
-    else:
-        log.unlink(missing_ok=True)
+        self.progress = Progress(**state["progress"])
 
-    def checkpoint() -> None:
+    def checkpoint(self) -> None:
         state = {
-            "model": model.state_dict(),
-            "optimisers": [optimiser.state_dict() for optimiser in optimisers],
-            "progress": vars(progress),
-            "recipe": {"seed": seed, "layers": layers, "minutes": minutes},
+            "model": self.model.state_dict(),
+            "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
+            "progress": vars(self.progress),
+            "recipe": vars(self.recipe),
         }
-        save(path, state)
+        save(self.path, state)
 
-    began, before = time.monotonic(), progress.seconds
-    saved_at, noted, losses = progress.seconds, (progress.seconds, progress.tokens), []
-    stream = Stream(words, seed, BATCH_TOKENS)
-    for chunk, batch, examples in stream(progress.chunk, progress.batch):
-        share = progress.seconds / (60 * minutes)
-        if share >= 1:
-            break
-        for optimiser, peak in zip(optimisers, peaks, strict=True):
-            optimiser.param_groups[0]["lr"] = peak * rate(share)
-        ids, targets = tensors(examples, device)
-        with torch.autocast("cuda", torch.bfloat16, enabled=device.type == "cuda"):
-            loss = starter.loss(model, ids, targets)
+    def note(self, **values: float) -> None:
+        """Add a line to the training log."""
+        with self.log.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(values) + "\n")
+
+    def backward(self, examples: list[tuple[list[int], int]]) -> float:
+        """Gradients of the mean loss over the completions of a batch; returns that loss."""
+        ids, targets = tensors(examples, self.device)
+        with torch.autocast("cuda", torch.bfloat16, enabled=self.device.type == "cuda"):
+            loss = starter.loss(self.model, ids, targets)
         loss.backward()
-        for optimiser in optimisers:
+        return loss.item()
+
+    def step(self, share: float) -> None:
+        """One update of everything at the rates that belong to this share of the budget."""
+        for optimiser, peak in zip(self.optimisers, (MATRIX_RATE, OTHER_RATE), strict=True):
+            optimiser.param_groups[0]["lr"] = peak * rate(share)
             optimiser.step()
             optimiser.zero_grad(set_to_none=True)
-        losses.append(loss.item())
+
+
+def prime(run: Run, team: Team) -> None:
+    """Trains until the budget is spent; see the module's text."""
+    progress, budget = run.progress, 60 * run.recipe.minutes
+    began, before = time.monotonic(), progress.seconds
+    saved_at, noted, losses = progress.seconds, (progress.seconds, progress.tokens), []
+    stream = Stream(run.words, run.recipe.seed, BATCH_TOKENS, team.rank, team.size)
+    for chunk, batch, examples in stream(progress.chunk, progress.batch):
+        loss = run.backward(examples)
+        # Rank 0's clock is everybody's, so that all take the same step and stop together.
+        seconds = before + time.monotonic() - began if team.leads else 0.0
+        tokens = sum(len(text) for text, _ in examples)
+        loss, tokens, seconds = team.average(list(run.model.parameters()), [loss, tokens, seconds])
+        share = seconds / budget
+        run.step(min(share, 1.0))
+        losses.append(loss / team.size)
         progress.steps += 1
-        progress.tokens += sum(len(text) for text, _ in examples)
-        progress.chunk, progress.batch = chunk, batch + 1
-        progress.seconds = before + time.monotonic() - began
-        if progress.steps % LOG_STEPS == 0:
-            speed = (progress.tokens - noted[1]) / (progress.seconds - noted[0])
-            line = {
-                "steps": progress.steps,
-                "tokens": progress.tokens,
-                "loss": round(sum(losses) / len(losses), 4),
-                "tokens_per_second": round(speed),
-                "lr": round(MATRIX_RATE * rate(share), 6),
-                "minutes": round(progress.seconds / 60, 2),
-            }
-            with log.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
-            noted, losses = (progress.seconds, progress.tokens), []
-        if progress.seconds - saved_at >= SAVE_SECONDS:
-            checkpoint()
-            saved_at = progress.seconds
-    checkpoint()
+        progress.tokens += int(tokens)
+        progress.chunk, progress.batch, progress.seconds = chunk, batch, seconds
+        if team.leads and progress.steps % LOG_STEPS == 0:
+            run.note(
+                steps=progress.steps,
+                tokens=progress.tokens,
+                loss=round(sum(losses) / len(losses), 4),
+                tokens_per_second=round((progress.tokens - noted[1]) / (seconds - noted[0])),
+                lr=round(MATRIX_RATE * rate(min(share, 1.0)), 6),
+                minutes=round(seconds / 60, 2),
+            )
+            noted, losses = (seconds, progress.tokens), []
+        if team.leads and (seconds - saved_at >= SAVE_SECONDS or share >= 1):
+            run.checkpoint()
+            saved_at = seconds
+        if share >= 1:
+            return
 
 
 def main() -> None:
@@ -155,10 +189,18 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--device", default="auto")
+    parser.add_argument("--cores", type=int, default=1, help="processes that train together")
     parser.add_argument("--resume", action="store_true")
     chosen = parser.parse_args()
     name = chosen.device if chosen.device != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
-    prime(chosen.out, chosen.minutes, chosen.seed, torch.device(name), chosen.layers, chosen.resume)
+    team = Team(chosen.cores)
+    if team.size > 1:
+        torch.set_num_threads(1)
+    recipe = Recipe(seed=chosen.seed, layers=chosen.layers, minutes=chosen.minutes)
+    if team.leads and not chosen.resume:
+        (chosen.out / "training-log.jsonl").unlink(missing_ok=True)
+    prime(Run(chosen.out, recipe, torch.device(name), chosen.resume), team)
+    team.disband()
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from sapo_desktop.tasks.split import held_out_side
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CHUNK = 640  # examples that are sorted by length together
+ALIKE = 24  # lengths that may share a batch differ by less: little padding, but several families together
 LONGEST = 300  # tokens of question and completion; longer ones are skipped
 
 # Share of `middle` questions per family: the dial for headroom. All others are `easy`; `hard`, `paper` are never used.
@@ -68,8 +69,11 @@ class Source:
 class Stream:
     """Batches of token ids (prompt and completion) with the length of the prompt, from chunk `first` on."""
 
-    def __init__(self, tokenizer: PreTrainedTokenizerFast, seed: int, batch_tokens: int) -> None:
+    def __init__(
+        self, tokenizer: PreTrainedTokenizerFast, seed: int, batch_tokens: int, part: int = 0, of: int = 1
+    ) -> None:
         self.tokenizer, self.seed, self.batch_tokens = tokenizer, seed, batch_tokens
+        self.part, self.of = part, of
         self.families = list(WRITERS)
         self.weights = [WEIGHT_OF.get(family, 1.0) for family in self.families]
         self.sources = {
@@ -97,21 +101,23 @@ class Stream:
         return (ids, len(prompt)) if len(ids) <= LONGEST else None
 
     def chunk(self, number: int) -> list[list[tuple[list[int], int]]]:
-        """The batches of one chunk, equal lengths together, in random order."""
+        """The batches of one chunk, like lengths together, in random order."""
         rng = random.Random(f"{self.seed}/{number}")
-        examples = sorted((e for e in (self.example(rng) for _ in range(CHUNK)) if e), key=lambda e: len(e[0]))
+        examples = [e for e in (self.example(rng) for _ in range(CHUNK)) if e]
+        examples.sort(key=lambda e: -(len(e[0]) // ALIKE))
         batches: list[list[tuple[list[int], int]]] = [[]]
-        for example in reversed(examples):
-            if batches[-1] and (len(batches[-1]) + 1) * len(batches[-1][0][0]) > self.batch_tokens:
+        for example in examples:
+            longest = max(len(ids) for ids, _ in [*batches[-1], example])
+            if batches[-1] and (len(batches[-1]) + 1) * longest > self.batch_tokens:
                 batches.append([])
             batches[-1].append(example)
         rng.shuffle(batches)
         return batches
 
     def __call__(self, chunk: int, batch: int) -> Iterator[tuple[int, int, list[tuple[list[int], int]]]]:
-        """(chunk, batch, examples) from that place on, without end."""
+        """(chunk, next batch, examples) from that place on, without end: this part of every `of` batches."""
         while True:
             batches = self.chunk(chunk)
-            for number in range(batch, len(batches)):
-                yield chunk, number, batches[number]
+            for first in range(batch, len(batches) - self.of + 1, self.of):
+                yield chunk, first + self.of, batches[first + self.part]
             chunk, batch = chunk + 1, 0
