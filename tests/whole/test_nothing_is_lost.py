@@ -10,9 +10,10 @@ import psutil
 import pytest
 
 from sapo_desktop.worker import messages as m
+from tests import needs
 from tests.whole.nodes import finished, host, is_state, reports, rewards, until, wait_gone, worker
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400), *needs.STARTER]
 
 
 def adapter(data: Path, number: int) -> dict[str, bytes]:
