@@ -97,6 +97,7 @@ def _emit_status(context: Context, found: Status) -> None:
         mix=found.mix,
         peers=found.peers,
         model=found.model,
+        seed=found.seed,
         device=found.device,
         checkpoint=found.checkpoint,
         base_validation=share(found.base_validation),
@@ -114,7 +115,7 @@ def _status_lines(context: Context, found: Status) -> list[str]:
     mode = "silo" if found.silo else f"swarm, {amount(found.peers, 'peer')}"
     lines = [
         f"{found.reason}." if not found.reason.endswith((".", "!", "?")) else found.reason,
-        f"Model     {found.model} on {found.device}; {mode}; mix {found.mix}",
+        f"Model     {found.model} on {found.device}, seed {found.seed}; {mode}; mix {found.mix}",
     ]
     left = "" if found.rounds_left is None else f", {found.rounds_left:,} to go"
     rate = "" if found.rounds_per_hour is None else f", {found.rounds_per_hour:,.0f} an hour"

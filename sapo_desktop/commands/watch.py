@@ -101,9 +101,9 @@ class Watch:
                 await self._own()
         self.in_charge = self.attached.started or status.state == "idle"
         history = await call(self.node, GetHistory(after=max(0, status.round - EARLIER_ROUNDS)), History)
-        self.dashboard.greet(status, settings.settings.seed or None, history.rounds)
+        self.dashboard.greet(status, history.rounds)
         self.dashboard.footer = _keys(self.in_charge)
-        self._announce(status, settings, history.rounds)
+        self._announce(status, history.rounds)
         if status.state not in _BUSY or rounds is not None:
             await call(self.node, StartRounds(rounds=rounds), Ok)
         else:
@@ -116,13 +116,13 @@ class Watch:
         await self.node.close()
         self.node = owned
 
-    def _announce(self, status: Status, settings: SettingsAre, earlier: list[RoundReport]) -> None:
+    def _announce(self, status: Status, earlier: list[RoundReport]) -> None:
         self.context.out.emit(
             "start",
             data=str(self.context.folder),
             attached=not self.attached.started,
             model=status.model,
-            seed=settings.settings.seed,
+            seed=status.seed,
             silo=status.silo,
             mix=status.mix,
             device=status.device,

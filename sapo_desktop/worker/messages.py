@@ -174,6 +174,8 @@ class Status(Message, frozen=True):
     mix: str
     peers: int
     model: str
+    seed: int
+    """What every draw of the run derives from: the setting, or the one drawn at the first start."""
     device: str
     checkpoint: int | None
     last: RoundReport | None

@@ -104,6 +104,7 @@ class Requests:
             mix="8/0" if node.settings.silo else node.settings.mix,
             peers=0,
             model=node.settings.model,
+            seed=node.counters.seed,
             device=node.engine.loaded.device if node.engine.loaded else "",
             checkpoint=node.keeper.newest.number if node.keeper.newest else None,
             last=last[0] if last else None,

@@ -220,6 +220,7 @@ class FakeNode:
             mix="8/0",
             peers=0,
             model="starter",
+            seed=3,
             device="cpu",
             checkpoint=12,
             last=self.rounds[-1] if self.rounds else None,
