@@ -6,12 +6,14 @@ Each lock names every package that is installed, with the hashes of all its file
 with `--no-deps --require-hashes`. Two things stand outside: the torch builds that are not on the ordinary
 index (installers/flavour.py names them), and pycosat, which comes as C source only and which nothing here
 uses. The CPU build of torch must be found while `linux-cpu` is resolved: point UV_FIND_LINKS at a folder with
-its wheel, or UV_INDEX at PyTorch's CPU index; otherwise its CUDA libraries would end up in that lock.
+its wheel, or UV_INDEX at PyTorch's CPU index; otherwise its CUDA libraries would end up in that lock. The other
+platforms are resolved without them: `torch==2.13.0` would match that build too.
 No address of an index is written: where packages come from is the user's business.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -55,9 +57,11 @@ def main() -> None:
     for platform in PLATFORMS:
         left_out = LEFT_OUT if platform.torch_in_lock else (*LEFT_OUT, "torch")
         pins = wanted("runtime").replace("torch==2.13.0", f"torch=={platform.torch}")
-        lock = resolve(pins, platform.marker, left_out)
+        lock = resolve(pins, platform.marker, left_out, ordinary_index_only=platform.torch_in_lock)
         if platform.name == "linux-cpu" and "nvidia" in lock:
             sys.exit("The CUDA build of torch was found for linux-cpu: see the head of this file.")
+        if platform.torch_in_lock and "+cpu" in lock:
+            sys.exit(f"The CPU build of torch was found for {platform.name}: see the head of this file.")
         write(platform.name, platform.tried, lock)
     anywhere = " or ".join(f"({marker})" for marker in (LINUX_PC, LINUX_ARM, MAC, WINDOWS))
     source = resolve("llama-cpp-python==0.3.36", anywhere, options=["--no-deps"])
@@ -87,8 +91,11 @@ def resolve(
     left_out: Sequence[str] = (),
     limits: Sequence[str] = (),
     options: Sequence[str] = (),
+    ordinary_index_only: bool = False,
 ) -> str:
     """The pinned, hashed closure of `pins`, within `limits`, for all supported Pythons where `marker` holds."""
+    further = {"UV_FIND_LINKS", "UV_INDEX", "UV_EXTRA_INDEX_URL"} if ordinary_index_only else set()
+    env = {name: value for name, value in os.environ.items() if name not in further}
     uv = shutil.which("uv") or str(Path(sys.executable).with_name("uv"))
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder)
@@ -104,7 +111,7 @@ def resolve(
         command += ["--constraint", "limits.in", *options]
         for name in left_out:
             command += ["--no-emit-package", name]
-        subprocess.run(command, cwd=project, check=True)
+        subprocess.run(command, cwd=project, env=env, check=True)
         return (project / "lock.txt").read_text()
 
 

@@ -105,3 +105,10 @@ def test_a_machine_without_a_gpu_gets_no_cuda_package() -> None:
     root = Path(__file__).resolve().parents[2]
     for name in ("linux-cpu", "mac-arm64", "win-cpu", "test", "slow"):
         assert "nvidia" not in (root / "packaging" / "requirements" / f"{name}.txt").read_text()
+
+
+def test_a_machine_with_a_gpu_gets_the_cuda_build_on_every_python() -> None:
+    lock = Path(__file__).resolve().parents[2] / "packaging" / "requirements" / "linux-cuda.txt"
+    builds = [line for line in lock.read_text().splitlines() if line.startswith(("torch==", "nvidia-cublas=="))]
+    assert len(builds) == 2
+    assert not [line for line in builds if "+cpu" in line or "python_full_version <" not in line or ">= '3.1" in line]
