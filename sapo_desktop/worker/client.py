@@ -242,7 +242,7 @@ def _error(failure: m.Failure) -> SapoError:
 def _early_end(code: int, said: str) -> SapoError:
     """A worker names the error that it ends with in its last line, as `FolderInUse: ...`."""
     named = _NAMED_ERROR.search(said)
-    if named is not None and error_class(named[1]) is not SapoError:
+    if named is not None and (named[1] == SapoError.__name__ or error_class(named[1]) is not SapoError):
         return error_class(named[1])(named[2].strip())
     reason = processes.exit_reason(code)
     return SapoError(f"The worker ended while it started: {reason}." + (f" Its last words:\n{said}" if said else ""))

@@ -41,6 +41,9 @@ def main() -> int:
     if "break" in sys.argv:
         print("the reason is here")
         return 3
+    if "explain" in sys.argv:
+        print("SapoError: The starter is missing.", file=sys.stderr)
+        return 1
     folder = DataFolder.open(Path(sys.argv[sys.argv.index("--data") + 1]))
     try:
         with FolderLock(folder):

@@ -121,6 +121,14 @@ def test_a_worker_that_ends_early_leaves_its_last_words(folder: DataFolder) -> N
     play(folder, scene)
 
 
+def test_a_worker_that_explains_why_it_ends_is_quoted_without_more(folder: DataFolder) -> None:
+    async def scene() -> None:
+        with pytest.raises(SapoError, match=r"^The starter is missing\.$"):
+            await start_worker(folder.root, ["explain"])
+
+    play(folder, scene)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="sessions")
 def test_the_worker_is_out_of_reach_of_the_terminals_signals(folder: DataFolder) -> None:
     async def scene() -> None:
