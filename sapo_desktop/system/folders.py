@@ -1,8 +1,9 @@
 """The data folder: everything that belongs to one node, and who may touch it.
 
-``` settings.toml  history.sqlite  node-id  worker.lock  checkpoints/  logs/  cache/  control/ ``` `control/`
-holds the secrets and is for its owner alone: enforced when the folder is opened, and checked again by whoever
-reads a secret from it. The folder around it keeps the mode it has (it may be any folder of the user's).
+    settings.toml  history.sqlite  node-id  worker.lock  checkpoints/  logs/  cache/  control/
+
+`control/` holds the secrets and is for its owner alone: enforced when the folder is opened, and checked again by
+whoever reads a secret from it. The folder around it keeps the mode it has (it may be any folder of the user's).
 Windows has no modes: there the access list of `control/` is replaced by one that names the user (written from
 the documentation, not run yet).
 """

@@ -1,8 +1,8 @@
 """Makes finished rounds last: history row first, then the checkpoint that the row names.
 
-In this order, because a checkpoint without its row could not be reconciled, while a row without its
-checkpoint is marked lost at the next start. SQLite and file
-synchronisation run in one thread of their own, so that the control channel answers meanwhile.
+In this order, because a checkpoint without its row could not be reconciled, while a row without its checkpoint
+is marked lost at the next start. SQLite and file synchronisation run in one thread of their own, so that the
+control channel answers meanwhile.
 """
 
 from __future__ import annotations

@@ -103,8 +103,8 @@ def trainer_settings(settings: Settings, parameters: int, counters: Counters) ->
 def recommended_learning_rate(method: str, parameters: int) -> float:
     """Adam's learning rate where the user names none.
 
-    Tiny models bear far more than the 1e-5 to 2e-5 of LoRA on language models of common size (LoRA Without
-    Regret); docs/learning.md has the runs behind the figures for the starter.
+    Models of common size take 1e-5 to 2e-5 with LoRA (LoRA Without Regret); tiny ones bear far more. The figures
+    for these come from runs of a prototype, not yet from a search with the starter.
     """
     if parameters > TINY_PARAMETERS:
         return 2e-5 if method == "lora" else 2e-6

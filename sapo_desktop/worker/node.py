@@ -1,12 +1,13 @@
 """The node: plays rounds until told otherwise, and keeps what they teach.
 
 What a round is stands in worker/round.py, what the next one is in worker/learning.py, who may compute in
-worker/gate.py, how a round is made to last in worker/keeper.py. The node puts them in order and deals with
-what goes wrong. Two rules:
+worker/gate.py, what is scored and gone back to in worker/validation.py, how a round is made to last in
+worker/keeper.py. The node puts them in order and deals with what goes wrong. Two rules:
 
 - A round counts once its history row and its checkpoint (or the decision to write none) are on disk; whatever
-stops it before leaves no trace but lost seconds. - A host that dies is started again and training goes on
-from the newest checkpoint; only a host that keeps dying ends the work, with the reason.
+  stops it before leaves no trace but lost seconds.
+- A host that dies is started again and training goes on from the newest checkpoint; only a host that keeps
+  dying ends the work, with the reason.
 """
 
 from __future__ import annotations
