@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
+from collections.abc import Callable
 
 import msgspec
 
@@ -42,6 +44,13 @@ def show(figure: Figure, as_json: bool) -> None:
         goal = f"  (goal: {figure.goal})" if figure.goal else ""
         line = f"{figure.name:48} {figure.value:12.4g} {figure.unit}{goal}{held}  {figure.note}".rstrip()
     print(line, flush=True)
+
+
+def cpu_seconds(work: Callable[[], object]) -> float:
+    """CPU seconds of one call."""
+    began = time.process_time()
+    work()
+    return time.process_time() - began
 
 
 def tell(text: str) -> None:

@@ -10,7 +10,6 @@ modules, and transformers' own generate(). CPU seconds, because the machine may 
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from sapo_desktop.engines.generation import GenerationJob, Watch, generate
 from sapo_desktop.engines.llama import WrittenOutModel
 from sapo_desktop.engines.protocols import Load
 from sapo_desktop.engines.service import TorchEngine
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
 from tests.bench.models import starter_like
 
 QUESTIONS, ANSWERS = 8, 8
@@ -103,13 +102,6 @@ def ways_of(engine: TorchEngine, tokens: int, seed: int) -> dict[str, Callable[[
         "our loop, transformers' modules": lambda: loop(start_with_transformers(model)),
         "transformers generate": theirs,
     }
-
-
-def cpu_seconds(work: Callable[[], object]) -> float:
-    """CPU seconds of one call."""
-    began = time.process_time()
-    work()
-    return time.process_time() - began
 
 
 if __name__ == "__main__":

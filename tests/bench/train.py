@@ -10,8 +10,6 @@ a trainer is a matter of milliseconds.
 from __future__ import annotations
 
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -21,7 +19,7 @@ from sapo_desktop.engines.logprobs import chunk_rows, token_logprobs
 from sapo_desktop.engines.protocols import Load
 from sapo_desktop.engines.service import TorchEngine
 from sapo_desktop.engines.training_state import restore_trainer, save_trainer
-from tests.bench.figure import Figure, arguments, show, tell
+from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
 from tests.bench.models import WORDS, starter_like
 
 VOCABULARY, WIDTH = 151_936, 64
@@ -128,13 +126,6 @@ def log_softmax(repeats: int, seed: int, as_json: bool) -> None:
     )
     share = chunk_rows(VOCABULARY) / rows
     show(Figure(name="train/chunked log-softmax, share of logits held", value=share, unit="of all"), as_json)
-
-
-def cpu_seconds(work: Callable[[], object]) -> float:
-    """CPU seconds of one call."""
-    began = time.process_time()
-    work()
-    return time.process_time() - began
 
 
 if __name__ == "__main__":
