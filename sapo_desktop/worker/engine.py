@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import msgspec
 
-from sapo_desktop.core.errors import HostError
+from sapo_desktop.core.errors import CheckpointError, HostDied, HostError
 from sapo_desktop.core.records import Sampling, StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.engines.protocols import (
     Configure,
@@ -179,11 +179,20 @@ class Engine:
         all."""
         with tempfile.TemporaryDirectory(prefix="sapo-live-") as live:
             _expect(await self._call(Save(folder=live), WORK_SECONDS), Done)
-            await self._restore(checkpoint)
             try:
+                await self._restore(checkpoint)
                 yield
             finally:
-                await self._restore(Path(live))
+                await self._put_back(Path(live))
+
+    async def _put_back(self, live: Path) -> None:
+        """Where it fails the host ends: a restart from the newest checkpoint loses rounds, going on would train
+        another state than the one that counts."""
+        try:
+            await self._restore(live)
+        except CheckpointError as error:
+            await self.host.stop()
+            raise HostDied(f"{error} The engine was ended, as it no longer holds the state that trains.") from error
 
     async def _call(
         self, request: EngineRequest, timeout: float, progress: Callable[[msgspec.Struct], None] | None = None

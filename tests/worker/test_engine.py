@@ -1,0 +1,71 @@
+"""Whatever happens while another checkpoint is in, the live adapter comes back, or the host goes."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from sapo_desktop.core.errors import CheckpointError, HostDied
+from sapo_desktop.core.records import Sampling, TrainerSettings
+from sapo_desktop.engines.protocols import Done, Generate, Restore, Save
+from sapo_desktop.worker.engine import Engine, EnginePlan
+from tests.worker.fakes import FakeHost, generated
+
+CHECKPOINT = Path("checkpoints") / "00000007"
+
+
+class CalledHost(FakeHost):
+    """Remembers which state is in, and fails where it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.state = "live"
+        self.saved = ""
+        self.cancelled_in_restore = False
+        self.lost_live = False
+
+    async def call(self, request: msgspec.Struct, timeout: float | None, on_progress: object = None) -> msgspec.Struct:
+        match request:
+            case Save(folder=folder):
+                self.saved = folder
+            case Restore(folder=folder) if folder == self.saved:
+                if self.lost_live:
+                    raise CheckpointError("The folder is gone.")
+                self.state = "live"
+            case Restore(folder=folder):
+                self.state = str(folder)
+                if self.cancelled_in_restore:  # the host had done it before it heard that nobody waits
+                    raise asyncio.CancelledError
+            case Generate(prompts=prompts):
+                return generated(prompts, 1, 1)
+        return Done()
+
+
+def answer(host: CalledHost) -> None:
+    engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu"))  # type: ignore[arg-type]
+    asyncio.run(engine.generate_with(CHECKPOINT, ["1+1?"], Sampling(), lambda done, total: None))
+
+
+def test_the_live_adapter_is_put_back() -> None:
+    host = CalledHost()
+    answer(host)
+    assert host.state == "live"
+
+
+def test_a_request_cancelled_while_the_checkpoint_is_put_in_leaves_the_live_adapter() -> None:
+    host = CalledHost()
+    host.cancelled_in_restore = True
+    with pytest.raises(asyncio.CancelledError):
+        answer(host)
+    assert host.state == "live"
+
+
+def test_a_live_adapter_that_cannot_be_put_back_ends_the_host_so_that_no_round_trains_the_wrong_one() -> None:
+    host = CalledHost()
+    host.lost_live = True
+    with pytest.raises(HostDied, match=r"The folder is gone\."):
+        answer(host)
+    assert host.pid is None
