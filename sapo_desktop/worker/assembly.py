@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 
@@ -50,11 +50,11 @@ class _Hosts:
 
 
 async def assemble(
-    folder: DataFolder, settings: Settings, catalogue: Catalogue, publish: Publish, said: Sequence[str]
+    folder: DataFolder, settings: Settings, catalogue: Catalogue, publish: Publish, said: str
 ) -> Node:
     """A node that is ready for its first round, or for the one after its newest checkpoint.
 
-    `said`: what reading the settings already had to say.
+    `said`: what reading the settings had to say, or nothing.
 
     Raises:
         SapoError: the folder, the model or a setting cannot be used; the hosts that were started have ended.
@@ -132,8 +132,8 @@ async def _start_hosts(folder: DataFolder, settings: Settings) -> _Hosts:
     return _Hosts(engine, examiner)
 
 
-def _tell(node: Node, said: Sequence[str], newest: Newest) -> None:
-    for text in (*said, *filter(None, [node.keeper.history.said])):
+def _tell(node: Node, said: str, newest: Newest) -> None:
+    for text in filter(None, [said, node.keeper.history.said]):
         node.say("warning", text)
     node.say_damaged(newest.damaged)
 

@@ -114,8 +114,8 @@ class Worker:
         finally:
             await self._server.close()
 
-    async def run(self, said: Sequence[str]) -> int:
-        """Build the node, play rounds, end. Returns the exit code."""
+    async def run(self, said: str) -> int:
+        """Build the node, play rounds, end. Returns the exit code. `said`: as for `assemble`."""
         for name in (signal.SIGTERM, signal.SIGINT):
             with contextlib.suppress(NotImplementedError):  # Windows
                 asyncio.get_running_loop().add_signal_handler(name, self._quit.set)
