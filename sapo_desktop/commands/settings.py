@@ -1,30 +1,48 @@
-"""settings get, set, reset."""
+"""settings get, set, reset.
+
+A running node is asked, so that it takes the change over at once. Where none runs the file is read and written here:
+no node is started for it, because a node that a wrong setting keeps from starting is mended by this very command.
+"""
 
 from __future__ import annotations
 
+import time
 from argparse import Namespace
 from collections.abc import Sequence
 
 import msgspec
 
-from sapo_desktop.commands.context import Context
+from sapo_desktop.commands.context import Context, call
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import UsageError
-from sapo_desktop.worker.messages import GetSettings, Ok, ResetSettings, SetSettings, SettingsAre
+from sapo_desktop.core.errors import NotRunning, UsageError
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.worker.messages import NO_SWARM, GetSettings, Ok, ResetSettings, SetSettings, SettingsAre
 
 
 async def get(context: Context, args: Namespace) -> None:
     keys = getattr(args, "keys", [])
     for key in keys:
         settings_file.describe(key)
-    _show(context, await context.ask(GetSettings(), SettingsAre), keys)
+    try:
+        async with context.running() as node:
+            found = await call(node, GetSettings(), SettingsAre)
+    except NotRunning:
+        settings = _read(context)
+        found = SettingsAre(settings=settings, changed=settings_file.changed_keys(settings), overridden=[])
+    _show(context, found, keys)
 
 
 async def change(context: Context, args: Namespace) -> None:
     values = typed_values(args.values, pairs=True)
     for key, text in values.items():
         settings_file.parse_value(key, text)
-    _done(context, await context.ask(SetSettings(values=values), Ok))
+    try:
+        async with context.running() as node:
+            reply = await call(node, SetSettings(values=values), Ok)
+    except NotRunning:
+        reply = _write(context, settings_file.apply(_read(context), values))
+    _done(context, reply)
 
 
 async def reset(context: Context, args: Namespace) -> None:
@@ -32,7 +50,27 @@ async def reset(context: Context, args: Namespace) -> None:
         raise UsageError("Name the settings to reset, or write --all for every one.")
     for key in args.keys:
         settings_file.describe(key)
-    _done(context, await context.ask(ResetSettings(keys=args.keys), Ok))
+    try:
+        async with context.running() as node:
+            reply = await call(node, ResetSettings(keys=args.keys), Ok)
+    except NotRunning:
+        reply = _write(context, settings_file.reset(_read(context), args.keys or settings_file.known_keys()))
+    _done(context, reply)
+
+
+def _read(context: Context) -> Settings:
+    """The kept settings; the defaults where there is no file."""
+    found = settings_file.read(DataFolder.at(context.folder).settings, time.time())
+    if found.said:
+        context.out.warn(found.said)
+    return found.settings
+
+
+def _write(context: Context, settings: Settings) -> Ok:
+    if not settings.silo:
+        raise UsageError(NO_SWARM)
+    settings_file.write(DataFolder.open(context.folder).settings, settings)
+    return Ok(text="Saved.")
 
 
 def _done(context: Context, reply: Ok) -> None:

@@ -56,6 +56,9 @@ class Quit(Message, frozen=True):
     finish_round: bool = False
 
 
+NO_SWARM = "This version works in silo only: there is no swarm to join yet."
+
+
 class SetSilo(Message, frozen=True):
     on: bool
 

@@ -143,7 +143,7 @@ class Requests:
 
     async def _silo(self, request: m.SetSilo) -> m.Ok:
         if not request.on:
-            raise UsageError("This version works in silo only: there is no swarm to join yet.")
+            raise UsageError(m.NO_SWARM)
         return m.Ok(text="In silo: no network at all.")
 
     # -- settings ------------------------------------------------------------------------------------------

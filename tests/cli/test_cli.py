@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.cli import main
+from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ModelError, SapoError
+from sapo_desktop.core.settings import Settings
 from sapo_desktop.worker import messages as m
 from tests.cli.fake_node import FakeDoor, FakeNode, round_report
 
@@ -198,6 +200,28 @@ def test_settings_are_shown_set_and_reset(run: Words, door: FakeDoor) -> None:
     assert run("settings", "reset", "seed") == 0
     assert door.node.settings.seed == 0
     assert run("settings") == 0
+    assert "max_tokens" in run.stdout
+
+
+def test_without_a_node_settings_are_a_file_and_no_node_is_started(run: Words, door: FakeDoor, tmp_path: Path) -> None:
+    door.there = False
+    assert run("settings", "set", "model=/no/such/folder", "seed=7") == 0
+    assert run("settings", "get", "seed", "--json") == 0
+    assert run.lines == [
+        {"event": "setting", "key": "seed", "value": 7, "default": 0, "changed": True, "this_run_only": False}
+    ]
+    assert run("settings", "set", "silo", "off") == 2
+    assert "no swarm to join yet" in run.stderr
+    assert run("settings", "reset", "--all") == 0
+    assert settings_file.read(tmp_path / "settings.toml", 0.0).settings == Settings()
+    assert door.node.requests == []
+
+
+def test_a_settings_file_that_was_damaged_is_said(run: Words, door: FakeDoor, tmp_path: Path) -> None:
+    door.there = False
+    (tmp_path / "settings.toml").write_text("seed = = 1")
+    assert run("settings") == 0
+    assert "settings.damaged-" in run.stderr
     assert "max_tokens" in run.stdout
 
 
