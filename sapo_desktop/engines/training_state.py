@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 
@@ -33,7 +34,18 @@ class TrainerState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def save_trainer(trainer: GrpoTrainer, folder: Path) -> list[str]:
-    """Write everything that a later `restore_trainer` needs to go on bit for bit; return the files' names."""
+    """Write everything that a later `restore_trainer` needs to go on bit for bit; return the files' names.
+
+    Raises:
+        CheckpointError: the folder takes no more (disk full, say); the trainer goes on as it is.
+    """
+    try:
+        return _save(trainer, folder)
+    except (OSError, SafetensorError) as error:
+        raise CheckpointError(f"The training state could not be saved ({error}): free some space.") from error
+
+
+def _save(trainer: GrpoTrainer, folder: Path) -> list[str]:
     files = trainer.policy.save(folder)
     moments: dict[str, Tensor] = {}
     steps = 0

@@ -107,3 +107,13 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(
         restore_trainer(engine.trainer, tmp_path)
     assert same(weights(engine), before)
     assert engine.trainer.optimiser.state
+
+
+@pytest.mark.parametrize("method", ["lora", "full"])
+@pytest.mark.parametrize("taken", ["weights", "optimizer.safetensors", "trainer.json"])
+def test_a_disk_that_takes_no_more_is_a_checkpoint_error(llama: Path, tmp_path: Path, method: str, taken: str) -> None:
+    engine = loaded_engine(llama, method=method)
+    weights_file = "weights.safetensors" if method == "full" else "adapter_model.safetensors"
+    (tmp_path / (weights_file if taken == "weights" else taken)).mkdir()  # stands for a full disk
+    with pytest.raises(CheckpointError, match="could not be saved"):
+        save_trainer(engine.trainer, tmp_path)
