@@ -65,16 +65,18 @@ def start(levels: Mapping[str, Sequence[str]]) -> dict[str, FamilyProgress]:
     return {family: FamilyProgress(level=order[0]) for family, order in levels.items()}
 
 
+def current(families: Mapping[str, FamilyProgress], levels: Mapping[str, Sequence[str]]) -> dict[str, FamilyProgress]:
+    """Where every family of `levels` stands; one that `families` does not name, or whose level is gone, starts
+    anew."""
+    return start(levels) | {f: p for f, p in families.items() if p.level in levels.get(f, ())}
+
+
 def observe(
     families: Mapping[str, FamilyProgress], levels: Mapping[str, Sequence[str]], marks: Sequence[TaskMark]
 ) -> Observed:
     """Take in a round's marks of own answers (tasks named `family/level`); other levels than the current do
-    not count.
-
-    A family that `levels` names but `families` does not, or whose level is gone from the catalogue, starts
-    anew.
-    """
-    after = start(levels) | {f: p for f, p in families.items() if p.level in levels.get(f, ())}
+    not count."""
+    after = current(families, levels)
     moves: list[Move] = []
     for mark in marks:
         family, _, level = mark.task.partition("/")

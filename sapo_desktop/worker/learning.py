@@ -63,7 +63,7 @@ def sample_tasks(settings: Settings, counters: Counters, levels: Levels, number:
     weights."""
     random = Random(round_seed(counters.seed, number, "tasks"))
     drawn = random.choices(sorted(levels), k=settings.questions)
-    progress = counters.curriculum if settings.curriculum else {}
+    progress = curriculum.current(counters.curriculum, levels) if settings.curriculum else {}
     return tuple(f"{name}/{_draw_level(random, levels[name], progress.get(name))}" for name in drawn)
 
 
@@ -94,7 +94,7 @@ def trainer_settings(settings: Settings, parameters: int, counters: Counters) ->
         learning_rate=rate * counters.guard.learning_rate_factor,
         kl_weight=settings.kl_weight,
         updates=settings.updates,
-        micro_batch=counters.micro_batch or settings.micro_batch,
+        micro_batch=min(counters.micro_batch or settings.micro_batch, settings.micro_batch),
         temperature=settings.temperature,
         seed=round_seed(counters.seed, 0, "adapter"),
     )

@@ -77,3 +77,19 @@ def test_recommended_rates_are_small_for_models_of_common_size() -> None:
     assert recommended_learning_rate("lora", 500_000_000) == 2e-5
     assert recommended_learning_rate("full", 500_000_000) < recommended_learning_rate("lora", 500_000_000)
     assert recommended_learning_rate("lora", 2_000_000) > recommended_learning_rate("full", 2_000_000)
+
+
+def test_a_family_begins_at_its_easiest_level() -> None:
+    tasks = {task for n in range(50) for task in sample_tasks(Settings(), counters(), LEVELS, n)}
+    assert tasks == {"gcd/easy", "lcm/easy"}
+
+
+def test_a_level_that_is_not_trained_any_more_starts_its_family_anew() -> None:
+    stood = counters(curriculum={"gcd": FamilyProgress(level="hard"), "gone": FamilyProgress(level="easy")})
+    assert set(sample_tasks(Settings(), stood, {"gcd": ["middle"]}, 5)) == {"gcd/middle"}
+
+
+def test_a_smaller_micro_batch_than_what_once_fitted_is_taken() -> None:
+    stood = counters(micro_batch=8)
+    assert trainer_settings(Settings(micro_batch=16), 1, stood).micro_batch == 8
+    assert trainer_settings(Settings(micro_batch=4), 1, stood).micro_batch == 4
