@@ -1,7 +1,7 @@
 """Does a node alone learn? The main job as a user starts it, from the frozen starter, and its held-out score.
 
-python -m tests.bench.learning --out .cache/learning            300 rounds, seeds 1, 2, 3; resumes where it
-was ended python -m tests.bench.learning --quick                          3 rounds, one seed, under a minute
+    python -m tests.bench.learning --out .cache/learning       300 rounds, seeds 1, 2, 3; goes on where it was ended
+    python -m tests.bench.learning --quick                     3 rounds, one seed, under a minute
 
 Every run is `sapo-desktop run --silo --curriculum off --seed S` in a data folder of its own. Base, last and
 best checkpoint are then scored on the public test set (share solved, greedy). The difference to the base is
@@ -27,7 +27,8 @@ from sapo_desktop.worker.history import History
 from tests.bench.figure import Figure, arguments, show, tell
 
 GOAL = 0.05
-CHECKPOINTS = ("base", "last", "best")
+CHECKPOINTS = ("base", "best", "last")
+"""In the order in which they are scored: a score of the last one at the last round means that the run is done."""
 
 
 class Curve(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,6 +70,7 @@ def main() -> None:
     for figure in figures(curves):
         show(figure, given.json)
     if given.record:
+        given.record.parent.mkdir(parents=True, exist_ok=True)
         command = f"python -m tests.bench.learning --rounds {rounds} --seeds {' '.join(map(str, seeds))}"
         result = Learning(
             command=command + "".join(f" --set {item}" for item in given.set),
@@ -89,9 +91,11 @@ def run_seed(folder: Path, seed: int, rounds: int, settings: Sequence[str]) -> C
         command(
             folder, "run", "--silo", "--curriculum", "off", "--seed", str(seed), "--rounds", str(rounds - done), *more
         )
-    scored = {report.checkpoint for report in evals(folder, "test")}
+    scored = {report.checkpoint: report.round for report in evals(folder, "test")}
+    if scored.get("last") == rounds:
+        return read_curve(folder, seed, rounds)
     for name in CHECKPOINTS:
-        if name not in scored:
+        if name != "base" or name not in scored:  # a shorter run that was prolonged left older scores
             tell(f"seed {seed}: scoring {name}")
             command(folder, "eval", "--checkpoint", name)
     return read_curve(folder, seed, rounds)
