@@ -42,9 +42,10 @@ def main() -> None:
     parser.add_argument("--measure", nargs="+", choices=SCRIPTS, default=[], help="run these scripts first")
     for name in parser.parse_args().measure:
         measure(name)
-    learning = msgspec.json.decode((DATA / "learning.json").read_bytes(), type=Learning)
-    (ROOT / "docs" / "learning.md").write_text(learning_page(learning), encoding="utf-8")
-    plot(learning, ROOT / "docs" / "learning.svg")
+    if (DATA / "learning.json").is_file():
+        learning = msgspec.json.decode((DATA / "learning.json").read_bytes(), type=Learning)
+        (ROOT / "docs" / "learning.md").write_text(learning_page(learning), encoding="utf-8")
+        plot(learning, ROOT / "docs" / "learning.svg")
     (ROOT / "docs" / "figures.md").write_text(figures_page(sorted(DATA.glob("*.jsonl"))), encoding="utf-8")
 
 

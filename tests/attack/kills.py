@@ -51,6 +51,7 @@ class Terminal:
     def __init__(self, data: Path, seed: int, rounds: int) -> None:
         line = [sys.executable, "-m", "sapo_desktop", "run", "--silo", "--json", "--curriculum", "off"]
         line += ["--seed", str(seed), "--rounds", str(rounds), "--data", str(data)]
+        self.data = data
         self.process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.first_round: int | None = None
         self.checkpointed = 0
@@ -142,15 +143,15 @@ def end(terminal: Terminal) -> None:
             process[1].kill()
     terminal.process.kill()
     terminal.finish()
-    wait_for_orphans()
+    wait_for_orphans(terminal.data)
 
 
-def wait_for_orphans() -> None:
-    """Hosts die with their worker, a worker whose terminal was killed a little later."""
+def wait_for_orphans(data: Path) -> None:
+    """Hosts die with their worker, a worker whose terminal was killed a little later. Other nodes are none of ours."""
+    ours = {"sapo_desktop.worker.main", str(data)}
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
-        alive = [p for p in psutil.process_iter(["cmdline"]) if "sapo_desktop.worker.main" in (p.info["cmdline"] or [])]
-        if not alive:
+        if not any(ours <= set(process.info["cmdline"] or []) for process in psutil.process_iter(["cmdline"])):
             return
         time.sleep(0.1)
     raise SystemExit("A worker outlived its terminal.")
