@@ -16,6 +16,7 @@ from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.json_lines import share
 from sapo_desktop.terminal.summary import summary_lines
 from sapo_desktop.terminal.views import View, open_view
+from sapo_desktop.worker.messages import NO_SWARM
 
 
 async def run(context: Context, args: Namespace) -> None:
@@ -50,8 +51,9 @@ def run_overrides(args: Namespace) -> dict[str, str]:
         if values.get("mix", "8/0") != "8/0":
             raise UsageError(f"--silo means no external groups: leave out --mix {values['mix']}, or --silo.")
         values |= {"silo": "on", "mix": "8/0"}
-    for key, text in values.items():
-        settings_file.parse_value(key, text)
+    parsed = {key: settings_file.parse_value(key, text) for key, text in values.items()}
+    if parsed.get("silo") is False:
+        raise UsageError(NO_SWARM)
     return values
 
 

@@ -59,6 +59,7 @@ def test_without_a_command_it_says_what_to_do(run: Words) -> None:
         (("run", "--mix", "5/5"), "one of 2/6"),
         (("run", "--silo", "--mix", "4/4"), "--silo means no external groups"),
         (("run", "--set", "seed"), "KEY=VALUE"),
+        (("run", "--set", "silo=off"), "no swarm to join yet"),
         (("run", "--set", "sede=3"), "did you mean seed?"),
         (("run", "--curriculum", "of"), "Did you mean off?"),
         (("pause", "--for", "soon"), "not a duration"),
