@@ -47,6 +47,8 @@ class Gate:
             self._open.set()
         else:
             self._open.clear()
+        if self.state is not NodeState.PAUSED:
+            self.cancel_timer()  # a pause that something else ended must not resume anything later
         self._suspend_or_resume()
         self._publish(StateChanged(state=self.state.value, reason=reason))
 

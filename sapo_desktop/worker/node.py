@@ -105,6 +105,11 @@ class Node:
         self._may_begin = asyncio.Event()
         self._may_begin.set()
         self._concluding = asyncio.Lock()
+        """Held while counters, checkpoints and the engine's state must be changed together."""
+        self._one_roll_back = asyncio.Lock()
+        self._rolling_back: asyncio.Task[Checkpoint] | None = None
+        self._counted = counters.round
+        """Last round that `rounds_left` knows of."""
         self._failures = 0
 
     # -- what others ask of it -----------------------------------------------------------------------------
@@ -122,8 +127,12 @@ class Node:
         """Begin training, or go on; `rounds` more, or until told."""
         if rounds is not None and rounds < 1:
             raise UsageError(f"Rounds are counted from 1, not {rounds}.")
-        self.gate.cancel_timer()
         self.rounds_left = rounds
+        self.when_finished = None
+        if self.gate.state is NodeState.FAILED:
+            self.gate.move(Trigger.RESUME, "Starting again")
+            self.gate.move(Trigger.READY, self._working_reason())
+            return
         trigger = Trigger.START if self.gate.state is NodeState.IDLE else Trigger.RESUME
         self.gate.move(trigger, self._working_reason())
 
@@ -145,15 +154,29 @@ class Node:
         else:
             checkpoint = await self.find_checkpoint(name)
             subject = Subject(name, checkpoint.round if checkpoint else 0, checkpoint.folder if checkpoint else None)
-        async with self.gate.awake():
-            return await self._score(subject, which)
+        before = self.phase
+        async with self.awake():
+            try:
+                return await self._score(subject, which)
+            finally:
+                self.show_phase(before)
 
     async def roll_back(self, name: str) -> Checkpoint:
         """Put a checkpoint's adapter back in; rounds count on. The round in hand is discarded."""
         target = await self.find_checkpoint(name)
-        async with self.gate.awake(), self._without_round():
-            await self.engine.restore(target.folder if target else None, weights_only=True)
-            return await self.keeper.write(self.counters, self.engine)
+        # To its end even where the client leaves: half of it is an adapter that no checkpoint holds.
+        self._rolling_back = asyncio.create_task(self._put_in(target))
+        return await asyncio.shield(self._rolling_back)
+
+    @contextlib.asynccontextmanager
+    async def awake(self) -> AsyncIterator[None]:
+        """Let the hosts compute for a request; an engine that died while nothing trains is started again."""
+        async with self.gate.awake():
+            if self.gate.state is NodeState.IDLE and self.engine.host.pid is None:
+                async with self._concluding:
+                    if self.engine.host.pid is None:
+                        await self._back_to_newest()
+            yield
 
     async def find_checkpoint(self, name: str) -> Checkpoint | None:
         """The checkpoint of a name, None for the base, which may also be the best so far."""
@@ -182,6 +205,11 @@ class Node:
         self.gate.cancel_timer()
         await asyncio.gather(self.engine.host.stop(), self.examiner.host.stop())
         await self.keeper.close()
+
+    async def _put_in(self, target: Checkpoint | None) -> Checkpoint:
+        async with self._one_roll_back, self.awake(), self._without_round():
+            await self.engine.restore(target.folder if target else None, weights_only=True)
+            return await self.keeper.write(self.counters, self.engine)
 
     async def _play_round(self) -> RoundResult | None:
         """One round; None where it was discarded."""
@@ -229,17 +257,19 @@ class Node:
 
     def _count_round(self) -> None:
         self.phase = "waiting"
+        self._counted = self.counters.round
+        finishing = self.gate.state is NodeState.FINISHING
         if self.rounds_left is not None:
             self.rounds_left -= 1
         if self.rounds_left == 0:
             self.rounds_left = None
             self.gate.move(Trigger.ROUNDS_DONE, f"{self.counters.round} rounds done")
-        elif self.gate.state is NodeState.FINISHING:
+        elif finishing:
             self.gate.move(Trigger.ROUND_DONE, f"Paused after round {self.counters.round}")
-            if self.when_finished is not None:
-                self.when_finished()
         elif self.gate.is_open:
             self.gate.explain(self._working_reason())
+        if finishing and self.when_finished is not None:
+            self.when_finished()
 
     @contextlib.asynccontextmanager
     async def _without_round(self) -> AsyncIterator[None]:
@@ -274,18 +304,21 @@ class Node:
     # -- failing hosts -------------------------------------------------------------------------------------
 
     async def _recover(self, error: HostError) -> None:
-        """Bring the engine back to the newest checkpoint; back off when that keeps happening, then give
-        up."""
+        """Bring the engine back to the newest checkpoint; back off when that keeps happening, then give up
+        until someone resumes."""
         while True:
             self._failures += 1
             if self._failures >= _MOST_FAILURES or not self._relieve(error):
                 self.gate.move(Trigger.FAIL, f"{error} (failure {self._failures} in a row; the log has the details)")
                 self.say("error", self.gate.reason)
-                return
-            self.say("warning", f"{error} Going on from the last checkpoint.")
-            await asyncio.sleep(min(_LONGEST_BACK_OFF, 2.0 ** (self._failures - 1) - 1))
+                await self.gate.wait()
+                self._failures = 0
+            else:
+                self.say("warning", f"{error} Going on from the last checkpoint.")
+                await asyncio.sleep(min(_LONGEST_BACK_OFF, 2.0 ** (self._failures - 1) - 1))
             try:
-                await self._back_to_newest()
+                async with self._concluding:
+                    await self._back_to_newest()
                 return
             except HostError as another:
                 error = another
@@ -318,8 +351,10 @@ class Node:
             before = msgspec.structs.replace(
                 self.counters, round=0, guard=guard.GuardState(), curriculum={}, solve_rates={}
             )
-        fitted = self.engine.plan.trainer.micro_batch if self.counters.micro_batch else 0
-        self.counters = msgspec.structs.replace(before, run=self.counters.run, micro_batch=fitted)
+        self.counters = msgspec.structs.replace(before, run=self.counters.run, micro_batch=self.counters.micro_batch)
+        if self.rounds_left is not None:
+            self.rounds_left += self._counted - self.counters.round
+        self._counted = self.counters.round
         await self.engine.restart(newest.checkpoint.folder if newest.checkpoint else None)
 
     # -- showing -------------------------------------------------------------------------------------------

@@ -134,7 +134,7 @@ class Requests:
         return m.Ok(text=self._node.gate.reason)
 
     async def _end(self, request: m.Quit) -> m.Ok:
-        if request.finish_round and self._node.gate.state is NodeState.WORKING:
+        if request.finish_round and self._node.gate.state in (NodeState.WORKING, NodeState.FINISHING):
             self._node.finish()
             self._node.when_finished = self._quit
             return m.Ok(text=f"Finishing round {self._node.counters.round + 1}, then ending.")
@@ -238,7 +238,7 @@ class Requests:
             max_tokens=node.settings.max_tokens,
             seed=SystemRandom().getrandbits(31),
         )
-        async with node.gate.awake():
+        async with node.awake():
             answered = await node.engine.generate_with(
                 checkpoint.folder if checkpoint else None, [question], sampling, _silent, live=live
             )
@@ -252,7 +252,7 @@ class Requests:
         live = request.checkpoint == "last"
         checkpoint = None if live else await node.find_checkpoint(request.checkpoint)
         rounds = node.counters.round if live else checkpoint.round if checkpoint else 0
-        async with node.gate.awake():
+        async with node.awake():
             files = await node.engine.export(
                 request.format, to, checkpoint.folder if checkpoint else None, live=live, rounds=rounds
             )

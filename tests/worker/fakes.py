@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from sapo_desktop.core.errors import HostError
+from sapo_desktop.core.errors import HostDied, HostError
 from sapo_desktop.core.records import (
     Completion,
     Group,
@@ -76,6 +76,7 @@ class FakeEngine:
         self.batches: list[list[TrainingSequence]] = []
         self.errors: list[HostError] = []
         self.hold: asyncio.Event | None = None
+        self.restoring: asyncio.Event | None = None
         self.loaded: Loaded | None = None
         self.plan = EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu")
         self.rates: list[float] = []
@@ -99,6 +100,10 @@ class FakeEngine:
         *,
         live: bool = False,
     ) -> Generated:
+        if self.hold is not None:
+            await self.hold.wait()
+        if self.host.pid is None:
+            raise HostDied("The engine is not running.")
         skill = self.skill if live else int((checkpoint / "skill").read_text()) if checkpoint else 1
         answered = [generated([text], 1, place < skill) for place, text in enumerate(questions)]
         return Generated(
@@ -119,9 +124,12 @@ class FakeEngine:
 
     async def restore(self, folder: Path | None, *, weights_only: bool = False) -> None:
         self.skill = int((folder / "skill").read_text()) if folder else 1
+        if self.restoring is not None:
+            await self.restoring.wait()
 
     async def restart(self, checkpoint: Path | None) -> None:
         self.host.restarts += 1
+        self.host.pid = 1
         await self.restore(checkpoint)
 
     async def configure(self, *, learning_rate: float | None = None, threads: int | None = None) -> None:

@@ -31,6 +31,8 @@ SETTINGS = Settings(validate_every=0, curriculum=False, seed=1)
 class Scene:
     """A node and what it published."""
 
+    task: asyncio.Task[None]
+
     def __init__(self, folder: Path, settings: Settings, bytes_a_day: float) -> None:
         self.events: list[m.Event] = []
         self.changed = asyncio.Event()
@@ -80,7 +82,7 @@ async def playing(
     scene = Scene(folder, settings, bytes_a_day)
     scene.node.rounds_left = rounds
     scene.gate.move(Trigger.READY, "Training")
-    task = asyncio.create_task(scene.node.run())
+    scene.task = task = asyncio.create_task(scene.node.run())
     try:
         yield scene
         if task.done():

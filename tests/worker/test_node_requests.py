@@ -1,0 +1,124 @@
+"""What people ask of a node at inconvenient moments."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop.core.errors import HostDied
+from sapo_desktop.core.state import NodeState, Trigger
+from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.gate import Gate
+from tests.worker.test_node import playing
+
+
+def test_a_node_that_gave_up_goes_on_where_it_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real_sleep = asyncio.sleep
+    monkeypatch.setattr("sapo_desktop.worker.node.asyncio.sleep", lambda seconds: real_sleep(0))
+
+    async def scene() -> None:
+        async with playing(tmp_path) as it:
+            await it.until(m.RoundFinished, count=2)
+            it.engine.errors.extend([HostDied("The engine ended.")] * 5)
+            await it.until_state(NodeState.FAILED)
+            reached = it.node.counters.round
+            it.node.resume()
+            assert it.gate.state is NodeState.WORKING
+            await it.until(m.RoundFinished, count=reached + 2)
+            rounds = [r.round for r in it.keeper.history.rounds().rounds]
+            assert rounds == list(range(1, len(rounds) + 1))
+
+    asyncio.run(scene())
+
+
+def test_ending_after_the_round_ends_after_the_last_of_a_number_too(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path, rounds=1) as it:
+            it.engine.hold = asyncio.Event()
+            await it.until(m.PhaseChanged)
+            ended = asyncio.Event()
+            it.node.finish()
+            it.node.when_finished = ended.set
+            it.engine.hold.set()
+            await asyncio.wait_for(ended.wait(), 20)
+            assert it.node.counters.round == 1
+
+    asyncio.run(scene())
+
+
+def test_resuming_forgets_that_the_node_was_to_end_after_the_round(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path) as it:
+            it.node.finish()
+            it.node.when_finished = lambda: pytest.fail("it was told to go on")
+            it.node.resume()
+            it.node.finish()
+            await it.until_state(NodeState.PAUSED)
+
+    asyncio.run(scene())
+
+
+def test_rounds_lost_with_the_engine_are_played_again(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path, rounds=4, bytes_a_day=10) as it:  # no checkpoint before the last round
+            await it.until(m.RoundFinished, count=2)
+            it.engine.errors.append(HostDied("The engine ended."))
+            await it.until_state(NodeState.IDLE)
+            assert it.node.counters.round == 4
+
+    asyncio.run(scene())
+
+
+def test_a_client_that_leaves_in_the_middle_of_its_roll_back_leaves_a_whole_one(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path) as it:
+            await it.until(m.RoundFinished, count=3)
+            it.engine.restoring = asyncio.Event()
+            asked = asyncio.create_task(it.node.roll_back("1"))
+            async with asyncio.timeout(20):
+                while it.engine.skill != 2:
+                    await asyncio.sleep(0)
+            asked.cancel()
+            await asyncio.wait([asked])
+            it.engine.restoring.set()
+            reached = it.node.counters.round
+            await it.until(m.RoundFinished, count=reached + 1)
+            assert not it.task.done()
+            newest = it.keeper.store.read(reached + 1)
+            assert (newest.round, (newest.folder / "skill").read_text()) == (reached, "2")
+
+    asyncio.run(scene())
+
+
+def test_an_engine_that_died_while_nothing_trains_is_started_for_a_request(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path, rounds=2) as it:
+            await it.until_state(NodeState.IDLE)
+            it.engine.host.pid = None
+            assert (await it.node.evaluate("last", "test")).score == 3 / 8
+            assert it.engine.host.restarts == 1
+
+    asyncio.run(scene())
+
+
+def test_after_an_evaluation_the_node_is_back_in_its_phase(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path, rounds=1) as it:
+            await it.until_state(NodeState.IDLE)
+            await it.node.evaluate("last", "test")
+            assert it.node.phase == "waiting"
+
+    asyncio.run(scene())
+
+
+def test_a_timed_pause_that_was_overtaken_resumes_nothing() -> None:
+    async def scene() -> None:
+        gate = Gate([], lambda event: None)
+        gate.move(Trigger.READY, "Training")
+        gate.pause(3600, lambda: None)
+        gate.move(Trigger.ROUNDS_DONE, "5 rounds done")
+        assert gate.resumes_in is None
+
+    asyncio.run(scene())
