@@ -22,13 +22,17 @@ from sapo_desktop.core.errors import TaskError, UsageError
 from sapo_desktop.core.records import Completion, Question, Sampling, TaskMark
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState
-from sapo_desktop.tasks.catalogue import Catalogue
+from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.validation import BASE_NUMBER
 
-NEEDS_RESTART = frozenset({"model", "method", "lora_rank", "device", "seed", "tasks"})
+_MODEL = {"model", "method", "lora_rank", "device", "seed", "tasks"}
+# Sampling and training must use one temperature, so that waits with the trainer's other settings.
+_TRAINER = {"learning_rate", "micro_batch", "temperature", "kl_weight", "updates"}
+_GUEST = {"threads", "low_priority", "keep_checkpoints", "write_gigabytes_a_day"}
+NEEDS_RESTART = frozenset(_MODEL | _TRAINER | _GUEST)
 """Settings that are read once, when the node starts."""
 EXAMPLE_SEED = 7
 _RECENT_ROUNDS = 50
@@ -169,6 +173,7 @@ class Requests:
 
     def _take(self, settings: Settings, keys: set[str]) -> m.Ok:
         """Keep the settings and make them effective, apart from those of this run's command line."""
+        parse_tasks(self._catalogue, settings.tasks)  # refused now, not by a start that fails
         settings_file.write(self._settings_path, settings)
         now = settings_file.apply(settings, self._overrides)
         late = sorted(key for key in keys & NEEDS_RESTART if getattr(now, key) != getattr(self._node.settings, key))
