@@ -258,8 +258,9 @@ class CheckpointStore:
         for number in gone:
             # Renamed first: a kill in the middle must not leave half a checkpoint that looks damaged.
             doomed = self.folder / f"{_GONE}{number:08d}-{time.monotonic_ns()}"
-            self._path(number).rename(doomed)
-            remove_tree(doomed)
+            with disk_errors_as(CheckpointError, f"Old checkpoint {number} could not be deleted"):
+                self._path(number).rename(doomed)
+                remove_tree(doomed)
         return gone
 
     def _follow(self, guard: GuardState) -> None:

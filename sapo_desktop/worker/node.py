@@ -39,7 +39,7 @@ from sapo_desktop.worker.evaluation import Evaluator, Subject
 from sapo_desktop.worker.examiner import Examiner
 from sapo_desktop.worker.gate import Gate
 from sapo_desktop.worker.keeper import Keeper
-from sapo_desktop.worker.learning import Levels, after_round, plan_round
+from sapo_desktop.worker.learning import Levels, after_round, plan_round, trainer_settings
 from sapo_desktop.worker.messages import (
     Answered,
     EvalFinished,
@@ -355,6 +355,10 @@ class Node:
         if self.rounds_left is not None:
             self.rounds_left += self._counted - self.counters.round
         self._counted = self.counters.round
+        parameters = self.engine.loaded.parameters if self.engine.loaded else 0
+        # The guard may have changed it in a round that is now played again.
+        rate = trainer_settings(self.settings, parameters, self.counters).learning_rate
+        self.engine.plan.trainer = msgspec.structs.replace(self.engine.plan.trainer, learning_rate=rate)
         await self.engine.restart(newest.checkpoint.folder if newest.checkpoint else None)
 
     # -- showing -------------------------------------------------------------------------------------------

@@ -216,3 +216,15 @@ def test_a_kill_at_any_step_loses_no_committed_checkpoint(tmp_path: Path) -> Non
     assert survived == sorted(survived)  # what is committed stays
     assert set(survived) == {1, 2}
     assert len(survived) > 20
+
+
+def test_old_checkpoints_that_cannot_be_deleted_are_no_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def held(path: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    store = CheckpointStore(tmp_path)
+    (tmp_path / "00000001").mkdir()
+    (tmp_path / "00000002").mkdir()
+    monkeypatch.setattr("sapo_desktop.worker.checkpoints.remove_tree", held)
+    with pytest.raises(CheckpointError, match="Permission denied"):
+        store.prune(1)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from sapo_desktop.core.errors import HostDied
 from sapo_desktop.core.state import NodeState, Trigger
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.gate import Gate
-from tests.worker.test_node import playing
+from tests.worker.test_node import SETTINGS, playing
 
 
 def test_a_node_that_gave_up_goes_on_where_it_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,5 +121,18 @@ def test_a_timed_pause_that_was_overtaken_resumes_nothing() -> None:
         gate.pause(3600, lambda: None)
         gate.move(Trigger.ROUNDS_DONE, "5 rounds done")
         assert gate.resumes_in is None
+
+    asyncio.run(scene())
+
+
+def test_after_a_dead_engine_the_learning_rate_is_that_of_the_checkpoint(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path, msgspec.structs.replace(SETTINGS, learning_rate=1e-3)) as it:
+            await it.until(m.RoundFinished, count=1)
+            it.engine.plan.trainer = msgspec.structs.replace(it.engine.plan.trainer, learning_rate=5e-4)
+            it.engine.errors.append(HostDied("The engine ended."))
+            await it.until(m.Notice)
+            await it.until(m.RoundFinished, count=it.node.counters.round + 1)
+            assert it.engine.plan.trainer.learning_rate == 1e-3
 
     asyncio.run(scene())
