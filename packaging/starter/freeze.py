@@ -71,6 +71,7 @@ def freeze(run: Path, to: Path, scores: Path | None) -> None:
     recipe = {
         "seed": plan["seed"],
         "layers": plan["layers"],
+        "cores": plan["cores"],
         "planned_minutes": plan["minutes"],
         "minutes": round(progress["seconds"] / 60, 1),
         "steps": progress["steps"],

@@ -58,6 +58,7 @@ class Recipe:
     seed: int
     layers: int
     minutes: float
+    cores: int
 
 
 def rate(share: float) -> float:
@@ -196,7 +197,7 @@ def main() -> None:
     team = Team(chosen.cores)
     if team.size > 1:
         torch.set_num_threads(1)
-    recipe = Recipe(seed=chosen.seed, layers=chosen.layers, minutes=chosen.minutes)
+    recipe = Recipe(seed=chosen.seed, layers=chosen.layers, minutes=chosen.minutes, cores=chosen.cores)
     if team.leads and not chosen.resume:
         (chosen.out / "training-log.jsonl").unlink(missing_ok=True)
     prime(Run(chosen.out, recipe, torch.device(name), chosen.resume), team)
