@@ -73,3 +73,4 @@ def test_only_leftovers_of_that_file_are_removed(tmp_path: Path) -> None:
 
 def test_removing_what_is_not_there_is_fine(tmp_path: Path) -> None:
     remove_tree(tmp_path / "none")
+    assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -51,5 +52,6 @@ def test_it_is_free_again_after(tmp_path: Path) -> None:
 
 
 def test_other_folders_are_other_nodes(tmp_path: Path) -> None:
-    with FolderLock(DataFolder.open(tmp_path / "a")), FolderLock(DataFolder.open(tmp_path / "b")):
-        pass
+    first, second = DataFolder.open(tmp_path / "a"), DataFolder.open(tmp_path / "b")
+    with FolderLock(first), FolderLock(second):
+        assert holder(first) == holder(second) == os.getpid()
