@@ -2,7 +2,7 @@
 
 ```
 starting ──ready──> working ──pause──> paused ──resume──> working
-                      │  └──finish──> finishing ──round done──> paused
+                      │  └──finish──> finishing ──round done──> paused    (finish leads there from paused too)
                       └──quit (from anywhere)──> stopping ──> stopped
 ```
 A node that only serves requests (eval, ask, export) is `idle`: it holds the data folder but runs no rounds.
@@ -56,6 +56,7 @@ _MOVES: dict[tuple[NodeState, Trigger], NodeState] = {
     (_S.FINISHING, _T.PAUSE): _S.PAUSED,
     (_S.FINISHING, _T.RESUME): _S.WORKING,
     (_S.PAUSED, _T.RESUME): _S.WORKING,
+    (_S.PAUSED, _T.FINISH): _S.FINISHING,
     (_S.PAUSED, _T.READY): _S.PAUSED,
     (_S.PAUSED, _T.READY_IDLE): _S.PAUSED,
     (_S.PAUSED, _T.ROUND_DONE): _S.PAUSED,
@@ -65,7 +66,6 @@ _MOVES: dict[tuple[NodeState, Trigger], NodeState] = {
 }
 _ALREADY = {
     (_S.PAUSED, _T.PAUSE),
-    (_S.PAUSED, _T.FINISH),
     (_S.WORKING, _T.RESUME),
     (_S.WORKING, _T.START),
     (_S.FINISHING, _T.FINISH),

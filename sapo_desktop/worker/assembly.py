@@ -49,9 +49,7 @@ class _Hosts:
     examiner: Host
 
 
-async def assemble(
-    folder: DataFolder, settings: Settings, catalogue: Catalogue, publish: Publish, said: str
-) -> Node:
+async def assemble(folder: DataFolder, settings: Settings, catalogue: Catalogue, publish: Publish, said: str) -> Node:
     """A node that is ready for its first round, or for the one after its newest checkpoint.
 
     `said`: what reading the settings had to say, or nothing.

@@ -7,6 +7,7 @@ the answers of that call are marked one by one, so that only the culprit ends as
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,7 @@ from sapo_desktop.tasks.split import held_out_side
 from sapo_desktop.worker.hosting import Host
 
 ReplyType = TypeVar("ReplyType", bound=msgspec.Struct)
+log = logging.getLogger(__name__)
 
 CALL_SECONDS = 120.0
 MARK_SECONDS = 2.0
@@ -57,6 +59,21 @@ class KeptIds:
     path: Path
     key: str
 
+    def read(self) -> dict[str, bytes]:
+        """Those kept; none where they cannot be read, for they can be made again."""
+        try:
+            return read_ids(self.path, self.key)
+        except TaskError as error:
+            log.warning("%s They are made anew.", error)
+            return {}
+
+    def write(self, ids: Mapping[str, bytes]) -> None:
+        """Keep them, where that is possible."""
+        try:
+            write_ids(self.path, self.key, ids)
+        except TaskError as error:
+            log.warning("%s They are made anew at every start.", error)
+
 
 class Examiner:
     """Sets questions and marks answers through a process that may be killed at any time."""
@@ -64,7 +81,7 @@ class Examiner:
     def __init__(self, host: Host, kept_ids: KeptIds) -> None:
         self.host = host
         self._kept = kept_ids
-        self._task_ids = read_ids(kept_ids.path, kept_ids.key)
+        self._task_ids = kept_ids.read()
         self._restarting = asyncio.Lock()
 
     async def training_questions(self, seed: int, slot: int, tasks: Sequence[str]) -> list[Question]:
@@ -128,7 +145,7 @@ class Examiner:
         unknown = [task for task in tasks if task not in self._task_ids]
         if unknown:
             self._task_ids |= (await self._asked(TaskIds(tasks=unknown), TaskIdsAre)).ids
-            write_ids(self._kept.path, self._kept.key, self._task_ids)
+            self._kept.write(self._task_ids)
         return self._task_ids
 
     @property

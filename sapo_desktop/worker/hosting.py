@@ -56,6 +56,8 @@ class Host:
         self._number = 0
         self._call: _PendingCall | None = None
         self._suspended = False
+        self._asleep = False
+        """Whether it is to be suspended: a process that is started meanwhile begins so."""
         self._switched = asyncio.Event()
         self._log_start = 0
 
@@ -121,18 +123,21 @@ class Host:
         if call is None or call.answer.done():
             return
         call.given_up = True
-        self.resume()
+        self._switch(False)
         with contextlib.suppress(HostDied):
             await self._send(Cancel(id=call.number))
         await asyncio.wait({call.answered}, timeout=grace)
         if not call.answered.done():
             await self._end(grace)
+        self._switch(self._asleep)
 
     def suspend(self) -> None:
         """Stop the process where it stands, its children too. It keeps its memory."""
+        self._asleep = True
         self._switch(True)
 
     def resume(self) -> None:
+        self._asleep = False
         self._switch(False)
 
     async def stop(self) -> None:
@@ -164,6 +169,7 @@ class Host:
                 **processes.group_options(),
             )
         processes.tie_to_this_process(self._process.pid)
+        self._switch(self._asleep)
         # A call like any other, with number 0, that the Ready frame answers.
         self._call = _PendingCall(0, None)
         self._listener = asyncio.create_task(self._listen(self._process))
@@ -183,7 +189,7 @@ class Host:
         if process is None or listener is None:
             return
         if process.returncode is None:
-            self.resume()
+            self._switch(False)
             processes.terminate_tree(process.pid)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(process.wait(), grace)

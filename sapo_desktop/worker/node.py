@@ -6,8 +6,8 @@ worker/keeper.py. The node puts them in order and deals with what goes wrong. Tw
 
 - A round counts once its history row and its checkpoint (or the decision to write none) are on disk; whatever
   stops it before leaves no trace but lost seconds.
-- A host that dies is started again and training goes on from the newest checkpoint; only a host that keeps
-  dying ends the work, with the reason.
+- A host that dies is started again and training goes on from the newest checkpoint (worker/recovery.py); only a
+  host that keeps dying ends the work, with the reason.
 """
 
 from __future__ import annotations
@@ -21,14 +21,7 @@ from typing import Literal
 import msgspec
 
 from sapo_desktop.core import guard
-from sapo_desktop.core.errors import (
-    CheckpointError,
-    HostCancelled,
-    HostDied,
-    HostError,
-    OutOfMemory,
-    UsageError,
-)
+from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostError, UsageError
 from sapo_desktop.core.records import EvalReport, Group
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState, Trigger
@@ -39,7 +32,7 @@ from sapo_desktop.worker.evaluation import Evaluator, Subject
 from sapo_desktop.worker.examiner import Examiner
 from sapo_desktop.worker.gate import Gate
 from sapo_desktop.worker.keeper import Keeper
-from sapo_desktop.worker.learning import Levels, after_round, plan_round, trainer_settings
+from sapo_desktop.worker.learning import Levels, after_round, plan_round
 from sapo_desktop.worker.messages import (
     Answered,
     EvalFinished,
@@ -50,15 +43,14 @@ from sapo_desktop.worker.messages import (
     Progressed,
     RoundFinished,
 )
+from sapo_desktop.worker.recovery import Recovery
 from sapo_desktop.worker.round import RoundResult, run_round
 from sapo_desktop.worker.validation import BASE_NUMBER, Validation
 
 log = logging.getLogger(__name__)
 
-_MOST_FAILURES = 5
-"""Host failures in a row, without a finished round between them, before the node gives up."""
-_LONGEST_BACK_OFF = 30.0
-_FEWEST_TOKENS = 16
+_PARTING_SECONDS = 5.0
+"""How long the last checkpoint may keep a node that ends."""
 _LOG_LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
@@ -100,17 +92,19 @@ class Node:
             keeper,
             lambda text: self.say("warning", text),
         )
+        self._recovery = Recovery(self)
         self._round: asyncio.Task[RoundResult] | None = None
         self._discarding = False
         self._may_begin = asyncio.Event()
         self._may_begin.set()
-        self._concluding = asyncio.Lock()
+        self.concluding = asyncio.Lock()
         """Held while counters, checkpoints and the engine's state must be changed together."""
+        self._settled = True
+        """Whether the engine holds just what the counters say: not from the trainer's step to the round's end."""
         self._one_roll_back = asyncio.Lock()
         self._rolling_back: asyncio.Task[Checkpoint] | None = None
         self._counted = counters.round
         """Last round that `rounds_left` knows of."""
-        self._failures = 0
 
     # -- what others ask of it -----------------------------------------------------------------------------
 
@@ -144,13 +138,16 @@ class Node:
         self.gate.pause(seconds, self.resume)
 
     def finish(self) -> None:
-        """Finish the round in hand, then pause."""
+        """Finish the round in hand, then pause; a pause in the middle of one is lifted for that."""
+        if self.gate.state is NodeState.PAUSED and self._round is None:
+            return
         self.gate.move(Trigger.FINISH, f"Finishing round {self.counters.round + 1}, then pausing")
 
     async def evaluate(self, name: str, which: SetName) -> EvalReport:
         """Held-out score of a checkpoint; `last` is the adapter as it is now."""
         if name == "last":
-            subject = Subject(name, self.counters.round, None, live=True)
+            reached = self.counters.round if self._settled else self.round_in_hand
+            subject = Subject(name, reached, None, live=True)
         else:
             checkpoint = await self.find_checkpoint(name)
             subject = Subject(name, checkpoint.round if checkpoint else 0, checkpoint.folder if checkpoint else None)
@@ -164,6 +161,8 @@ class Node:
     async def roll_back(self, name: str) -> Checkpoint:
         """Put a checkpoint's adapter back in; rounds count on. The round in hand is discarded."""
         target = await self.find_checkpoint(name)
+        if target is None and self.counters.round == 0:
+            raise UsageError("Nothing was trained yet: the node still is at its base.")
         # To its end even where the client leaves: half of it is an adapter that no checkpoint holds.
         self._rolling_back = asyncio.create_task(self._put_in(target))
         return await asyncio.shield(self._rolling_back)
@@ -173,9 +172,8 @@ class Node:
         """Let the hosts compute for a request; an engine that died while nothing trains is started again."""
         async with self.gate.awake():
             if self.gate.state is NodeState.IDLE and self.engine.host.pid is None:
-                async with self._concluding:
-                    if self.engine.host.pid is None:
-                        await self._back_to_newest()
+                async with self.concluding:
+                    await self._revive()
             yield
 
     async def find_checkpoint(self, name: str) -> Checkpoint | None:
@@ -194,22 +192,42 @@ class Node:
             try:
                 result = await self._play_round()
                 if result is not None:
-                    async with self._concluding:
+                    async with self.concluding:
                         await self._conclude(result)
-                    self._failures = 0
+                    self._recovery.succeeded()
             except HostError as error:
-                await self._recover(error)
+                await self._recovery.after(error)
 
     async def close(self) -> None:
-        """End the hosts; the round in hand is discarded."""
+        """End the hosts; the round in hand is discarded, those before it are kept."""
         self.gate.cancel_timer()
+        await self._keep_unkept_rounds()
         await asyncio.gather(self.engine.host.stop(), self.examiner.host.stop())
         await self.keeper.close()
 
     async def _put_in(self, target: Checkpoint | None) -> Checkpoint:
         async with self._one_roll_back, self.awake(), self._without_round():
+            await self._revive()
             await self.engine.restore(target.folder if target else None, weights_only=True)
+            self._settled = True
             return await self.keeper.write(self.counters, self.engine)
+
+    async def _revive(self) -> None:
+        """Start an engine again that ended, at the newest checkpoint."""
+        if self.engine.host.pid is None:
+            await self._recovery.back_to_newest()
+
+    async def _keep_unkept_rounds(self) -> None:
+        """Checkpoint the rounds that the daily allowance left without one, where the engine still holds just them."""
+        kept = self.keeper.newest.round if self.keeper.newest else 0
+        if not self._settled or self.counters.round <= kept:
+            return
+        try:
+            async with asyncio.timeout(_PARTING_SECONDS):
+                await self.keeper.write(self.counters, self.engine)
+        except (CheckpointError, HostError, TimeoutError) as error:
+            reason = str(error) or "The engine was busy."
+            self.say("warning", f"{reason} The next start goes on after round {kept}.")
 
     async def _play_round(self) -> RoundResult | None:
         """One round; None where it was discarded."""
@@ -235,13 +253,14 @@ class Node:
             self.say("info", f"{move.family} moves to level {move.after}: {move.rate:.0%} solved at {move.before}.")
         self.round_seconds.append(result.report.seconds)
         if result.report.step is not None:
-            self._remember_micro_batch(result.report.step.micro_batch)
+            self.remember_micro_batch(result.report.step.micro_batch)
         unjudged = self.counters.guard
         validated = await self._validation.after_round(self.settings, self.counters)
         self.counters = validated.counters
         self.show_phase("checkpoint")
         last = self.gate.state is NodeState.FINISHING or self.rounds_left == 1
         checkpoint = await self._keep(result, unjudged, must=validated.scored or last)
+        self._settled = True
         number = checkpoint.number if checkpoint else None
         self._publish(RoundFinished(report=msgspec.structs.replace(result.report, checkpoint=number)))
         self._count_round()
@@ -278,10 +297,9 @@ class Node:
         self._discarding = True
         try:
             if self._round is not None:
-                await self.engine.host.cancel()
-                self._round.cancel()
+                self._round.cancel()  # gives up its own request to a host, never another client's
                 await asyncio.wait([self._round])
-            async with self._concluding:
+            async with self.concluding:
                 yield
         finally:
             self._discarding = False
@@ -301,65 +319,26 @@ class Node:
         self._publish(EvalFinished(report=report))
         return report
 
-    # -- failing hosts -------------------------------------------------------------------------------------
+    # -- what recovery changes -------------------------------------------------------------------------------
 
-    async def _recover(self, error: HostError) -> None:
-        """Bring the engine back to the newest checkpoint; back off when that keeps happening, then give up
-        until someone resumes."""
-        while True:
-            self._failures += 1
-            if self._failures >= _MOST_FAILURES or not self._relieve(error):
-                self.gate.move(Trigger.FAIL, f"{error} (failure {self._failures} in a row; the log has the details)")
-                self.say("error", self.gate.reason)
-                await self.gate.wait()
-                self._failures = 0
-            else:
-                self.say("warning", f"{error} Going on from the last checkpoint.")
-                await asyncio.sleep(min(_LONGEST_BACK_OFF, 2.0 ** (self._failures - 1) - 1))
-            try:
-                async with self._concluding:
-                    await self._back_to_newest()
-                return
-            except HostError as another:
-                error = another
-
-    def _relieve(self, error: HostError) -> bool:
-        """Ask less of the memory where memory may be the reason; False where nothing is left to give."""
-        if isinstance(error, OutOfMemory):
-            tokens = self.settings.max_tokens // 2
-            if tokens < _FEWEST_TOKENS:
-                return False
-            self.settings = msgspec.structs.replace(self.settings, max_tokens=tokens)
-            self.say("warning", f"Not enough memory for one answer at a time: answers are cut at {tokens} tokens.")
-        elif isinstance(error, HostDied) and error.killed:
-            self._remember_micro_batch(max(1, self.engine.plan.trainer.micro_batch // 2))
-        return True
-
-    def _remember_micro_batch(self, fitted: int) -> None:
+    def remember_micro_batch(self, fitted: int) -> None:
         """What did not fit once is not tried at every start."""
         if 0 < fitted < self.engine.plan.trainer.micro_batch:
             self.engine.plan.trainer = msgspec.structs.replace(self.engine.plan.trainer, micro_batch=fitted)
             self.counters = msgspec.structs.replace(self.counters, micro_batch=fitted)
             self.say("info", f"Answers are trained on {fitted} at a time, as memory allows.")
 
-    async def _back_to_newest(self) -> None:
-        newest = await self.keeper.back_to_newest()
-        self.say_damaged(newest.damaged)
-        if newest.checkpoint is not None:
-            before = newest.checkpoint.counters
-        else:
-            before = msgspec.structs.replace(
-                self.counters, round=0, guard=guard.GuardState(), curriculum={}, solve_rates={}
-            )
-        self.counters = msgspec.structs.replace(before, run=self.counters.run, micro_batch=self.counters.micro_batch)
+    def unsettle(self) -> None:
+        """From here on the engine may hold more than the counters say."""
+        self._settled = False
+
+    def go_back(self, counters: Counters) -> None:
+        """Take over the counters of an earlier round; `rounds_left` counts the lost ones again."""
+        self.counters = counters
         if self.rounds_left is not None:
-            self.rounds_left += self._counted - self.counters.round
-        self._counted = self.counters.round
-        parameters = self.engine.loaded.parameters if self.engine.loaded else 0
-        # The guard may have changed it in a round that is now played again.
-        rate = trainer_settings(self.settings, parameters, self.counters).learning_rate
-        self.engine.plan.trainer = msgspec.structs.replace(self.engine.plan.trainer, learning_rate=rate)
-        await self.engine.restart(newest.checkpoint.folder if newest.checkpoint else None)
+            self.rounds_left += self._counted - counters.round
+        self._counted = counters.round
+        self._settled = True
 
     # -- showing -------------------------------------------------------------------------------------------
 
@@ -396,6 +375,8 @@ class _Watcher:
 
     async def phase(self, phase: Phase) -> None:
         await self._node.gate.wait()
+        if phase == "train":
+            self._node.unsettle()
         self._node.show_phase(phase)
 
     def progress(self, phase: Phase, done: int, total: int) -> None:

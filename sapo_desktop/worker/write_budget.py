@@ -37,7 +37,7 @@ class WriteBudget:
         """Whether a routine checkpoint of `size` bytes may be written.
 
         One larger than the bucket waits for a full bucket, which is once in a day or more; one larger than
-        the whole daily allowance is never routine. Finishing, pausing and quitting do not ask.
+        the whole daily allowance is never routine. Finishing and quitting do not ask.
         """
         self._refill(now)
         return size <= self._day and self._level >= min(size, self._capacity)

@@ -20,6 +20,7 @@ def test_a_day_in_the_life() -> None:
     assert walk(T.READY, T.PAUSE, T.RESUME) is NodeState.WORKING
     assert walk(T.READY, T.FINISH, T.ROUND_DONE) is NodeState.PAUSED
     assert walk(T.READY, T.FINISH, T.RESUME, T.ROUND_DONE) is NodeState.WORKING
+    assert walk(T.READY, T.PAUSE, T.FINISH, T.ROUND_DONE) is NodeState.PAUSED
     assert walk(T.READY_IDLE, T.START, T.ROUNDS_DONE) is NodeState.IDLE
     assert walk(T.READY, T.FAIL, T.RESUME, T.READY) is NodeState.WORKING
 

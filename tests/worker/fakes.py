@@ -77,6 +77,7 @@ class FakeEngine:
         self.errors: list[HostError] = []
         self.hold: asyncio.Event | None = None
         self.restoring: asyncio.Event | None = None
+        self.stepping: asyncio.Event | None = None
         self.loaded: Loaded | None = None
         self.plan = EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu")
         self.rates: list[float] = []
@@ -117,9 +118,13 @@ class FakeEngine:
         self.batches.append(list(batch))
         skipped = not any(sequence.advantage for sequence in batch)
         self.skill += not skipped
+        if self.stepping is not None:
+            await self.stepping.wait()
         return step_report(skipped=skipped)
 
     async def save(self, folder: Path) -> None:
+        if self.host.pid is None:
+            raise HostDied("The engine is not running.")
         (folder / "skill").write_text(str(self.skill))
 
     async def restore(self, folder: Path | None, *, weights_only: bool = False) -> None:

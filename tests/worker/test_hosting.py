@@ -97,6 +97,23 @@ def test_progress_arrives_and_cancel_gives_up_within_a_second(tmp_path: Path) ->
     play(tmp_path, scene)
 
 
+def test_a_host_that_is_started_again_while_it_is_to_sleep_sleeps(tmp_path: Path) -> None:
+    async def scene(host: Host) -> None:
+        await host.stop()
+        host.suspend()
+        starting = asyncio.create_task(host.restart())
+        async with asyncio.timeout(30):
+            while not host.suspended:
+                await asyncio.sleep(0.01)
+        assert host.pid is not None and psutil.Process(host.pid).status() == psutil.STATUS_STOPPED
+        assert not starting.done()
+        host.resume()
+        await starting
+        assert (await host.call(tiny().Say("awake"), timeout=30)).text == "awake"
+
+    play(tmp_path, scene)
+
+
 def test_a_deaf_host_is_killed_by_cancel_and_can_be_restarted(tmp_path: Path) -> None:
     async def scene(host: Host) -> None:
         task = await until_working(host, tiny().Work(deaf=True))

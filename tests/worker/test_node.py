@@ -186,7 +186,7 @@ def test_an_engine_that_keeps_dying_ends_the_work_with_the_reason(
         await real_sleep(0)
 
     real_sleep = asyncio.sleep
-    monkeypatch.setattr("sapo_desktop.worker.node.asyncio.sleep", no_waiting)
+    monkeypatch.setattr("sapo_desktop.worker.recovery.asyncio.sleep", no_waiting)
 
     async def scene() -> None:
         async with playing(tmp_path) as it:

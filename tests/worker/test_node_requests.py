@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import HostDied
+from sapo_desktop.core.errors import HostDied, UsageError
 from sapo_desktop.core.state import NodeState, Trigger
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.gate import Gate
@@ -17,7 +17,7 @@ from tests.worker.test_node import SETTINGS, playing
 
 def test_a_node_that_gave_up_goes_on_where_it_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real_sleep = asyncio.sleep
-    monkeypatch.setattr("sapo_desktop.worker.node.asyncio.sleep", lambda seconds: real_sleep(0))
+    monkeypatch.setattr("sapo_desktop.worker.recovery.asyncio.sleep", lambda seconds: real_sleep(0))
 
     async def scene() -> None:
         async with playing(tmp_path) as it:
@@ -136,5 +136,103 @@ def test_after_a_dead_engine_the_learning_rate_is_that_of_the_checkpoint(tmp_pat
             await it.until(m.Notice)
             await it.until(m.RoundFinished, count=it.node.counters.round + 1)
             assert it.engine.plan.trainer.learning_rate == 1e-3
+
+    asyncio.run(scene())
+
+
+def test_an_ending_node_keeps_the_rounds_that_the_allowance_left_without_a_checkpoint(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path, bytes_a_day=10) as it:
+            await it.until(m.RoundFinished, count=2)
+            it.engine.hold = asyncio.Event()
+            await asyncio.sleep(0)
+            assert it.keeper.store.numbers() == []
+        assert it.keeper.store.numbers() == [it.node.counters.round]
+        newest = it.keeper.store.read(it.node.counters.round)
+        assert (newest.folder / "skill").read_text() == str(1 + it.node.counters.round)
+
+    asyncio.run(scene())
+
+
+def test_an_ending_node_keeps_nothing_of_a_round_whose_step_has_begun(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path, bytes_a_day=10) as it:
+            it.engine.stepping = asyncio.Event()
+            async with asyncio.timeout(20):
+                while it.node.phase != "train":
+                    await asyncio.sleep(0)
+        assert it.keeper.store.numbers() == []
+
+    asyncio.run(scene())
+
+
+def test_an_ending_node_whose_engine_is_gone_says_what_is_played_again(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path, rounds=2) as it:
+            await it.until_state(NodeState.IDLE)
+            it.keeper.newest = None
+            it.engine.host.pid = None
+        assert it.notices()[-1:] == ["The engine is not running. The next start goes on after round 0."]
+
+    asyncio.run(scene())
+
+
+def test_finishing_lifts_a_pause_for_the_round_in_hand_and_no_further(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path) as it:
+            it.engine.hold = asyncio.Event()
+            await it.until(m.PhaseChanged)
+            it.node.pause(None)
+            it.node.finish()
+            assert it.gate.state is NodeState.FINISHING and not it.engine.host.suspended
+            it.engine.hold.set()
+            await it.until_state(NodeState.PAUSED)
+            assert it.node.counters.round == 1
+            it.node.finish()
+            assert (it.gate.state, it.gate.reason) == (NodeState.PAUSED, "Paused after round 1")
+
+    asyncio.run(scene())
+
+
+def test_before_the_first_round_there_is_nothing_to_go_back_from(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path) as it:
+            it.engine.hold = asyncio.Event()
+            await it.until(m.PhaseChanged)
+            with pytest.raises(UsageError, match="Nothing was trained yet"):
+                await it.node.roll_back("base")
+            assert it.keeper.store.numbers() == []
+            it.engine.hold.set()
+            await it.until(m.RoundFinished)
+
+    asyncio.run(scene())
+
+
+def test_rolling_back_leaves_the_evaluation_of_another_client_alone(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path) as it:
+            await it.until(m.RoundFinished, count=2)
+            it.engine.hold = asyncio.Event()
+            scored = asyncio.create_task(it.node.evaluate("base", "test"))
+            await asyncio.sleep(0)
+            await it.node.roll_back("1")
+            assert not scored.done()
+            it.engine.hold.set()
+            assert (await scored).score == 1 / 8
+            assert it.engine.host.cancels == 0
+
+    asyncio.run(scene())
+
+
+def test_a_score_taken_between_step_and_end_of_a_round_names_that_round(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path) as it:
+            it.engine.stepping = asyncio.Event()
+            async with asyncio.timeout(20):
+                while it.node.phase != "train":
+                    await asyncio.sleep(0)
+            assert (await it.node.evaluate("last", "test")).round == 1
+            it.engine.stepping.set()
+            await it.until(m.RoundFinished)
 
     asyncio.run(scene())

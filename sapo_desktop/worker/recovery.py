@@ -1,0 +1,91 @@
+"""What the node does about a host that died: less memory asked for, back to the newest checkpoint, in time giving up.
+
+The examiner deals with its own deaths (worker/examiner.py); what arrives here means that the engine's state is gone
+or in doubt.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from sapo_desktop.core import guard
+from sapo_desktop.core.errors import HostDied, HostError, OutOfMemory
+from sapo_desktop.core.state import Trigger
+from sapo_desktop.worker.checkpoints import Checkpoint, Counters
+from sapo_desktop.worker.learning import trainer_settings
+
+if TYPE_CHECKING:
+    from sapo_desktop.worker.node import Node
+
+_MOST_FAILURES = 5
+"""Host failures in a row, without a finished round between them, before the node gives up."""
+_LONGEST_BACK_OFF = 30.0
+_FEWEST_TOKENS = 16
+
+
+class Recovery:
+    """Brings a node's engine back, each time a little more slowly."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._failures = 0
+
+    def succeeded(self) -> None:
+        """A round was finished: failures before it no longer count."""
+        self._failures = 0
+
+    async def after(self, error: HostError) -> None:
+        """Bring the engine back to the newest checkpoint; back off when that keeps happening, then give up
+        until someone resumes."""
+        node = self._node
+        while True:
+            self._failures += 1
+            if self._failures >= _MOST_FAILURES or not self._relieve(error):
+                node.gate.move(Trigger.FAIL, f"{error} (failure {self._failures} in a row; the log has the details)")
+                node.say("error", node.gate.reason)
+                await node.gate.wait()
+                self._failures = 0
+            else:
+                node.say("warning", f"{error} Going on from the last checkpoint.")
+                await asyncio.sleep(min(_LONGEST_BACK_OFF, 2.0 ** (self._failures - 1) - 1))
+            try:
+                async with node.concluding:
+                    await self.back_to_newest()
+                return
+            except HostError as another:
+                error = another
+
+    async def back_to_newest(self) -> None:
+        """Start the engine again at the newest checkpoint that verifies. The caller holds `node.concluding`."""
+        node = self._node
+        newest = await node.keeper.back_to_newest()
+        node.say_damaged(newest.damaged)
+        node.go_back(self._counters(newest.checkpoint))
+        parameters = node.engine.loaded.parameters if node.engine.loaded else 0
+        # The guard may have changed it in a round that is now played again.
+        rate = trainer_settings(node.settings, parameters, node.counters).learning_rate
+        node.engine.plan.trainer = msgspec.structs.replace(node.engine.plan.trainer, learning_rate=rate)
+        await node.engine.restart(newest.checkpoint.folder if newest.checkpoint else None)
+
+    def _counters(self, checkpoint: Checkpoint | None) -> Counters:
+        """Those of the checkpoint, or of the beginning; run and micro-batch stay as they are."""
+        now = self._node.counters
+        if checkpoint is None:
+            return msgspec.structs.replace(now, round=0, guard=guard.GuardState(), curriculum={}, solve_rates={})
+        return msgspec.structs.replace(checkpoint.counters, run=now.run, micro_batch=now.micro_batch)
+
+    def _relieve(self, error: HostError) -> bool:
+        """Ask less of the memory where memory may be the reason; False where nothing is left to give."""
+        node = self._node
+        if isinstance(error, OutOfMemory):
+            tokens = node.settings.max_tokens // 2
+            if tokens < _FEWEST_TOKENS:
+                return False
+            node.settings = msgspec.structs.replace(node.settings, max_tokens=tokens)
+            node.say("warning", f"Not enough memory for one answer at a time: answers are cut at {tokens} tokens.")
+        elif isinstance(error, HostDied) and error.killed:
+            node.remember_micro_batch(max(1, node.engine.plan.trainer.micro_batch // 2))
+        return True
