@@ -22,6 +22,7 @@ ARROWS: dict[str, tuple[str, ...]] = {
     "system": ("core",),
     "tasks": ("core",),
     "models": ("core",),
+    "swarm": ("core",),
     "engines": ("core",),
     "worker.messages": ("core",),
     "worker.client": (*DOOR, "system", "core"),
@@ -29,7 +30,7 @@ ARROWS: dict[str, tuple[str, ...]] = {
     "worker.proof": ("system", "core"),
     "worker.frames": ("core",),
     "worker.lock": ("system", "core"),
-    "worker": (*DOOR, "engines", "tasks", "models", "system", "core"),
+    "worker": (*DOOR, "engines", "swarm", "tasks", "models", "system", "core"),
     "terminal": ("worker.messages", "core"),
     "commands": ("worker.client", "worker.messages", "terminal", "system", "core"),
     "cli": ("commands", "worker.client", "worker.messages", "terminal", "system", "core"),
@@ -54,8 +55,11 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "platformdirs": ("system",),
     "psutil": ("system",),
     "keyring": ("system",),
+    "nacl": ("swarm.signing",),
     "rich": ("terminal",),
 }
+
+DISTRIBUTIONS = {"llama_cpp": "llama_cpp_python", "nacl": "pynacl"}
 
 
 def modules(root: Path) -> dict[str, Path]:
@@ -150,7 +154,7 @@ def test_a_client_of_the_worker_never_loads_what_the_worker_works_with() -> None
 
 def test_every_library_of_the_table_is_declared() -> None:
     declared = (ROOT / "pyproject.toml").read_text(encoding="utf-8").lower().replace("-", "_")
-    assert [name for name in LIBRARIES if name.replace("llama_cpp", "llama_cpp_python") not in declared] == []
+    assert [name for name in LIBRARIES if DISTRIBUTIONS.get(name, name) not in declared] == []
 
 
 @pytest.mark.parametrize(

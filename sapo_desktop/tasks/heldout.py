@@ -15,9 +15,9 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from sapo_desktop.core.errors import TaskError
+from sapo_desktop.core.hashing import digest
 from sapo_desktop.core.records import Question
 from sapo_desktop.tasks.catalogue import Catalogue, Family, TaskKey
-from sapo_desktop.tasks.questions import digest
 from sapo_desktop.tasks.split import canonical, held_out_side
 
 SetName: TypeAlias = Literal["test", "validation"]

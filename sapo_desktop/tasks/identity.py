@@ -17,10 +17,10 @@ from typing import Any
 import msgspec
 
 from sapo_desktop.core.errors import TaskError
+from sapo_desktop.core.hashing import digest
 from sapo_desktop.tasks.catalogue import Catalogue, Family, Level, TaskKey
 from sapo_desktop.tasks.extraction import ANSWER_RULE
 from sapo_desktop.tasks.grammars import GRAMMARS_VERSION
-from sapo_desktop.tasks.questions import digest
 
 FINGERPRINT_SEEDS = range(1_000_003, 1_000_003 + 200)
 

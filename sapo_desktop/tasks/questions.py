@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 
 from sapo_desktop.core.errors import TaskError
+from sapo_desktop.core.hashing import digest
 
 SLOT_SECONDS = 600
 SHARED_INDICES = range(64)
@@ -45,15 +46,6 @@ def question_seed(*, network: bytes, key: bytes, slot: int, task: bytes, index: 
             raise TaskError(f"A question's {name} must lie between 0 and 2**64 - 1, not {number}.")
     hashed = digest(_LABEL, network, key, slot.to_bytes(8, "big"), task, index.to_bytes(8, "big"))
     return int.from_bytes(hashed[:8], "big") & (2**63 - 1)
-
-
-def digest(*fields: bytes) -> bytes:
-    """SHA-256 over the fields, each preceded by its length: no two different lists hash the same bytes."""
-    state = hashlib.sha256()
-    for field in fields:
-        state.update(len(field).to_bytes(4, "big"))
-        state.update(field)
-    return state.digest()
 
 
 def question_hash(text: str) -> bytes:

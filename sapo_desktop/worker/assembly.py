@@ -18,6 +18,7 @@ import msgspec
 
 import sapo_desktop
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.hashing import digest
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.folder import ModelFolder, read_folder
 from sapo_desktop.models.starter import resolve
@@ -25,7 +26,6 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
 from sapo_desktop.tasks.identity import ids_key
-from sapo_desktop.tasks.questions import digest
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.checkpoints import CheckpointStore, Counters, Newest
 from sapo_desktop.worker.engine import Engine, EnginePlan

@@ -11,7 +11,6 @@ from sapo_desktop.tasks.questions import (
     FIRST_OWN_INDEX,
     SHARED_INDICES,
     SILO_NETWORK,
-    digest,
     question_hash,
     question_seed,
     silo_key,
@@ -64,10 +63,6 @@ def test_fields_of_the_wrong_width_are_refused(changes: dict[str, int | bytes]) 
 def test_a_seed_has_63_bits() -> None:
     assert all(0 <= seed(index=index) < 2**63 for index in range(200))
     assert max(seed(index=index) for index in range(200)) > 2**62
-
-
-def test_fields_cannot_run_into_each_other() -> None:
-    assert digest(b"ab", b"c") != digest(b"a", b"bc")
 
 
 def test_slots_last_ten_minutes() -> None:

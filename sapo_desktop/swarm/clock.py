@@ -1,0 +1,48 @@
+"""Our clock, corrected by what the peers say at HELLO; and which slots that makes acceptable.
+
+The median over links: half of them would have to lie together to move it, and never by more than twenty minutes.
+"""
+
+from __future__ import annotations
+
+import statistics
+
+from sapo_desktop.swarm import limits
+from sapo_desktop.swarm.refusals import Reason, Refused
+
+
+class Clock:
+    """Offsets of the peers' clocks by link."""
+
+    def __init__(self) -> None:
+        self._offsets: dict[bytes, float] = {}
+
+    def heard(self, link: bytes, theirs: float, ours: float) -> None:
+        """A link's HELLO said `theirs` when our own clock showed `ours` (Unix seconds)."""
+        self._offsets[link] = theirs - ours
+
+    def closed(self, link: bytes) -> None:
+        self._offsets.pop(link, None)
+
+    @property
+    def offset(self) -> float:
+        """Seconds to add to our clock; 0 where the peers disagree with it by more than twenty minutes."""
+        median = statistics.median(self._offsets.values()) if self._offsets else 0.0
+        return median if abs(median) <= limits.MOST_CLOCK_ERROR else 0.0
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the peers disagree by so much that a person should look at the clock."""
+        return bool(self._offsets) and abs(statistics.median(self._offsets.values())) > limits.MOST_CLOCK_ERROR
+
+    def slot(self, unix_time: float) -> int:
+        """The slot of now, by the corrected clock."""
+        return int((unix_time + self.offset) // limits.SLOT_SECONDS)
+
+    def check(self, slot: int, unix_time: float) -> None:
+        """Refused (TOO_OLD, TOO_NEW) unless groups of this slot are taken now."""
+        age = slot - self.slot(unix_time)
+        if age < limits.OLDEST_SLOT:
+            raise Refused(Reason.TOO_OLD, f"{-age} slots")
+        if age > limits.NEWEST_SLOT:
+            raise Refused(Reason.TOO_NEW, f"{age} slots")

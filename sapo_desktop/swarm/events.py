@@ -1,0 +1,102 @@
+"""What a session tells its driver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sapo_desktop.swarm import messages as m
+from sapo_desktop.swarm.refusals import Reason
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The peer proved its key; from here on everything may be sent."""
+
+    key: bytes
+    version: int
+    catalogue: bytes
+    previous: bytes | None
+    examiner: bytes
+    program: str
+    time: int
+    """The peer's Unix time as its HELLO said."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """The peer's own groups, as envelopes that nobody has looked into yet."""
+
+    envelopes: list[bytes]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The peer asks for groups; answer with `Session.serve`."""
+
+    want: m.Want
+
+
+@dataclass(frozen=True)
+class Served:
+    """The answer to our WANT."""
+
+    ticket: bytes
+    groups: list[m.Sourced]
+
+
+@dataclass(frozen=True)
+class CatalogueHeard:
+    """All task ids of the peer."""
+
+    tasks: list[bytes]
+
+
+@dataclass(frozen=True)
+class PeersWanted:
+    """The peer asks for addresses; answer with `Session.give_peers`."""
+
+
+@dataclass(frozen=True)
+class PeersHeard:
+    """Addresses, as envelopes that nobody has looked into yet."""
+
+    records: list[bytes]
+
+
+@dataclass(frozen=True)
+class StatsHeard:
+    """A claim of the peer, as an envelope."""
+
+    envelope: bytes
+
+
+@dataclass(frozen=True)
+class RefusedMessage:
+    """A message was not taken; already charged to the link where it is the link's fault."""
+
+    reason: Reason
+    detail: str
+
+
+@dataclass(frozen=True)
+class Closed:
+    """Nothing more comes, and nothing more may be sent."""
+
+    reason: str
+    retry_after: float
+    by_peer: bool
+
+
+Event: TypeAlias = (
+    Opened
+    | Published
+    | Wanted
+    | Served
+    | CatalogueHeard
+    | PeersWanted
+    | PeersHeard
+    | StatsHeard
+    | RefusedMessage
+    | Closed
+)

@@ -1,0 +1,77 @@
+"""What a peer may cost: sizes, counts and rates of the protocol, and the bucket that measures a rate.
+
+The numbers are part of the protocol (docs/protocol.md): a peer that keeps to them is never refused for them.
+"""
+
+from __future__ import annotations
+
+KIB = 1024
+
+MAX_FRAME = 64 * KIB
+MAX_HELLO = 2 * KIB
+MAX_STATS = 512
+MAX_GROUP = 24 * KIB
+MAX_ANSWER = 4 * KIB
+MAX_ANSWERS = 16
+MAX_BATCH = 16
+"""Groups in one PUBLISH or GROUPS, and the most that one WANT asks for."""
+MAX_UNPACKED = 512 * KIB
+"""Of a batch, before it is taken apart."""
+MAX_WANTED_TASKS = 64
+MAX_FILTER = 2 * KIB
+MAX_RECORDS = 16
+MAX_CATALOGUE = 1000
+"""Task ids in one CATALOGUE; at 34 bytes each they fit a frame."""
+
+HANDSHAKE_SECONDS = 10.0
+IDLE_SECONDS = 45.0
+"""Silence after which a PING is sent."""
+DEAD_SECONDS = 120.0
+"""Silence after which a link is given up."""
+WANT_SECONDS = 5.0
+PEERS_SECONDS = 600.0
+STATS_SECONDS = 60.0
+PING_SECONDS = 10.0
+"""Shortest time between two PINGs of one side."""
+OTHERS_SECONDS = 2.0
+"""The same for messages without a limit of their own, unknown ones too."""
+
+FIRST_GROUPS, GROUPS_PER_SECOND = 32.0, 1.0
+FIRST_BYTES, BYTES_PER_SECOND = 256.0 * KIB, 8.0 * KIB
+"""Credit of a fresh link, each way, and how it grows back."""
+MOST_GRANTED_GROUPS, MOST_GRANTED_BYTES = 4096.0, 32.0 * KIB * KIB
+"""However much a peer grants, no more is counted on."""
+
+SLOT_SECONDS = 600
+OLDEST_SLOT, NEWEST_SLOT = -6, 1
+"""Accepted slots, relative to our corrected clock's."""
+MOST_CLOCK_ERROR = 1200.0
+SHARED_INDICES = 64
+
+
+class Bucket:
+    """A rate: holds at most `capacity`, gains `rate` a second; `now` is any monotonic clock."""
+
+    def __init__(self, capacity: float, rate: float, now: float) -> None:
+        self.capacity = capacity
+        self._rate = rate
+        self._level = capacity
+        self._time = now
+
+    def level(self, now: float) -> float:
+        """What it holds now; a clock that goes back adds nothing."""
+        self._level = min(self.capacity, self._level + max(0.0, now - self._time) * self._rate)
+        self._time = max(self._time, now)
+        return self._level
+
+    def take(self, amount: float, now: float, *, slack: float = 0.0) -> bool:
+        """Take `amount` if that leaves at least -`slack`; else leave it as it is."""
+        if self.level(now) - amount < -slack:
+            return False
+        self._level -= amount
+        return True
+
+    def grant(self, amount: float, most: float) -> None:
+        """Add to it beyond its capacity, which grows with it up to `most`."""
+        self.capacity = min(most, self.capacity + amount)
+        self._level = min(self.capacity, self._level + amount)

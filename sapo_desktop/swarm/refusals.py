@@ -1,0 +1,104 @@
+"""Why something from a peer was not taken, and what that says about the peer.
+
+Every refusal is counted by reason and shown. Three kinds (SWARM.md): *invalid* breaks the protocol and counts against
+whoever can be shown to have done it; *unverifiable* may be our own version's fault and is never punished; *ignored*
+is nobody's fault.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter
+from collections.abc import Iterator
+from typing import Literal
+
+Kind = Literal["invalid", "unverifiable", "ignored"]
+
+
+class Reason(enum.StrEnum):
+    """Every reason there is."""
+
+    # The frame or the link
+    OVERSIZE = "oversize"
+    NOT_A_MESSAGE = "not_a_message"
+    MALFORMED = "malformed"
+    OUT_OF_ORDER = "out_of_order"
+    TOO_OFTEN = "too_often"
+    OVERDRAWN = "overdrawn"
+    BAD_BATCH = "bad_batch"
+    BAD_SIGNATURE = "bad_signature"
+    UNASKED = "unasked"
+    # The author's signed body
+    BAD_BODY = "bad_body"
+    OTHER_NETWORK = "other_network"
+    BAD_INDEX = "bad_index"
+    BAD_TEXT = "bad_text"
+    SECOND_BODY = "second_body"
+    # Nobody's fault, or not provably somebody's
+    TOO_OLD = "too_old"
+    TOO_NEW = "too_new"
+    DUPLICATE = "duplicate"
+    UNKNOWN_MESSAGE = "unknown_message"
+    UNKNOWN_TASK = "unknown_task"
+    UNUSED_TASK = "unused_task"
+    OWN_ECHO = "own_echo"
+    POOL_FULL = "pool_full"
+    HELD_OUT = "held_out"
+    OTHER_QUESTION = "other_question"
+    TIMED_OUT = "timed_out"
+
+
+_UNVERIFIABLE = {Reason.OTHER_QUESTION, Reason.TIMED_OUT}
+_IGNORED = {
+    Reason.TOO_OLD,
+    Reason.TOO_NEW,
+    Reason.DUPLICATE,
+    Reason.UNKNOWN_MESSAGE,
+    Reason.UNKNOWN_TASK,
+    Reason.UNUSED_TASK,
+    Reason.OWN_ECHO,
+    Reason.POOL_FULL,
+    Reason.HELD_OUT,
+}
+OF_THE_AUTHOR = frozenset(
+    {Reason.BAD_BODY, Reason.OTHER_NETWORK, Reason.BAD_INDEX, Reason.BAD_TEXT, Reason.SECOND_BODY}
+)
+"""Invalid, and signed: charged to the author, whoever brought it. Every other invalid one is the link's."""
+
+
+def kind_of(reason: Reason) -> Kind:
+    """What a reason says about whom it befell."""
+    if reason in _UNVERIFIABLE:
+        return "unverifiable"
+    return "ignored" if reason in _IGNORED else "invalid"
+
+
+class Refused(Exception):
+    """Something from a peer is not taken. Caught at the edge of each message or group, and counted there."""
+
+    def __init__(self, reason: Reason, detail: str = "") -> None:
+        super().__init__(f"{reason}: {detail}" if detail else str(reason))
+        self.reason = reason
+
+
+class Refusals:
+    """Counts by reason."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[Reason] = Counter()
+
+    def add(self, reason: Reason) -> None:
+        self._counts[reason] += 1
+
+    def __getitem__(self, reason: Reason) -> int:
+        return self._counts[reason]
+
+    def __iter__(self) -> Iterator[tuple[Reason, int]]:
+        return iter(sorted(self._counts.items()))
+
+    def by_kind(self) -> dict[Kind, dict[str, int]]:
+        """As `status --json` shows them: kind -> reason -> count."""
+        shown: dict[Kind, dict[str, int]] = {"invalid": {}, "unverifiable": {}, "ignored": {}}
+        for reason, count in self:
+            shown[kind_of(reason)][reason.value] = count
+        return shown

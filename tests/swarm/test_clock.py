@@ -1,0 +1,54 @@
+"""The corrected clock and the slots it accepts."""
+
+from __future__ import annotations
+
+import pytest
+
+from sapo_desktop.swarm.clock import Clock
+from sapo_desktop.swarm.refusals import Reason, Refused
+
+NOW = 600.0 * 1000
+
+
+def heard(*offsets: float) -> Clock:
+    clock = Clock()
+    for link, offset in enumerate(offsets):
+        clock.heard(bytes([link]), NOW + offset, NOW)
+    return clock
+
+
+@pytest.mark.parametrize(
+    ("offsets", "offset", "wrong"),
+    [
+        ((), 0.0, False),
+        ((600.0,), 600.0, False),
+        ((600.0, 0.0, 1.0), 1.0, False),
+        ((10**9, -3.0, 5.0), 5.0, False),
+        ((1201.0,), 0.0, True),
+        ((-5000.0, -5000.0, 0.0), 0.0, True),
+    ],
+)
+def test_the_median_corrects_and_only_within_twenty_minutes(
+    offsets: tuple[float, ...], offset: float, wrong: bool
+) -> None:
+    clock = heard(*offsets)
+    assert (clock.offset, clock.is_wrong) == (offset, wrong)
+
+
+def test_a_closed_link_no_longer_counts() -> None:
+    clock = heard(600.0)
+    clock.closed(b"\0")
+    assert clock.offset == 0.0
+
+
+@pytest.mark.parametrize(("slot", "reason"), [(993, Reason.TOO_OLD), (1002, Reason.TOO_NEW)])
+def test_slots_outside_the_window_are_refused(slot: int, reason: Reason) -> None:
+    with pytest.raises(Refused) as refused:
+        Clock().check(slot, NOW)
+    assert refused.value.reason is reason
+
+
+def test_slots_inside_the_window_are_taken_and_the_window_moves_with_the_peers() -> None:
+    for slot in (994, 1000, 1001):
+        Clock().check(slot, NOW)
+    heard(600.0).check(1002, NOW)
