@@ -31,9 +31,9 @@ class Reason(enum.StrEnum):
     # The author's signed body
     BAD_BODY = "bad_body"
     OTHER_NETWORK = "other_network"
-    BAD_INDEX = "bad_index"
     BAD_TEXT = "bad_text"
     SECOND_BODY = "second_body"
+    FLOODING = "flooding"
     # Nobody's fault, or not provably somebody's
     TOO_OLD = "too_old"
     TOO_NEW = "too_new"
@@ -42,6 +42,7 @@ class Reason(enum.StrEnum):
     UNKNOWN_TASK = "unknown_task"
     UNUSED_TASK = "unused_task"
     OWN_ECHO = "own_echo"
+    SHUT_OUT = "shut_out"
     POOL_FULL = "pool_full"
     HELD_OUT = "held_out"
     OTHER_QUESTION = "other_question"
@@ -57,11 +58,18 @@ _IGNORED = {
     Reason.UNKNOWN_TASK,
     Reason.UNUSED_TASK,
     Reason.OWN_ECHO,
+    Reason.SHUT_OUT,
     Reason.POOL_FULL,
     Reason.HELD_OUT,
 }
 OF_THE_AUTHOR = frozenset(
-    {Reason.BAD_BODY, Reason.OTHER_NETWORK, Reason.BAD_INDEX, Reason.BAD_TEXT, Reason.SECOND_BODY}
+    {
+        Reason.BAD_BODY,
+        Reason.OTHER_NETWORK,
+        Reason.BAD_TEXT,
+        Reason.SECOND_BODY,
+        Reason.FLOODING,
+    }
 )
 """Invalid, and signed: charged to the author, whoever brought it. Every other invalid one is the link's."""
 

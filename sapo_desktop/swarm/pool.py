@@ -1,0 +1,188 @@
+"""Groups of others that wait to be drawn: bounded in bytes, in age, and in what any one source may hold.
+
+A group stands under the path it came by, link -> origin relay -> tag -> identity, and each level has its share: where
+room is short, what goes is the oldest group of the largest identity of the largest tag. Envelopes are kept as they came
+and looked into again only when drawn; no question is made and no answer is marked here.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sapo_desktop.swarm import limits
+from sapo_desktop.swarm.envelope import GroupBody, Opened
+from sapo_desktop.swarm.refusals import Reason, Refused
+
+POOL_BYTES = 64 * limits.KIB * limits.KIB
+IDENTITY_BYTES = 64 * limits.KIB
+OVERHEAD = 600
+"""Bytes that Python and the indices need beside each envelope; counted, so that the budget is one of memory."""
+LIFETIME = (1 - limits.OLDEST_SLOT) * limits.SLOT_SECONDS
+_MOST_SEEN = 200_000
+
+
+class Path(NamedTuple):
+    """How a group came."""
+
+    link: bytes
+    """Key of the peer that sent it."""
+    relay: bytes
+    """Key of the relay that first took it from its author; the link's own key where it came straight."""
+    tag: bytes
+
+
+@dataclass(frozen=True, order=True)
+class Name:
+    """What may be published once."""
+
+    author: bytes
+    instance: bytes
+    slot: int
+    task: bytes
+    index: int
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One group in the pool."""
+
+    name: Name
+    path: Path
+    envelope: bytes
+    digest: bytes
+    received: float
+
+    @property
+    def size(self) -> int:
+        """What it costs, in bytes."""
+        return len(self.envelope) + OVERHEAD
+
+
+class Pool:
+    """Everything received and not yet drawn. `own_key`: groups that claim to be ours are none of ours."""
+
+    def __init__(self, own_key: bytes, most_bytes: int = POOL_BYTES) -> None:
+        self._own_key = own_key
+        self._most_bytes = most_bytes
+        self._entries: dict[Name, Entry] = {}
+        self._by_identity: dict[bytes, dict[Name, Entry]] = defaultdict(dict)
+        self._bytes_of: defaultdict[bytes, int] = defaultdict(int)
+        self._seen: dict[Name, tuple[bytes, float]] = {}
+        """Digest of the first body under a name, and when it came; also of those drawn or pushed out since."""
+        self.bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._entries.values())
+
+    def add(self, group: Opened[GroupBody], path: Path, now: float) -> Entry:
+        """Keep a group whose signature holds and whose slot is acceptable.
+
+        Raises:
+            Refused: OWN_ECHO, DUPLICATE (these bytes came before), SECOND_BODY (others under this name did),
+                POOL_FULL (its identity or tag holds its share).
+        """
+        body = group.body
+        name = Name(body.key, body.instance, body.slot, body.task, body.index)
+        if body.key == self._own_key:
+            raise Refused(Reason.OWN_ECHO)
+        before = self._seen.get(name)
+        if before is not None:
+            raise Refused(Reason.DUPLICATE if before[0] == group.digest else Reason.SECOND_BODY)
+        self._remember(name, group.digest, now)
+        entry = Entry(name, path, group.envelope, group.digest, now)
+        if self._bytes_of[body.key] + entry.size > IDENTITY_BYTES:
+            oldest = next(iter(self._by_identity[body.key].values()), None)
+            if oldest is None:
+                raise Refused(Reason.POOL_FULL, "larger than one identity may hold")
+            self._remove(oldest)
+        self._insert(entry)
+        self._make_room(now)
+        if name not in self._entries:
+            raise Refused(Reason.POOL_FULL, "its source holds its share")
+        return entry
+
+    def take(self, names: Collection[Name]) -> list[Entry]:
+        """Take entries out, to be used; those that are gone are left out."""
+        taken = [self._entries[name] for name in names if name in self._entries]
+        for entry in taken:
+            self._remove(entry)
+        return taken
+
+    def expire(self, now: float) -> int:
+        """Forget what is too old to be drawn; returns how many groups that were."""
+        old = [entry for entry in self._entries.values() if now - entry.received > LIFETIME]
+        for entry in old:
+            self._remove(entry)
+        # In the order they came, so the first young one ends it.
+        for name in list(self._seen):
+            if now - self._seen[name][1] <= LIFETIME:
+                break
+            del self._seen[name]
+        return len(old)
+
+    def _remember(self, name: Name, digest: bytes, now: float) -> None:
+        self._seen[name] = (digest, now)
+        if len(self._seen) > _MOST_SEEN:
+            del self._seen[next(iter(self._seen))]
+
+    def _insert(self, entry: Entry) -> None:
+        author = entry.name.author
+        self._entries[entry.name] = entry
+        self._by_identity[author][entry.name] = entry
+        self._bytes_of[author] += entry.size
+        self.bytes += entry.size
+
+    def _remove(self, entry: Entry) -> None:
+        author = entry.name.author
+        del self._entries[entry.name]
+        mine = self._by_identity[author]
+        del mine[entry.name]
+        self.bytes -= entry.size
+        self._bytes_of[author] -= entry.size
+        if not mine:
+            del self._by_identity[author]
+            del self._bytes_of[author]
+
+    def _make_room(self, now: float) -> None:
+        """Push out down to a little below the budget, so that a full pool is not sorted for every group."""
+        if self.bytes > self._most_bytes:
+            self.expire(now)
+        if self.bytes <= self._most_bytes:
+            return
+        places: defaultdict[tuple[bytes, bytes], dict[bytes, list[Entry]]] = defaultdict(dict)
+        for entry in self._entries.values():
+            places[entry.path.relay, entry.path.tag].setdefault(entry.name.author, []).append(entry)
+        held = [sum(entry.size for rows in place.values() for entry in rows) for place in places.values()]
+        share = fair_share(held, self._most_bytes - self._most_bytes // 16)
+        for place, size in zip(places.values(), held, strict=True):
+            self._shrink(list(place.values()), size, share)
+
+    def _shrink(self, identities: list[list[Entry]], size: int, share: float) -> None:
+        """Push out the oldest group of whoever holds most, until all together hold at most `share`."""
+        queue = [(-sum(entry.size for entry in rows), n) for n, rows in enumerate(identities)]
+        heapq.heapify(queue)
+        while size > share:
+            negative, n = heapq.heappop(queue)
+            oldest = identities[n].pop(0)
+            self._remove(oldest)
+            size -= oldest.size
+            if identities[n]:
+                heapq.heappush(queue, (negative + oldest.size, n))
+
+
+def fair_share(held: Sequence[int], budget: int) -> float:
+    """The share at which `sum(min(h, share)) == budget` (water-filling); infinity where all of it fits."""
+    left = float(budget)
+    for place, size in enumerate(ordered := sorted(held)):
+        share = left / (len(ordered) - place)
+        if size > share:
+            return share
+        left -= size
+    return float("inf")
