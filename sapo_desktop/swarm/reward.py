@@ -1,0 +1,155 @@
+"""What the swarm's answers are worth, measured from our own marks: claims of peers do not enter.
+
+Per task: the mean of each identity over all its groups that we marked, before any filter; then the weighted median over
+identities, where the identities of one tag together weigh no more than a few, and those behind one relay no more than
+all others. The swarm's reward is the mean of the tasks' medians, with a bootstrap interval over identities. Identities
+that are always right, or always wrong, move a median no further than the honest percentiles allow; best-of-n and
+answer keys it cannot exclude.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Collection, Sequence
+from random import Random
+from typing import NamedTuple
+
+from sapo_desktop.core.records import Record
+
+TAG_WEIGHT = 4.0
+"""The most that the identities under one tag weigh together."""
+RELAY_SHARE = 0.5
+"""The most that the identities behind one relay weigh, of all, where there are others."""
+WINDOW_SECONDS = 2 * 3600.0
+_GROUPS_PER_IDENTITY = 16
+_MOST_IDENTITIES = 2000
+"""Per task; the longest silent go first."""
+_RESAMPLES = 200
+
+
+class SwarmReward(Record, frozen=True):
+    """The measured reward of the swarm, never to be shown without its interval and count."""
+
+    value: float
+    low: float
+    high: float
+    """95% interval, bootstrapped over identities."""
+    peers: int
+    """Identities that it was measured on."""
+    tasks: dict[str, float]
+    """The median of each task."""
+
+
+class Origin(NamedTuple):
+    """Whom a group is from and what it came by."""
+
+    author: bytes
+    relay: bytes
+    tag: bytes
+
+
+class _Seen(NamedTuple):
+    origin: Origin
+    mean: float
+    time: float
+
+
+class Weighted(NamedTuple):
+    """One identity in a median."""
+
+    value: float
+    weight: float
+
+
+class RewardMeter:
+    """Marks of foreign groups, by task and identity."""
+
+    def __init__(self) -> None:
+        self._seen: defaultdict[str, OrderedDict[bytes, list[_Seen]]] = defaultdict(OrderedDict)
+
+    def observe(self, task: str, origin: Origin, rewards: Sequence[float], now: float) -> None:
+        """Take in our marks of one group, whether or not it is then trained on."""
+        if not rewards:
+            return
+        identities = self._seen[task]
+        groups = identities.pop(origin.author, [])
+        identities[origin.author] = [*groups, _Seen(origin, math.fsum(rewards) / len(rewards), now)][
+            -_GROUPS_PER_IDENTITY:
+        ]
+        if len(identities) > _MOST_IDENTITIES:
+            identities.popitem(last=False)
+
+    def estimate(
+        self, tasks: Collection[str], excluded: Collection[bytes], now: float, seed: int
+    ) -> SwarmReward | None:
+        """The swarm's reward on these tasks, equally weighted; None where nothing of them was marked lately.
+
+        `excluded`: authors that could not supply what they said they published. `seed`: of the bootstrap.
+        """
+        samples = {task: self._sample(task, excluded, now) for task in sorted(tasks)}
+        samples = {task: sample for task, sample in samples.items() if sample}
+        if not samples:
+            return None
+        medians = {task: _median_of(sample) for task, sample in samples.items()}
+        rng = Random(seed)
+        resampled = sorted(
+            _mean([_median_of(rng.choices(sample, k=len(sample))) for sample in samples.values()])
+            for _ in range(_RESAMPLES)
+        )
+        return SwarmReward(
+            value=_mean(list(medians.values())),
+            low=resampled[round(0.025 * (_RESAMPLES - 1))],
+            high=resampled[round(0.975 * (_RESAMPLES - 1))],
+            peers=len({origin.author for sample in samples.values() for origin, _ in sample}),
+            tasks=medians,
+        )
+
+    def _sample(self, task: str, excluded: Collection[bytes], now: float) -> list[tuple[Origin, float]]:
+        """The latest origin and the mean of every identity heard of within the window."""
+        sample = []
+        for author, groups in self._seen[task].items():
+            recent = [group for group in groups if now - group.time <= WINDOW_SECONDS]
+            if recent and author not in excluded:
+                sample.append((recent[-1].origin, _mean([group.mean for group in recent])))
+        return sample
+
+
+def weigh(sample: Sequence[tuple[Origin, float]]) -> list[Weighted]:
+    """Weights of the identities of a sample: 1 each, capped per tag and then per relay."""
+    of_tag = Counter((origin.relay, origin.tag) for origin, _ in sample)
+    weights = [min(1.0, TAG_WEIGHT / of_tag[origin.relay, origin.tag]) for origin, _ in sample]
+    of_relay: defaultdict[bytes, float] = defaultdict(float)
+    for (origin, _), weight in zip(sample, weights, strict=True):
+        of_relay[origin.relay] += weight
+    total = sum(of_relay.values())
+    scale = {}
+    for relay, weight in of_relay.items():
+        others = total - weight
+        most = others * RELAY_SHARE / (1 - RELAY_SHARE)
+        scale[relay] = min(1.0, most / weight) if others else 1.0
+    return [
+        Weighted(value, weight * scale[origin.relay]) for (origin, value), weight in zip(sample, weights, strict=True)
+    ]
+
+
+def weighted_median(values: Sequence[Weighted]) -> float:
+    """The value at which half of the weight lies on each side; between two, their mean."""
+    ordered = sorted(values)
+    half = math.fsum(one.weight for one in ordered) / 2
+    passed = 0.0
+    for place, one in enumerate(ordered):
+        passed += one.weight
+        if math.isclose(passed, half) and place + 1 < len(ordered):
+            return (one.value + ordered[place + 1].value) / 2
+        if passed > half:
+            return one.value
+    return ordered[-1].value
+
+
+def _median_of(sample: Sequence[tuple[Origin, float]]) -> float:
+    return weighted_median(weigh(sample))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
