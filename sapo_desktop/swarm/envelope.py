@@ -150,6 +150,14 @@ def open_envelope(envelope: bytes, kind: type[BodyType], network: bytes) -> Open
     if not verify(signature, key=key, label=label, network=network, content=content):
         raise Refused(Reason.BAD_SIGNATURE, "or made for another kind of body or network")
     try:
+        return Opened(_checked(content, kind, network), envelope)
+    except Refused as refused:
+        refused.author = key
+        raise
+
+
+def _checked(content: bytes, kind: type[BodyType], network: bytes) -> BodyType:
+    try:
         body = msgspec.msgpack.decode(content, type=kind)
     except _UNREADABLE as error:
         raise Refused(Reason.BAD_BODY, str(error)) from error
@@ -157,7 +165,7 @@ def open_envelope(envelope: bytes, kind: type[BodyType], network: bytes) -> Open
         raise Refused(Reason.OTHER_NETWORK)
     if isinstance(body, GroupBody):
         _check_group(body)
-    return Opened(body, envelope)
+    return body
 
 
 def _check_group(body: GroupBody) -> None:

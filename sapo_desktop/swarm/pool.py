@@ -81,6 +81,10 @@ class Pool:
     def __iter__(self) -> Iterator[Entry]:
         return iter(self._entries.values())
 
+    def stock(self, most_of_one: int) -> int:
+        """Groups at hand, of each identity at most so many counted."""
+        return sum(min(most_of_one, len(groups)) for groups in self._by_identity.values())
+
     def add(self, group: Opened[GroupBody], path: Path, now: float) -> Entry:
         """Keep a group whose signature holds and whose slot is acceptable.
 

@@ -28,6 +28,7 @@ class Reason(enum.StrEnum):
     BAD_BATCH = "bad_batch"
     BAD_SIGNATURE = "bad_signature"
     UNASKED = "unasked"
+    NOT_ITS_OWN = "not_its_own"
     # The author's signed body
     BAD_BODY = "bad_body"
     OTHER_NETWORK = "other_network"
@@ -82,11 +83,15 @@ def kind_of(reason: Reason) -> Kind:
 
 
 class Refused(Exception):
-    """Something from a peer is not taken. Caught at the edge of each message or group, and counted there."""
+    """Something from a peer is not taken. Caught at the edge of each message or group, and counted there.
 
-    def __init__(self, reason: Reason, detail: str = "") -> None:
+    `author`: the key whose signature held on what breaks the rules.
+    """
+
+    def __init__(self, reason: Reason, detail: str = "", author: bytes | None = None) -> None:
         super().__init__(f"{reason}: {detail}" if detail else str(reason))
         self.reason = reason
+        self.author = author
 
 
 class Refusals:

@@ -92,7 +92,9 @@ def test_nobody_signs_for_another_key() -> None:
     ],
 )
 def test_a_signed_body_that_breaks_the_rules_is_its_authors_fault(changes: dict[str, object], expected: Reason) -> None:
-    assert reason(signed(msgspec.msgpack.encode(group_body(**changes)))) is expected
+    with pytest.raises(Refused) as refused:
+        opened(signed(msgspec.msgpack.encode(group_body(**changes))))
+    assert (refused.value.reason, refused.value.author) == (expected, ALICE.key)
     assert expected in OF_THE_AUTHOR
     with pytest.raises(ValueError, match="No peer would take"):
         seal(ALICE, group_body(**changes))

@@ -1,0 +1,268 @@
+"""What a node does with its links: offers its groups, asks for others', keeps what it may, serves what it must.
+
+Pure like the session: whoever has the sockets (network.py) attaches a session for each link, hands in frames and the
+time, and sends what the sessions have to say. A group passes the checks cheapest first; each refusal is counted, and
+charged to the link or the author that is to blame. What came by PUBLISH may be served on, what came by GROUPS never.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict, deque
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from random import Random
+
+from sapo_desktop.swarm import events, held_filter, limits, serve
+from sapo_desktop.swarm import messages as m
+from sapo_desktop.swarm.clock import Clock
+from sapo_desktop.swarm.draw import Drawn, draw
+from sapo_desktop.swarm.envelope import GroupBody, Opened, open_envelope
+from sapo_desktop.swarm.pool import Entry, Path, Pool
+from sapo_desktop.swarm.refusals import OF_THE_AUTHOR, Reason, Refusals, Refused
+from sapo_desktop.swarm.session import Session
+from sapo_desktop.swarm.standing import Standing
+
+CheckGroup = Callable[[GroupBody], None]
+"""Raises Refused for what this node's catalogue says about a group: UNKNOWN_TASK, UNUSED_TASK, BAD_TEXT."""
+
+SHELF_BYTES = 16 * limits.KIB * limits.KIB
+_MOST_OWN = 256
+_MOST_DIGESTS = 100_000
+_COUNTED_OF_ONE = 4
+"""Groups of one identity that count as stock: a flood must not make a pool look full."""
+_HELD_TOLD = 2 * limits.KIB
+_NOT_FOR_WHAT_IT_IS = {
+    Reason.NOT_ITS_OWN,
+    Reason.TOO_NEW,
+    Reason.FLOODING,
+    Reason.SHUT_OUT,
+    Reason.POOL_FULL,
+}
+"""The same bytes may be welcome later or from another: nobody can spoil an author's group by sending it first."""
+
+
+@dataclass(frozen=True)
+class Now:
+    """One instant on both clocks: monotonic seconds, Unix seconds."""
+
+    monotonic: float
+    unix: float
+
+
+@dataclass(eq=False)
+class Link:
+    """A session and what the exchange knows beside."""
+
+    session: Session
+    tag: bytes
+    """Our name for the part of the internet that the peer is in."""
+    key: bytes = b""
+    """The peer's, once it proved it."""
+    told: events.Opened | None = None
+    unsent: deque[bytes] = field(default_factory=lambda: deque(maxlen=_MOST_OWN))
+    """Own groups that this link was not offered yet, the oldest first."""
+    goodbye: events.Closed | None = None
+
+
+class Exchange:
+    """All links of one node, its pool and its shelf.
+
+    Args:
+        own_key, network: ours.
+        check: what the catalogue says about a group.
+        rng: chooses tickets and draws; not for secrets.
+    """
+
+    def __init__(
+        self, own_key: bytes, network: bytes, check: CheckGroup, standing: Standing, rng: Random, *, serves: bool = True
+    ) -> None:
+        self.links: list[Link] = []
+        self.refusals = Refusals()
+        self.clock = Clock()
+        self.standing = standing
+        self.pool = Pool(own_key)
+        self._shelf = Pool(b"", SHELF_BYTES)
+        """Own groups and those published to us: what a WANT is answered from."""
+        self._own_key = own_key
+        self._network = network
+        self._check = check
+        self._rng = rng
+        self._serves = serves
+        self._own: deque[Opened[GroupBody]] = deque(maxlen=_MOST_OWN)
+        self._digests: OrderedDict[bytes, None] = OrderedDict()
+        self._interest: tuple[bytes, ...] = ()
+        self._appetite = 0
+
+    # -- links -------------------------------------------------------------------------------------------------
+
+    def attach(self, session: Session, tag: bytes) -> Link:
+        """A connection was made; its session is still to shake hands."""
+        link = Link(session, tag)
+        self.links.append(link)
+        return link
+
+    def detach(self, link: Link) -> None:
+        """The connection is gone."""
+        if link in self.links:
+            self.links.remove(link)
+        if not any(other.key == link.key for other in self.links):
+            self.clock.closed(link.key)
+
+    def receive(self, link: Link, frame: bytes, now: Now) -> list[events.Event]:
+        """Take a frame; returns the events that are not about groups, for whoever keeps addresses and statistics."""
+        return [event for event in link.session.receive(frame, now.monotonic) if not self._handled(link, event, now)]
+
+    def tick(self, now: Now) -> None:
+        """What is due: time-outs, offers that found no credit before, wants, old groups."""
+        self.pool.expire(now.monotonic)
+        self._shelf.expire(now.monotonic)
+        for link in list(self.links):
+            for event in link.session.tick(now.monotonic):
+                self._handled(link, event, now)
+            self._offer(link, now)
+            self._want(link, now)
+
+    # -- groups ------------------------------------------------------------------------------------------------
+
+    def publish(self, envelope: bytes, now: Now) -> None:
+        """Offer an own group to every link, now or when credit allows, and serve it on request."""
+        group = open_envelope(envelope, GroupBody, self._network)
+        self._shelf.add(group, Path(self._own_key, self._own_key, b""), now.monotonic)
+        self._own.append(group)
+        for link in self.links:
+            link.unsent.append(envelope)
+            self._offer(link, now)
+
+    def want(self, tasks: Collection[bytes], groups: int) -> None:
+        """From now on keep about so many groups of these tasks in the pool; 0: ask for none."""
+        self._interest = tuple(sorted(tasks))
+        self._appetite = groups
+
+    def draw(self, n: int, now: Now) -> tuple[list[Entry], bool]:
+        """Take up to `n` groups out of the pool, and whether all of them came by the only link there is."""
+        self.pool.expire(now.monotonic)
+        drawn: Drawn = draw(
+            self.pool, n, set(self._interest), lambda key: self.standing.is_new(key, now.unix), self._rng
+        )
+        return self.pool.take(drawn.names), drawn.one_source
+
+    # -- what sessions tell ------------------------------------------------------------------------------------
+
+    def _handled(self, link: Link, event: events.Event, now: Now) -> bool:
+        match event:
+            case events.Opened():
+                link.key, link.told = event.key, event
+                self.clock.heard(event.key, event.time, now.unix)
+                oldest = self.clock.slot(now.unix) + limits.OLDEST_SLOT
+                link.unsent.extend(group.envelope for group in self._own if group.body.slot >= oldest)
+                self._offer(link, now)
+                self._want(link, now)
+                return False
+            case events.Published(envelopes):
+                for envelope in envelopes:
+                    self._take_in(link, m.Sourced(envelope=envelope), now, published=True)
+            case events.Served(_, groups):
+                for group in groups:
+                    self._take_in(link, group, now, published=False)
+            case events.Wanted(want):
+                self._serve(link, want, now)
+            case events.RefusedMessage(reason):
+                self.refusals.add(reason)
+            case events.Closed():
+                link.goodbye = event
+                return False
+            case _:
+                return False
+        return True
+
+    def _take_in(self, link: Link, group: m.Sourced, now: Now, *, published: bool) -> None:
+        try:
+            self._admit(link, group, now, published=published)
+        except Refused as refused:
+            self._refuse(link, refused, now)
+
+    def _admit(self, link: Link, group: m.Sourced, now: Now, *, published: bool) -> None:
+        """Every check of a foreign group, cheapest first. Raises Refused."""
+        digest = _remember(self._digests, group.envelope)
+        opened = open_envelope(group.envelope, GroupBody, self._network)
+        try:
+            body = opened.body
+            if published and body.key != link.key:
+                raise Refused(Reason.NOT_ITS_OWN)
+            self.standing.admit(body.key, now.monotonic, now.unix, published=published)
+            self.clock.check(body.slot, now.unix)
+            self._check(body)
+            self._keep(link, opened, group, now, published=published)
+        except Refused as refused:
+            refused.author = opened.body.key
+            if refused.reason in _NOT_FOR_WHAT_IT_IS:
+                self._digests.pop(digest, None)
+            raise
+
+    def _keep(self, link: Link, opened: Opened[GroupBody], group: m.Sourced, now: Now, *, published: bool) -> None:
+        relay, tag = (link.key, link.tag) if published or not group.relay else (group.relay, group.tag)
+        path = Path(link.key, relay, tag)
+        self.pool.add(opened, path, now.monotonic)
+        if published and self._serves:
+            self._shelf.add(opened, path, now.monotonic)
+
+    def _refuse(self, link: Link, refused: Refused, now: Now) -> None:
+        if refused.reason in OF_THE_AUTHOR and refused.author is not None:
+            self.refusals.add(refused.reason)
+            self.standing.charge(refused.author, refused.reason, now.monotonic, now.unix)
+            if refused.author == link.key and self.standing.is_shut_out(link.key, now.monotonic):
+                link.goodbye = link.session.close(f"shut out: {refused.reason}", retry_after=3600)
+            return
+        for event in link.session.fault(refused.reason, now.monotonic, str(refused)):
+            self._handled(link, event, now)
+
+    # -- what is said ------------------------------------------------------------------------------------------
+
+    def _offer(self, link: Link, now: Now) -> None:
+        """Publish the newest unsent own groups, as many as credit has room for."""
+        while link.unsent and link.session.is_open:
+            room = int(min(limits.MAX_BATCH, len(link.unsent), link.session.credit(now.monotonic)[0]))
+            if room < 1:
+                return
+            batch = [link.unsent.pop() for _ in range(room)]
+            while batch and not link.session.publish(batch, now.monotonic):
+                link.unsent.append(batch.pop())
+            if not batch:
+                return
+
+    def _want(self, link: Link, now: Now) -> None:
+        missing = self._appetite - self.pool.stock(_COUNTED_OF_ONE)
+        if missing < 1 or not self._interest or not link.session.is_open:
+            return
+        tasks = self._rng.sample(self._interest, min(len(self._interest), limits.MAX_WANTED_TASKS))
+        ticket = self._rng.randbytes(16)
+        held = held_filter.build(list(self._digests)[-_HELD_TOLD:], ticket)
+        link.session.want(
+            m.Want(ticket=ticket, n=min(missing, limits.MAX_BATCH), tasks=tasks, held=held), now.monotonic
+        )
+
+    def _serve(self, link: Link, want: m.Want, now: Now) -> None:
+        """Answer a WANT, with fewer groups where credit has no room for all."""
+        entries = [entry for entry in serve.sample(self._shelf, want) if entry.name.author != link.key]
+        groups = [_sourced(entry, self._own_key) for entry in entries]
+        groups = groups[: int(link.session.credit(now.monotonic)[0])]
+        while not link.session.serve(want.ticket, groups, now.monotonic) and groups:
+            groups.pop()
+
+
+def _sourced(entry: Entry, own_key: bytes) -> m.Sourced:
+    own = entry.name.author == own_key
+    return m.Sourced(envelope=entry.envelope, relay=b"" if own else own_key, tag=b"" if own else entry.path.tag)
+
+
+def _remember(digests: OrderedDict[bytes, None], envelope: bytes) -> bytes:
+    """The digest of an envelope that was not seen lately. Raises Refused: DUPLICATE."""
+    digest = hashlib.sha256(envelope).digest()
+    if digest in digests:
+        digests.move_to_end(digest)
+        raise Refused(Reason.DUPLICATE)
+    digests[digest] = None
+    if len(digests) > _MOST_DIGESTS:
+        digests.popitem(last=False)
+    return digest

@@ -1,0 +1,100 @@
+"""Several exchanges joined by links in memory: frames arrive at once and in order, time passes when told to."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from random import Random
+
+from sapo_desktop.swarm.envelope import GroupBody
+from sapo_desktop.swarm.events import Event
+from sapo_desktop.swarm.exchange import Exchange, Link, Now
+from sapo_desktop.swarm.refusals import Reason, Refused
+from sapo_desktop.swarm.session import Session
+from sapo_desktop.swarm.signing import Signer
+from sapo_desktop.swarm.standing import Standing
+from tests.swarm.peers import NETWORK, TASK, group, me
+
+SLOT = 2_833_333
+START = Now(0.0, 600.0 * SLOT)
+
+
+def check(body: GroupBody) -> None:
+    if body.task != TASK:
+        raise Refused(Reason.UNKNOWN_TASK)
+
+
+class Peer:
+    """An exchange with a key."""
+
+    def __init__(self, name: int, *, serves: bool = True) -> None:
+        self.signer = Signer(name.to_bytes(32, "big"))
+        self.exchange = Exchange(self.signer.key, NETWORK, check, Standing(), Random(name), serves=serves)
+        self.next_index = 0
+
+    def share(self, now: Now, n: int = 1, **changes: object) -> list[bytes]:
+        """Publish fresh groups."""
+        envelopes = []
+        for _ in range(n):
+            slot, index = SLOT - self.next_index // 64, self.next_index % 64
+            self.next_index += 1
+            envelopes.append(group(self.signer, slot=slot, index=index, **changes))
+            self.exchange.publish(envelopes[-1], now)
+        return envelopes
+
+    def held(self) -> list[bytes]:
+        return [entry.envelope for entry in self.exchange.pool]
+
+
+@dataclass
+class Wire:
+    """Both ends of one connection."""
+
+    ends: tuple[tuple[Peer, Link], tuple[Peer, Link]]
+
+
+@dataclass
+class Mesh:
+    """The peers, their wires, and the time."""
+
+    now: Now = START
+    wires: list[Wire] = field(default_factory=list)
+    heard: list[tuple[Peer, Event]] = field(default_factory=list)
+    _nonces: itertools.count[int] = field(default_factory=itertools.count)
+
+    def join(self, client: Peer, server: Peer, tag: bytes = b"") -> Wire:
+        """Connect, and let them shake hands. `tag`: the server's for the client."""
+        ends = []
+        for role, peer, name in (("client", client, b""), ("server", server, tag)):
+            nonce = next(self._nonces).to_bytes(32, "big")
+            session = Session(
+                role,  # type: ignore[arg-type]
+                me(peer.signer),
+                nonce=nonce,
+                unix_time=self.now.unix,
+                now=self.now.monotonic,
+            )
+            ends.append((peer, peer.exchange.attach(session, name)))
+        wire = Wire((ends[0], ends[1]))
+        self.wires.append(wire)
+        self.settle()
+        return wire
+
+    def settle(self) -> None:
+        """Deliver until nobody has anything left to say."""
+        busy = True
+        while busy:
+            busy = False
+            for wire in self.wires:
+                for (_, link), (other, theirs) in (wire.ends, wire.ends[::-1]):
+                    for frame in link.session.take():
+                        busy = True
+                        self.heard += [(other, event) for event in other.exchange.receive(theirs, frame, self.now)]
+
+    def wait(self, seconds: float, step: float = 5.0) -> None:
+        """Let time pass, everybody's clock ticking every `step` seconds."""
+        for _ in range(round(seconds / step)):
+            self.now = Now(self.now.monotonic + step, self.now.unix + step)
+            for peer in dict.fromkeys(peer for wire in self.wires for peer, _ in wire.ends):
+                peer.exchange.tick(self.now)
+            self.settle()

@@ -1,0 +1,222 @@
+"""Nodes among each other, without sockets: what is passed on, what is not, who is blamed."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import msgspec
+import pytest
+
+from sapo_desktop.swarm import codec
+from sapo_desktop.swarm import messages as m
+from sapo_desktop.swarm.refusals import Reason
+from tests.swarm.mesh import SLOT, Mesh, Peer, Wire
+from tests.swarm.peers import NETWORK, TASK, group, group_body
+
+
+def pair() -> tuple[Mesh, Peer, Peer, Wire]:
+    mesh, alice, bob = Mesh(), Peer(1), Peer(2)
+    return mesh, alice, bob, mesh.join(alice, bob)
+
+
+def push(wire: Wire, mesh: Mesh, *envelopes: bytes) -> None:
+    """The client says PUBLISH, whatever it may hold."""
+    frame = codec.encode(m.Publish(batch=codec.pack_published(list(envelopes))))
+    (_, _), (server, link) = wire.ends
+    server.exchange.receive(link, frame, mesh.now)
+
+
+def test_a_published_group_reaches_the_peer_at_once_and_once() -> None:
+    mesh, alice, bob, _ = pair()
+    envelopes = alice.share(mesh.now, 3)
+    mesh.settle()
+    assert sorted(bob.held()) == sorted(envelopes)
+    assert alice.held() == []
+
+
+def test_who_comes_later_is_offered_what_was_shared_before_unless_it_is_stale() -> None:
+    mesh, alice, bob = Mesh(), Peer(1), Peer(2)
+    fresh = alice.share(mesh.now, 2)
+    stale = group(alice.signer, slot=SLOT - 7)
+    alice.exchange.publish(stale, mesh.now)
+    mesh.join(bob, alice)
+    assert sorted(bob.held()) == sorted(fresh)
+    assert Reason.TOO_OLD not in dict(bob.exchange.refusals)
+
+
+def test_a_relay_passes_on_what_authors_gave_it_and_says_where_from() -> None:
+    mesh, alice, relay, carol = Mesh(), Peer(1), Peer(2), Peer(3)
+    mesh.join(alice, relay, tag=b"alice's /24")
+    mesh.join(carol, relay)
+    (envelope,) = alice.share(mesh.now)
+    mesh.settle()
+    assert carol.held() == [], "nothing is pushed on; carol asks"
+    carol.exchange.want([TASK], 8)
+    mesh.wait(5)
+    (entry,) = carol.exchange.pool
+    assert entry.envelope == envelope
+    assert entry.path == (relay.signer.key, relay.signer.key, b"alice's /24")
+
+
+def test_what_was_asked_for_is_never_served_on() -> None:
+    mesh, alice, relay, carol, dave = Mesh(), Peer(1), Peer(2), Peer(3), Peer(4)
+    mesh.join(alice, relay)
+    mesh.join(carol, relay)
+    mesh.join(dave, carol)
+    alice.share(mesh.now)
+    carol.exchange.want([TASK], 8)
+    dave.exchange.want([TASK], 8)
+    mesh.wait(30)
+    assert len(carol.held()) == 1 and dave.held() == []
+
+
+def test_a_leaf_that_does_not_serve_still_serves_its_own() -> None:
+    mesh, alice, leaf, carol = Mesh(), Peer(1), Peer(2, serves=False), Peer(3)
+    mesh.join(alice, leaf)
+    mesh.join(carol, leaf)
+    alice.share(mesh.now)
+    (own,) = leaf.share(mesh.now)
+    carol.exchange.want([TASK], 8)
+    mesh.wait(5)
+    assert carol.held() == [own]
+
+
+def test_only_what_is_missing_is_asked_for() -> None:
+    mesh, alice, bob, _ = pair()
+    alice.exchange.want([TASK], 3)
+    bob.share(mesh.now, 5)
+    mesh.wait(60)
+    wants = [link.session for link in alice.exchange.links]
+    assert len(alice.held()) == 5 and wants[0].credit(mesh.now.monotonic)[0] == 32
+    drawn, one_source = alice.exchange.draw(4, mesh.now)
+    assert (len(drawn), one_source, len(alice.held())) == (4, True, 1)
+    mesh.wait(60)
+    assert len(alice.held()) == 1, "what was drawn is held, so nobody sends it again"
+
+
+def test_sharing_goes_on_as_credit_comes_back() -> None:
+    mesh, alice, bob, _ = pair()
+    alice.share(mesh.now, 60)
+    mesh.settle()
+    assert len(bob.held()) == 32
+    mesh.wait(30)
+    assert len(bob.exchange.pool) == len(alice.exchange._own) == 60
+
+
+@pytest.mark.parametrize(
+    ("forge", "reason"),
+    [
+        (lambda alice, mallory: group(alice.signer)[:-1] + b"\0", Reason.BAD_SIGNATURE),
+        (lambda alice, mallory: b"rubbish", Reason.MALFORMED),
+        (lambda alice, mallory: group(alice.signer), Reason.NOT_ITS_OWN),
+    ],
+    ids=["signature", "rubbish", "somebody else's"],
+)
+def test_a_link_is_charged_for_what_only_it_can_have_done(forge, reason: Reason) -> None:  # type: ignore[no-untyped-def]
+    mesh, alice, mallory, victim = Mesh(), Peer(1), Peer(2), Peer(3)
+    mesh.join(alice, victim)
+    wire = mesh.join(mallory, victim)
+    for n in range(9):
+        push(wire, mesh, forge(alice, mallory) + b"" if n == 0 else _vary(forge(alice, mallory), n))
+    assert wire.ends[1][1].goodbye is not None
+    assert dict(victim.exchange.refusals)[reason] >= 1
+    assert not victim.exchange.standing.is_shut_out(alice.signer.key, 0), "nobody else is blamed"
+    alice.share(mesh.now)
+    mesh.settle()
+    assert len(victim.held()) == 1
+
+
+def _vary(envelope: bytes, n: int) -> bytes:
+    """Other bytes with the same fault: the signature's last byte, or one more at the end."""
+    return envelope[:-1] + bytes([n]) if len(envelope) > 64 else envelope + bytes([n])
+
+
+def test_an_author_is_charged_for_what_it_signed_whoever_brings_it() -> None:
+    mesh, relay, victim, mallory = Mesh(), Peer(1), Peer(2), Peer(3)
+    wire = mesh.join(victim, relay)
+    (_, link), _ = wire.ends
+    victim.exchange.want([TASK], 16)
+    bad = []
+    for n in range(6):
+        content = msgspec.msgpack.encode(group_body(mallory.signer, answered=0, index=n))
+        bad.append(msgspec.msgpack.encode([1, content, mallory.signer.sign("group", NETWORK, content)]))
+    for n, envelope in enumerate(bad):
+        ticket = bytes([n]) * 16
+        link.session._wants[ticket] = (16, mesh.now.monotonic)
+        batch = codec.pack_sourced([m.Sourced(envelope=envelope)])
+        victim.exchange.receive(link, codec.encode(m.Groups(ticket=ticket, batch=batch)), mesh.now)
+    assert victim.exchange.standing.is_shut_out(mallory.signer.key, mesh.now.monotonic)
+    assert link.goodbye is None, "the relay is not to blame"
+    assert dict(victim.exchange.refusals)[Reason.BAD_BODY] == 6
+
+
+def test_a_peer_that_signs_rubbish_itself_is_shut_out_for_an_hour() -> None:
+    mesh, mallory, victim = Mesh(), Peer(1), Peer(2)
+    wire = mesh.join(mallory, victim)
+    for n in range(6):
+        content = msgspec.msgpack.encode(group_body(mallory.signer, answered=0, index=n))
+        push(wire, mesh, msgspec.msgpack.encode([1, content, mallory.signer.sign("group", NETWORK, content)]))
+    goodbye = wire.ends[1][1].goodbye
+    assert goodbye is not None and (goodbye.reason, goodbye.retry_after) == ("shut out: bad_body", 3600)
+
+
+def test_a_second_body_for_one_index_is_its_authors_fault() -> None:
+    mesh, alice, bob, wire = pair()
+    (first,) = alice.share(mesh.now)
+    mesh.settle()
+    push(wire, mesh, group(alice.signer, label="another"))
+    assert bob.held() == [first]
+    assert dict(bob.exchange.refusals) == {Reason.SECOND_BODY: 1}
+
+
+def test_what_nobody_is_to_blame_for_is_only_counted() -> None:
+    mesh, alice, bob, wire = pair()
+    for _ in range(20):
+        push(wire, mesh, group(alice.signer, slot=SLOT + 3))
+    push(wire, mesh, group(alice.signer, task=b"u" * 32), group(alice.signer, slot=SLOT - 30))
+    assert dict(bob.exchange.refusals) == {Reason.TOO_NEW: 20, Reason.UNKNOWN_TASK: 1, Reason.TOO_OLD: 1}
+    assert wire.ends[1][1].goodbye is None
+
+
+def test_a_clock_ten_minutes_off_is_corrected() -> None:
+    mesh, alice, bob = Mesh(), Peer(1), Peer(2)
+    wire = mesh.join(alice, bob)
+    late = msgspec.structs.replace(group_body(alice.signer), slot=SLOT + 2)
+    bob.exchange.clock.heard(alice.signer.key, mesh.now.unix + 600, mesh.now.unix)
+    push(wire, mesh, group(alice.signer, slot=late.slot))
+    assert len(bob.held()) == 1
+
+
+def test_closed_links_are_forgotten() -> None:
+    mesh, alice, bob, wire = pair()
+    (_, mine), (_, theirs) = wire.ends
+    mine.session.close("bye")
+    mesh.settle()
+    assert theirs.goodbye is not None and theirs.goodbye.reason == "bye"
+    bob.exchange.detach(theirs)
+    assert bob.exchange.links == [] and bob.exchange.clock.offset == 0.0
+    alice.share(mesh.now)
+
+
+@pytest.mark.parametrize("relayed", [False, True], ids=["directly", "through relays"])
+def test_ten_percent_that_flood_at_twenty_times_the_rate_get_ten_percent_of_the_draws(relayed: bool) -> None:
+    mesh, victim = Mesh(), Peer(1000)
+    honest, loud = [Peer(n) for n in range(1, 19)], [Peer(n) for n in (101, 102)]
+    relays = [Peer(2001), Peer(2002)]
+    for relay in relays if relayed else []:
+        mesh.join(victim, relay)
+    for n, peer in enumerate([*honest, *loud]):
+        mesh.join(peer, relays[n % 2] if relayed else victim, tag=n.to_bytes(2, "big"))
+    victim.exchange.want([TASK], 64)
+    loud_keys = {peer.signer.key for peer in loud}
+    drawn: Counter[bool] = Counter()
+    for _ in range(120):
+        for peer in honest:
+            peer.share(mesh.now)
+        for peer in loud:
+            peer.share(mesh.now, 20)
+        mesh.wait(10, step=10)
+        entries, _ = victim.exchange.draw(6, mesh.now)
+        drawn.update(entry.name.author in loud_keys for entry in entries)
+    assert sum(drawn.values()) > 700
+    assert drawn[True] / sum(drawn.values()) <= 0.12
