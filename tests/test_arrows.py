@@ -50,7 +50,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "numpy": ("engines",),
     "huggingface_hub": ("engines", "models"),
     "reasoning_gym": ("tasks.examiner",),
-    "websockets": ("worker.channel",),
+    "websockets": ("worker.channel", "swarm.network"),
     "tomlkit": ("core.settings_file",),
     "platformdirs": ("system",),
     "psutil": ("system",),
@@ -162,7 +162,11 @@ def test_every_library_of_the_table_is_declared() -> None:
     [
         ("core/records.py", "import torch", "only engines may"),
         ("core/records.py", "from sapo_desktop.worker import messages", "core may not import worker.messages"),
-        ("worker/node.py", "from websockets.asyncio.client import connect", "only worker.channel may"),
+        (
+            "worker/node.py",
+            "from websockets.asyncio.client import connect",
+            "only worker.channel and swarm.network may",
+        ),
         ("tasks/scoring.py", "def late() -> None:\n    import reasoning_gym", "only tasks.examiner may"),
         ("cli.py", "from sapo_desktop.worker.node import Node", "cli may not import worker"),
         ("engines/grpo.py", "from ..tasks import catalogue", "engines may not import tasks"),

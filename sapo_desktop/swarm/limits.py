@@ -8,6 +8,8 @@ from __future__ import annotations
 KIB = 1024
 
 MAX_FRAME = 64 * KIB
+SEND_QUEUE = 64 * KIB
+"""Waiting for one link; while it is full nothing is added that could be left out."""
 MAX_HELLO = 2 * KIB
 MAX_STATS = 512
 MAX_GROUP = 24 * KIB

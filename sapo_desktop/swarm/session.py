@@ -89,6 +89,8 @@ class Session:
         self.role: Role = role
         self.is_open = False
         self.is_closed = False
+        self.backlog = 0
+        """Bytes that the driver took and could not send yet; kept by it."""
         self._me = me
         self._certificate = certificate
         self._expected_key = expected_key
@@ -276,7 +278,9 @@ class Session:
             frame = codec.encode(message)
         except ValueError:
             return False
-        budget = self._sending
+        budget, waiting = self._sending, self.backlog + sum(map(len, self._out))
+        if waiting and waiting + len(frame) > limits.SEND_QUEUE:
+            return False
         if not self._may_say or budget.groups.level(now) < groups or budget.bytes.level(now) < len(frame):
             return False
         budget.groups.take(groups, now)

@@ -1,0 +1,331 @@
+"""Sockets for the exchange: it listens, dials, hands frames in and sends what the sessions say.
+
+The only module of the swarm that does I/O. A link costs a bounded amount whatever its peer does: two frames in, a
+small queue out, ten seconds to prove its key. Who does not read what was asked for is cut off, and nobody waits for
+anybody else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import hmac
+import http
+import logging
+import secrets
+import ssl
+import time
+from collections import deque
+from collections.abc import Callable
+from random import SystemRandom
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.connection import Connection
+from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidProxy, InvalidURI
+from websockets.http11 import Request, Response
+
+from sapo_desktop.swarm import limits
+from sapo_desktop.swarm.address import Address, part_of_internet
+from sapo_desktop.swarm.events import Event, Opened
+from sapo_desktop.swarm.exchange import Exchange, Link, Now
+from sapo_desktop.swarm.handshake import NO_TLS
+from sapo_desktop.swarm.messages import SUBPROTOCOL
+from sapo_desktop.swarm.refusals import Reason
+from sapo_desktop.swarm.session import Me, Session
+
+log = logging.getLogger(__name__)
+
+TICK_SECONDS = 1.0
+MOST_UNPROVEN = 64
+"""Connections that have not proven their key; a further one is turned away."""
+_CUT_OFF_BYTES = 4 * limits.SEND_QUEUE
+_FIRST_DELAY, _LONGEST_DELAY = 1.0, 300.0
+_LASTING = 60.0
+"""A link that held this long starts the waiting times anew."""
+_PARTING_SECONDS = 1.0
+_NO_LINK = (OSError, InvalidHandshake, InvalidProxy, InvalidURI, ConnectionClosed, ssl.SSLError, TimeoutError)
+
+Heard = Callable[[Link, Event], None]
+"""Told of what the exchange has no use for: Opened, Closed, addresses, statistics, catalogues."""
+
+
+class Network:
+    """Every connection of one node.
+
+    Args:
+        heard: called with each event that is not about groups.
+        most_links: more are turned away with a word.
+    """
+
+    def __init__(self, exchange: Exchange, me: Me, heard: Heard, *, most_links: int = 2000) -> None:
+        self.exchange = exchange
+        self._me = me
+        self._heard = heard
+        self._most_links = most_links
+        self._wires: dict[Link, _Wire] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._server: Server | None = None
+        self._certificate = NO_TLS
+        self._tag_secret = secrets.token_bytes(32)
+        self._keep(self._tick())
+
+    # -- what is asked of it ---------------------------------------------------------------------------------
+
+    async def listen(
+        self, host: str, port: int, *, tls: ssl.SSLContext | None = None, certificate: bytes = NO_TLS
+    ) -> int:
+        """Take connections; returns the port. `certificate`: SHA-256 of the one in `tls`, DER encoded.
+
+        Raises:
+            OSError: the port cannot be had.
+        """
+        self._certificate = certificate
+        self._server = await serve(
+            self._welcome,
+            host,
+            port,
+            ssl=tls,
+            subprotocols=[SUBPROTOCOL],  # type: ignore[list-item]
+            process_request=_refuse_browsers,
+            compression=None,
+            max_size=limits.MAX_FRAME,
+            max_queue=2,
+            write_limit=limits.SEND_QUEUE,
+            open_timeout=limits.HANDSHAKE_SECONDS,
+            close_timeout=_PARTING_SECONDS,
+            ping_interval=None,
+            server_header=None,
+            logger=_quiet(),
+        )
+        found: int = next(iter(self._server.sockets)).getsockname()[1]
+        return found
+
+    def dial(self, address: Address) -> asyncio.Task[None]:
+        """Keep a link to this address, for ever; cancel the task to give it up."""
+        return self._keep(self._keep_link(address))
+
+    def publish(self, envelope: bytes) -> None:
+        """Offer an own group to every link."""
+        self.exchange.publish(envelope, now())
+        self._flush_all()
+
+    def want(self, tasks: frozenset[bytes], groups: int) -> None:
+        """See Exchange.want."""
+        self.exchange.want(tasks, groups)
+
+    async def close(self) -> None:
+        """Say goodbye to everyone and end every task."""
+        for link in list(self._wires):
+            link.goodbye = link.session.close("going away")
+            self._flush(link)
+        if self._wires:
+            await asyncio.wait(
+                [asyncio.ensure_future(wire.drained()) for wire in self._wires.values()], timeout=_PARTING_SECONDS
+            )
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._server is not None:
+            self._server.close()
+            await self._server.wait_closed()
+
+    # -- connections -----------------------------------------------------------------------------------------
+
+    async def _keep_link(self, address: Address) -> None:
+        delay = _FIRST_DELAY
+        while True:
+            began, wait = time.monotonic(), 0.0
+            try:
+                wait = await self._dial_once(address)
+            except _NO_LINK as error:
+                log.info("A peer could not be reached: %s", type(error).__name__)
+            if time.monotonic() - began > _LASTING:
+                delay = _FIRST_DELAY
+            # Full jitter: a relay that comes back is not met by all of its peers in one second.
+            await asyncio.sleep(max(wait, SystemRandom().uniform(0, delay)))
+            delay = min(_LONGEST_DELAY, 2 * delay)
+
+    async def _dial_once(self, address: Address) -> float:
+        """One link from dialling to its end; returns the seconds after which to come back."""
+        async with connect(
+            address.url,
+            ssl=_client_tls(address),
+            subprotocols=[SUBPROTOCOL],  # type: ignore[list-item]
+            compression=None,
+            user_agent_header=None,
+            max_size=limits.MAX_FRAME,
+            max_queue=2,
+            write_limit=limits.SEND_QUEUE,
+            open_timeout=limits.HANDSHAKE_SECONDS,
+            close_timeout=_PARTING_SECONDS,
+            ping_interval=None,
+            logger=_quiet(),
+        ) as connection:
+            session = self._session("client", _peer_certificate(connection), address.key)
+            link = await self._converse(connection, session)
+        return link.goodbye.retry_after if link.goodbye else 0.0
+
+    async def _welcome(self, connection: ServerConnection) -> None:
+        session = self._session("server", self._certificate, None)
+        if len(self._wires) >= self._most_links:
+            session.close("no room for another link", retry_after=60)
+        elif sum(not link.session.is_open for link in self._wires) >= MOST_UNPROVEN:
+            session.close("busy", retry_after=10)
+        await self._converse(connection, session)
+
+    def _session(self, role: str, certificate: bytes, key: bytes | None) -> Session:
+        return Session(
+            "client" if role == "client" else "server",
+            self._me,
+            nonce=secrets.token_bytes(32),
+            unix_time=time.time(),
+            now=time.monotonic(),
+            certificate=certificate,
+            expected_key=key,
+        )
+
+    async def _converse(self, connection: Connection, session: Session) -> Link:
+        """Read until either side ends the link; then say what is left to say."""
+        link = self.exchange.attach(session, self._tag(connection))
+        wire = self._wires[link] = _Wire(connection, session)
+        writer = asyncio.create_task(wire.write())
+        try:
+            self._flush(link)
+            while not session.is_closed:
+                frame = await connection.recv()
+                if isinstance(frame, str):
+                    told = session.fault(Reason.NOT_A_MESSAGE, time.monotonic(), "text")
+                else:
+                    told = self.exchange.receive(link, frame, now())
+                self._tell(link, told)
+                self._flush(link)
+        except ConnectionClosed:
+            log.debug("A link ended.")
+        finally:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(wire.drained(), _PARTING_SECONDS)
+            writer.cancel()
+            del self._wires[link]
+            self.exchange.detach(link)
+        return link
+
+    def _tell(self, link: Link, told: list[Event]) -> None:
+        for event in told:
+            if isinstance(event, Opened):
+                log.info("A link opened.")
+            self._heard(link, event)
+
+    def _flush(self, link: Link) -> None:
+        wire = self._wires.get(link)
+        if wire is not None:
+            wire.put(link.session.take())
+
+    def _flush_all(self) -> None:
+        for link in list(self._wires):
+            self._flush(link)
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            self.exchange.tick(now())
+            self._flush_all()
+            for link, wire in list(self._wires.items()):
+                if link.session.is_closed:
+                    wire.end_soon()
+
+    def _tag(self, connection: Connection) -> bytes:
+        """Our name of the day for the part of the internet that the peer is in."""
+        host = connection.remote_address[0] if connection.remote_address else ""
+        day = int(time.time() // 86400).to_bytes(4, "big")
+        return hmac.digest(self._tag_secret, day + part_of_internet(host), "sha256")[:8]
+
+    def _keep(self, work: object) -> asyncio.Task[None]:
+        task: asyncio.Task[None] = asyncio.ensure_future(work)  # type: ignore[call-overload]
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+
+class _Wire:
+    """The way out of one connection: frames in order, as fast as the peer reads, never very many."""
+
+    def __init__(self, connection: Connection, session: Session) -> None:
+        self._connection = connection
+        self._session = session
+        self._frames: deque[bytes] = deque()
+        self._changed = asyncio.Event()
+        self._empty = asyncio.Event()
+        self._empty.set()
+        self._ending: asyncio.TimerHandle | None = None
+
+    def put(self, frames: list[bytes]) -> None:
+        self._frames.extend(frames)
+        self._session.backlog = sum(map(len, self._frames))
+        if self._session.backlog > _CUT_OFF_BYTES:
+            log.info("A peer does not read what it is sent: cut off.")
+            self._connection.transport.abort()
+        elif self._frames:
+            self._empty.clear()
+            self._changed.set()
+
+    async def write(self) -> None:
+        """Send what is put, until cancelled or the connection ends."""
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                await self._changed.wait()
+                self._changed.clear()
+                while self._frames:
+                    await self._connection.send(self._frames[0])
+                    self._frames.popleft()
+                    self._session.backlog = sum(map(len, self._frames))
+                self._empty.set()
+        self._empty.set()
+
+    async def drained(self) -> None:
+        """Return when everything is sent, or can no longer be."""
+        await self._empty.wait()
+
+    def end_soon(self) -> None:
+        """Close the connection once, after the goodbye had its second to get through."""
+        if self._ending is None:
+            loop = asyncio.get_running_loop()
+            self._ending = loop.call_later(_PARTING_SECONDS, self._connection.transport.abort)
+
+
+def now() -> Now:
+    """This instant, for the exchange."""
+    return Now(time.monotonic(), time.time())
+
+
+def _refuse_browsers(connection: ServerConnection, request: Request) -> Response | None:
+    """Only web pages send an Origin, and no page has any business here."""
+    if "Origin" in request.headers:
+        return connection.respond(http.HTTPStatus.FORBIDDEN, "This port is for SAPO peers.\n")
+    return None
+
+
+def _client_tls(address: Address) -> ssl.SSLContext | None:
+    """With a key in the address the key is what is checked, over the certificate's hash (handshake.py)."""
+    if not address.tls:
+        return None
+    context = ssl.create_default_context()
+    if address.key is not None:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _peer_certificate(connection: ClientConnection) -> bytes:
+    tls: ssl.SSLObject | None = connection.transport.get_extra_info("ssl_object")
+    if tls is None:
+        return NO_TLS
+    return hashlib.sha256(tls.getpeercert(binary_form=True) or b"").digest()
+
+
+def _quiet() -> logging.Logger:
+    """The library's own messages hold addresses; logs must not."""
+    logger = logging.getLogger("websockets.swarm")
+    logger.setLevel(logging.CRITICAL + 1)
+    return logger

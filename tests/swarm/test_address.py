@@ -1,0 +1,63 @@
+"""Addresses, well formed and not."""
+
+from __future__ import annotations
+
+import pytest
+
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.swarm.address import Address, part_of_internet
+
+KEY = "ab" * 32
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("wss://relay.example:8765", Address("relay.example", 8765)),
+        (f"wss://relay.example:8765/#{KEY}", Address("relay.example", 8765, True, bytes.fromhex(KEY))),
+        (" ws://127.0.0.1:1 ", Address("127.0.0.1", 1, False)),
+        ("wss://[2001:db8::1]:443", Address("2001:db8::1", 443)),
+    ],
+)
+def test_addresses_are_read_and_written(text: str, address: Address) -> None:
+    assert Address.parse(text) == address == Address.parse(str(address))
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("relay.example:8765", "is written like"),
+        ("https://relay.example:8765", "is written like"),
+        ("wss://relay.example", "port is missing"),
+        ("wss://relay.example:99999", "cannot be read"),
+        ("wss://[::1:1", "cannot be read"),
+        ("wss://user:secret@relay.example:1", "is written like"),
+        ("wss://relay.example:1/path", "is written like"),
+        ("wss://rel ay:1", "is no host"),
+        ("wss://-x:1", "is no host"),
+        ("wss://relay.example:1#12", "64 hex digits"),
+    ],
+)
+def test_what_is_wrong_is_said(text: str, complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        Address.parse(text)
+
+
+@pytest.mark.parametrize("host", ["10.0.0.1", "192.168.1.1", "127.0.0.1", "169.254.1.1", "::1", "fe80::1", "224.0.0.1"])
+def test_strangers_may_not_name_private_places(host: str) -> None:
+    assert not Address(host, 1).is_public
+
+
+@pytest.mark.parametrize("host", ["::ffff:10.0.0.1", "::ffff:127.0.0.1"])
+def test_nor_such_a_place_dressed_up(host: str) -> None:
+    assert not Address(host, 1).is_public
+
+
+def test_public_ones_they_may() -> None:
+    assert Address("8.8.8.8", 1).is_public and Address("relay.example", 1).is_public
+
+
+def test_one_party_usually_has_a_whole_part_of_the_internet() -> None:
+    assert part_of_internet("192.0.2.1") == part_of_internet("192.0.2.250") != part_of_internet("192.0.3.1")
+    assert part_of_internet("2001:db8:1::1") == part_of_internet("2001:db8:1:9::2") != part_of_internet("2001:db8:2::1")
+    assert part_of_internet("::ffff:192.0.2.1") == part_of_internet("192.0.2.9")

@@ -1,0 +1,211 @@
+"""Nodes over real websockets on this computer's own address."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from random import Random
+from typing import Any
+
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from sapo_desktop.swarm import codec, limits, network
+from sapo_desktop.swarm import messages as m
+from sapo_desktop.swarm.address import Address
+from sapo_desktop.swarm.events import Event
+from sapo_desktop.swarm.exchange import Exchange, Link
+from sapo_desktop.swarm.network import Network, now
+from sapo_desktop.swarm.signing import Signer
+from sapo_desktop.swarm.standing import Standing
+from tests.swarm.mesh import check
+from tests.swarm.peers import NETWORK, TASK, group, me
+
+
+class Node:
+    """A network with its exchange, and a way to wait for what happens."""
+
+    def __init__(self, name: int, **more: Any) -> None:
+        self.signer = Signer(name.to_bytes(32, "big"))
+        exchange = Exchange(self.signer.key, NETWORK, check, Standing(), Random(name))
+        self.heard: list[Event] = []
+        self.network = Network(exchange, me(self.signer), self._hear, **more)
+        self.port = 0
+
+    def _hear(self, link: Link, event: Event) -> None:
+        self.heard.append(event)
+
+    async def listen(self) -> Node:
+        self.port = await self.network.listen("127.0.0.1", 0)
+        return self
+
+    def address(self, key: bytes | None = None) -> Address:
+        return Address("127.0.0.1", self.port, tls=False, key=key)
+
+    def share(self, index: int = 0) -> bytes:
+        envelope = group(self.signer, slot=int(now().unix // 600), index=index)
+        self.network.publish(envelope)
+        return envelope
+
+    @property
+    def held(self) -> list[bytes]:
+        return [entry.envelope for entry in self.network.exchange.pool]
+
+
+@contextlib.asynccontextmanager
+async def nodes(count: int, **more: Any) -> AsyncIterator[list[Node]]:
+    made = [await Node(name + 1, **more).listen() for name in range(count)]
+    try:
+        yield made
+    finally:
+        await asyncio.gather(*(node.network.close() for node in made))
+
+
+def knock(node: Node, **more: Any) -> connect:
+    """A stranger's websocket to a node."""
+    return connect(node.address().url, subprotocols=[m.SUBPROTOCOL], **more)  # type: ignore[list-item]
+
+
+async def until(holds: Callable[[], object]) -> None:
+    async with asyncio.timeout(20):
+        while not holds():
+            await asyncio.sleep(0.005)
+
+
+def test_two_nodes_share_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scene() -> None:
+        async with nodes(2) as (alice, bob):
+            alice.network.dial(bob.address(bob.signer.key))
+            await until(lambda: alice.heard and bob.heard)
+            mine, theirs = alice.share(), bob.share()
+            await until(lambda: alice.held and bob.held)
+            assert (alice.held, bob.held) == ([theirs], [mine])
+
+    asyncio.run(scene())
+
+
+def test_a_relay_serves_a_third(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
+
+    async def scene() -> None:
+        async with nodes(3) as (alice, relay, carol):
+            alice.network.dial(relay.address())
+            carol.network.dial(relay.address())
+            await until(lambda: len(relay.heard) == 2)
+            envelope = alice.share()
+            await until(lambda: relay.held)
+            carol.network.want(frozenset([TASK]), 4)
+            await until(lambda: carol.held)
+            assert carol.held == [envelope]
+
+    asyncio.run(scene())
+
+
+def test_a_peer_under_another_key_is_not_talked_to() -> None:
+    async def scene() -> None:
+        async with nodes(2) as (alice, bob):
+            alice.network.dial(bob.address(b"x" * 32))
+            await until(lambda: bob.heard and alice.heard)
+            reasons = {getattr(event, "reason", None) for event in alice.heard + bob.heard}
+            assert reasons == {"not the key that this address belongs to"}
+
+    asyncio.run(scene())
+
+
+def test_a_link_comes_back_after_the_relay_was_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "_FIRST_DELAY", 0.01)
+    monkeypatch.setattr(network, "_LONGEST_DELAY", 0.05)
+
+    async def scene() -> None:
+        relay, alice = await Node(1).listen(), Node(2)
+        alice.network.dial(relay.address())
+        await until(lambda: alice.heard)
+        await relay.network.close()
+        await until(lambda: not alice.network.exchange.links)
+        again = Node(1)
+        again.port = await again.network.listen("127.0.0.1", relay.port)
+        await until(lambda: again.heard)
+        alice.share()
+        await until(lambda: again.held)
+        await asyncio.gather(again.network.close(), alice.network.close())
+
+    asyncio.run(scene())
+
+
+def test_web_pages_are_turned_away() -> None:
+    async def scene() -> None:
+        async with nodes(1) as (node,):
+            with pytest.raises(InvalidStatus, match="403"):
+                await knock(node, origin="https://example.com")
+            with pytest.raises(InvalidStatus, match="400"):
+                await connect(node.address().url)  # another protocol, or none
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize(
+    "rubbish",
+    ["text", b"", b"\xc1" * 100, bytes(limits.MAX_FRAME + 1), bytes(limits.MAX_HELLO + 1)],
+    ids=["text", "empty", "noise", "larger than a frame", "larger than a hello"],
+)
+def test_rubbish_ends_its_own_link_and_no_other(rubbish: str | bytes) -> None:
+    async def scene() -> None:
+        async with nodes(2) as (alice, bob):
+            alice.network.dial(bob.address())
+            await until(lambda: bob.heard)
+            async with knock(bob) as stranger:
+                await stranger.send(rubbish)
+                with contextlib.suppress(ConnectionClosed):
+                    goodbye = codec.decode(await stranger.recv())  # type: ignore[arg-type]
+                    assert isinstance(goodbye, m.Goodbye)
+                with pytest.raises(ConnectionClosed):
+                    await stranger.recv()
+            alice.share()
+            await until(lambda: bob.held)
+            assert len(bob.network.exchange.links) == 1
+
+    asyncio.run(scene())
+
+
+def test_who_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "HANDSHAKE_SECONDS", 0.05)
+    monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
+    monkeypatch.setattr(network, "_PARTING_SECONDS", 0.05)
+
+    async def scene() -> None:
+        async with nodes(1) as (node,):
+            async with knock(node) as stranger:
+                goodbye = codec.decode(await stranger.recv())  # type: ignore[arg-type]
+                assert isinstance(goodbye, m.Goodbye) and goodbye.reason == "handshake: too slow"
+            await until(lambda: not node.network.exchange.links)
+
+    asyncio.run(scene())
+
+
+def test_too_many_strangers_are_told_to_come_back_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "MOST_UNPROVEN", 3)
+
+    async def scene() -> None:
+        async with nodes(1) as (node,), contextlib.AsyncExitStack() as stack:
+            for _ in range(3):
+                await stack.enter_async_context(knock(node))
+            late = await stack.enter_async_context(knock(node))
+            goodbye = codec.decode(await late.recv())  # type: ignore[arg-type]
+            assert isinstance(goodbye, m.Goodbye) and goodbye.retry_after == 10
+
+    asyncio.run(scene())
+
+
+def test_who_does_not_read_is_cut_off_and_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scene() -> None:
+        async with nodes(2) as (alice, bob):
+            alice.network.dial(bob.address())
+            await until(lambda: bob.heard)
+            (link,) = bob.network.exchange.links
+            wire = bob.network._wires[link]
+            wire.put([bytes(limits.MAX_FRAME)] * 5)
+            await until(lambda: not bob.network.exchange.links)
+
+    asyncio.run(scene())
