@@ -19,6 +19,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from random import SystemRandom
+from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.asyncio.connection import Connection
@@ -87,17 +88,9 @@ class Network:
             host,
             port,
             ssl=tls,
-            subprotocols=[SUBPROTOCOL],  # type: ignore[list-item]
             process_request=_refuse_browsers,
-            compression=None,
-            max_size=limits.MAX_FRAME,
-            max_queue=2,
-            write_limit=limits.SEND_QUEUE,
-            open_timeout=limits.HANDSHAKE_SECONDS,
-            close_timeout=_PARTING_SECONDS,
-            ping_interval=None,
             server_header=None,
-            logger=_quiet(),
+            **_options(),
         )
         found: int = next(iter(self._server.sockets)).getsockname()[1]
         return found
@@ -152,16 +145,8 @@ class Network:
         async with connect(
             address.url,
             ssl=_client_tls(address),
-            subprotocols=[SUBPROTOCOL],  # type: ignore[list-item]
-            compression=None,
             user_agent_header=None,
-            max_size=limits.MAX_FRAME,
-            max_queue=2,
-            write_limit=limits.SEND_QUEUE,
-            open_timeout=limits.HANDSHAKE_SECONDS,
-            close_timeout=_PARTING_SECONDS,
-            ping_interval=None,
-            logger=_quiet(),
+            **_options(),
         ) as connection:
             session = self._session("client", _peer_certificate(connection), address.key)
             link = await self._converse(connection, session)
@@ -297,6 +282,21 @@ class _Wire:
 def now() -> Now:
     """This instant, for the exchange."""
     return Now(time.monotonic(), time.time())
+
+
+def _options() -> dict[str, Any]:
+    """What both ends ask of the library: nothing that a peer could make expensive. PINGs are the session's."""
+    return {
+        "subprotocols": [SUBPROTOCOL],
+        "compression": None,
+        "max_size": limits.MAX_FRAME,
+        "max_queue": 2,
+        "write_limit": limits.SEND_QUEUE,
+        "open_timeout": limits.HANDSHAKE_SECONDS,
+        "close_timeout": _PARTING_SECONDS,
+        "ping_interval": None,
+        "logger": _quiet(),
+    }
 
 
 def _refuse_browsers(connection: ServerConnection, request: Request) -> Response | None:
