@@ -16,31 +16,26 @@ from sapo_desktop.core.errors import CheckpointError, NotRunning, SapoError
 from sapo_desktop.core.records import EvalReport, Mark, RoundReport, TaskMark
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.worker import messages as m
+from tests.records import round_report
 
 FAMILIES = ("gcd", "lcm", "count_bits", "spell_backward", "basic_arithmetic", "base_conversion")
 HOSTILE = "48 = 1*36\x1b[2J\x1b]0;owned\x07 + 12\u202e [red]12[/red]\x00"
 
 
-def round_report(number: int, solved: float = 0.25) -> RoundReport:
+def scripted_round(number: int, solved: float = 0.25) -> RoundReport:
+    """A round of eight groups, of every family one task."""
     tasks = [
         TaskMark(task=f"{family}/easy", answers=8, solved=solved, partial=solved, reward=solved) for family in FAMILIES
     ]
-    return RoundReport(
-        round=number,
+    return round_report(
+        number,
         reward=solved,
         solved=solved,
         partial=solved + 0.05,
-        swarm_reward=None,
         local_groups=8,
-        external_groups=0,
         zero_advantage_groups=1,
         answer_tokens=2000,
-        truncated=0.0,
         tasks=tasks,
-        step=None,
-        generate_seconds=2.0,
-        mark_seconds=0.1,
-        train_seconds=0.8,
         seconds=2.9,
         checkpoint=number,
     )
@@ -189,7 +184,7 @@ class FakeNode:
             )
         self.publish(m.PhaseChanged(round=number, phase="train"))
         await asyncio.sleep(self.delay)
-        report = round_report(number, solved)
+        report = scripted_round(number, solved)
         self.rounds.append(report)
         self.publish(m.RoundFinished(report=report))
         if number == 1:

@@ -12,13 +12,13 @@ from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ModelError, SapoError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.worker import messages as m
-from tests.cli.fake_node import FakeDoor, FakeNode, round_report
+from tests.cli.fake_node import FakeDoor, FakeNode, scripted_round
 
 
 @pytest.fixture
 def door() -> FakeDoor:
     """A node that runs already and has played 30 rounds."""
-    return FakeDoor(node=FakeNode(rounds=[round_report(number) for number in range(1, 31)]), there=True)
+    return FakeDoor(node=FakeNode(rounds=[scripted_round(number) for number in range(1, 31)]), there=True)
 
 
 class Words:

@@ -14,7 +14,7 @@ import pytest
 from sapo_desktop.cli import main
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.worker import messages as m
-from tests.cli.fake_node import FakeDoor, FakeNode, round_report
+from tests.cli.fake_node import FakeDoor, FakeNode, scripted_round
 
 ROUND_LINE = {
     "event": "round",
@@ -87,7 +87,7 @@ def test_options_are_settings_of_this_run(tmp_path: Path) -> None:
 
 
 def test_a_node_at_work_is_watched_not_told(tmp_path: Path) -> None:
-    node = FakeNode(state="working", rounds=[round_report(1)])
+    node = FakeNode(state="working", rounds=[scripted_round(1)])
     door = FakeDoor(node=node, there=True)
 
     async def end_soon() -> None:

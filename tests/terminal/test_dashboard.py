@@ -6,11 +6,11 @@ import pytest
 
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.worker import messages as m
-from tests.cli.fake_node import eval_report, round_report
+from tests.cli.fake_node import eval_report, scripted_round
 
 
 def finished(number: int, solved: float) -> m.RoundFinished:
-    return m.RoundFinished(report=round_report(number, solved))
+    return m.RoundFinished(report=scripted_round(number, solved))
 
 
 def test_rounds_fill_rewards_tasks_and_tally() -> None:

@@ -14,7 +14,7 @@ from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.glyphs import ASCII, UNICODE, glyphs_for
 from sapo_desktop.terminal.render import render
 from sapo_desktop.worker import messages as m
-from tests.cli.fake_node import HOSTILE, eval_report, round_report
+from tests.cli.fake_node import HOSTILE, eval_report, scripted_round
 
 
 def busy_view() -> Dashboard:
@@ -34,7 +34,7 @@ def busy_view() -> Dashboard:
 
 
 def round_finished(number: int) -> m.RoundFinished:
-    return m.RoundFinished(report=round_report(number, 0.2 + number / 100))
+    return m.RoundFinished(report=scripted_round(number, 0.2 + number / 100))
 
 
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
@@ -81,7 +81,7 @@ def test_hostile_text_is_drawn_as_text() -> None:
 
 def test_many_tasks_use_two_columns_and_keep_their_level() -> None:
     view = busy_view()
-    report = round_report(41)
+    report = scripted_round(41)
     names = [f"a_family_with_a_long_name_{number}/middle" for number in range(16)]
     marks = [TaskMark(task=name, answers=8, solved=0.5, partial=0.5, reward=0.5) for name in names]
     view.apply(m.RoundFinished(report=msgspec.structs.replace(report, tasks=marks)), 130.0)

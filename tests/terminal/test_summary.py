@@ -6,13 +6,13 @@ from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.glyphs import ASCII
 from sapo_desktop.terminal.summary import summary_lines
 from sapo_desktop.worker import messages as m
-from tests.cli.fake_node import eval_report, round_report
+from tests.cli.fake_node import eval_report, scripted_round
 
 
 def test_rewards_scores_place_and_next_commands() -> None:
     view = Dashboard("/home/ann/node", 0.0)
     for number in (1, 2, 3):
-        view.apply(m.RoundFinished(report=round_report(number, number / 10)), float(number))
+        view.apply(m.RoundFinished(report=scripted_round(number, number / 10)), float(number))
     view.apply(m.EvalFinished(report=eval_report("base", 0, 0.2)), 4.0)
     view.apply(m.EvalFinished(report=eval_report("3", 3, 0.3)), 5.0)
     text = "\n".join(summary_lines(view, 65.0, ASCII, data_option=" --data n"))

@@ -22,10 +22,10 @@ from sapo_desktop.core.records import (
     StepReport,
     TaskMark,
 )
-from sapo_desktop.core.settings import Settings
 from sapo_desktop.worker.history import WHOLE_ROUNDS, History
-from sapo_desktop.worker.manifest import RunManifest, manifest_of
 from sapo_desktop.worker.write_budget import Written
+from tests.records import round_report
+from tests.records import run_manifest as manifest
 
 
 class Clock:
@@ -33,20 +33,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
-
-
-def manifest() -> RunManifest:
-    return manifest_of(
-        Settings(),
-        seed=7,
-        model_sha256="ab",
-        catalogue="c1",
-        engine_versions={"torch": "2.13.0"},
-        threads=1,
-        micro_batch=16,
-        device="cpu",
-        dtype="float32",
-    )
 
 
 def report(round_number: int, solved: float = 0.5, note: str = "") -> RoundReport:
@@ -65,24 +51,14 @@ def report(round_number: int, solved: float = 0.5, note: str = "") -> RoundRepor
         TaskMark(task="gcd/easy", answers=2, solved=solved, partial=0.75, reward=solved),
         TaskMark(task="legs/middle", answers=6, solved=0.0, partial=0.1, reward=0.0),
     ]
-    return RoundReport(
-        round=round_number,
+    return round_report(
+        round_number,
         reward=solved / 4,
         solved=solved / 4,
         partial=0.2,
-        swarm_reward=None,
-        local_groups=1,
         external_groups=1,
-        zero_advantage_groups=0,
-        answer_tokens=90,
-        truncated=0.0,
         tasks=marks,
         step=step,
-        generate_seconds=1.0,
-        mark_seconds=0.1,
-        train_seconds=0.7,
-        seconds=1.9,
-        checkpoint=None,
         note=note,
     )
 

@@ -9,55 +9,19 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import HistoryError
-from sapo_desktop.core.records import Completion, Group, Mark, Question, RoundReport, TaskMark
-from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.records import Completion, Group, Mark, Question, TaskMark
 from sapo_desktop.worker.history import History
 from sapo_desktop.worker.history_export import plain_text, safe_cell, write_csv, write_rollouts
-from sapo_desktop.worker.manifest import manifest_of
 from sapo_desktop.worker.messages import Rollout
+from tests.records import round_report, run_manifest
 
 HOSTILE = "=HYPERLINK(1)\u202e\x1b[31m\x00 ok\n"
-
-
-def report(round_number: int, tasks: list[TaskMark], note: str = "") -> RoundReport:
-    return RoundReport(
-        round=round_number,
-        reward=0.25,
-        solved=0.25,
-        partial=0.5,
-        swarm_reward=None,
-        local_groups=1,
-        external_groups=0,
-        zero_advantage_groups=0,
-        answer_tokens=9,
-        truncated=0.0,
-        tasks=tasks,
-        step=None,
-        generate_seconds=1.0,
-        mark_seconds=0.1,
-        train_seconds=0.7,
-        seconds=1.8,
-        checkpoint=None,
-        note=note,
-    )
 
 
 @pytest.fixture(scope="module")
 def history(tmp_path_factory: pytest.TempPathFactory) -> History:
     history = History(tmp_path_factory.mktemp("history") / "history.db")
-    run = history.begin_run(
-        manifest_of(
-            Settings(),
-            seed=7,
-            model_sha256="ab",
-            catalogue="c1",
-            engine_versions={},
-            threads=1,
-            micro_batch=16,
-            device="cpu",
-            dtype="float32",
-        )
-    )
+    run = history.begin_run(run_manifest())
     mark = Mark(solved=False, partial=0.0, reward=0.0, answer=None, verdict="unparsed")
     group = Group(
         question=Question(task="gcd/easy", seed=3, text="gcd?", hash=b"12345678"),
@@ -69,7 +33,8 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> History:
     gcd = TaskMark(task="gcd/easy", answers=1, solved=0.5, partial=0.5, reward=0.5)
     for number in range(1, 1002):
         tasks = [gcd] if number > 1 else [gcd, msgspec.structs.replace(gcd, task="-legs", solved=0.125)]
-        history.record_round(run, report(number, tasks, note="@SUM(A1)" if number == 2 else ""), [group], [[0.0]])
+        note = "@SUM(A1)" if number == 2 else ""
+        history.record_round(run, round_report(number, tasks=tasks, note=note), [group], [[0.0]])
     return history
 
 

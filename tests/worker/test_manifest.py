@@ -8,22 +8,8 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import ModelError
-from sapo_desktop.core.settings import Settings
-from sapo_desktop.worker.manifest import RunManifest, differs, manifest_of, model_fingerprint
-
-
-def manifest(threads: int = 1, torch: str = "2.13.0", **settings: object) -> RunManifest:
-    return manifest_of(
-        msgspec.convert(settings, Settings),
-        seed=7,
-        model_sha256="ab",
-        catalogue="c1",
-        engine_versions={"torch": torch},
-        threads=threads,
-        micro_batch=16,
-        device="cpu",
-        dtype="float32",
-    )
+from sapo_desktop.worker.manifest import RunManifest, differs, model_fingerprint
+from tests.records import run_manifest as manifest
 
 
 def test_it_names_versions_and_machine() -> None:

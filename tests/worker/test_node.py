@@ -21,9 +21,9 @@ from sapo_desktop.worker.history import History
 from sapo_desktop.worker.keeper import Keeper
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.write_budget import WriteBudget
+from tests.records import run_manifest
 from tests.worker.fakes import FakeEngine, FakeExaminer
 from tests.worker.test_learning import LEVELS
-from tests.worker.test_manifest import manifest
 
 SETTINGS = Settings(validate_every=0, curriculum=False, seed=1)
 
@@ -44,7 +44,7 @@ class Scene:
         self.gate = Gate([self.engine.host, self.examiner.host], self.publish)
         self.node = Node(
             settings=settings,
-            counters=Counters(round=0, instance="i", seed=1, run=history.begin_run(manifest())),
+            counters=Counters(round=0, instance="i", seed=1, run=history.begin_run(run_manifest())),
             levels=LEVELS,
             gate=self.gate,
             engine=self.engine,  # type: ignore[arg-type]

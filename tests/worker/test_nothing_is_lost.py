@@ -11,46 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from sapo_desktop.core.records import Completion, Group, Mark, Question, RoundReport
-from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.records import Completion, Group, Mark, Question
 from sapo_desktop.worker.checkpoints import CheckpointStore, Counters
 from sapo_desktop.worker.history import History
-from sapo_desktop.worker.manifest import manifest_of
+from tests.records import round_report, run_manifest
 
 KILLS = 50
-MANIFEST = manifest_of(
-    Settings(),
-    seed=7,
-    model_sha256="ab",
-    catalogue="c1",
-    engine_versions={},
-    threads=1,
-    micro_batch=16,
-    device="cpu",
-    dtype="float32",
-)
-
-
-def report(round_number: int) -> RoundReport:
-    return RoundReport(
-        round=round_number,
-        reward=round_number / 1000,
-        solved=0.0,
-        partial=0.0,
-        swarm_reward=None,
-        local_groups=1,
-        external_groups=0,
-        zero_advantage_groups=0,
-        answer_tokens=1,
-        truncated=0.0,
-        tasks=[],
-        step=None,
-        generate_seconds=0.0,
-        mark_seconds=0.0,
-        train_seconds=0.0,
-        seconds=0.0,
-        checkpoint=None,
-    )
 
 
 def group(round_number: int) -> Group:
@@ -75,9 +41,9 @@ def resume(folder: Path) -> tuple[CheckpointStore, History, int]:
 def train(folder: Path, acknowledge: int) -> None:
     """Rounds without end, in the keeper's order; each is acknowledged when its checkpoint is written."""
     store, history, done = resume(folder)
-    run = history.begin_run(MANIFEST)
+    run = history.begin_run(run_manifest())
     for number in range(done + 1, 10**6):
-        history.record_round(run, report(number), [group(number)], [[0.0]])
+        history.record_round(run, round_report(number, reward=number / 1000), [group(number)], [[0.0]])
         path = store.begin(number)
         (path / "adapter").write_bytes(str(number).encode() * 100)
         written = store.commit(path, Counters(round=number, instance="a", seed=7))
