@@ -64,7 +64,8 @@ class Completion(Record, frozen=True):
     tokens: list[int]
     """Exactly the sampled ids, end-of-sequence included where it was sampled; never re-encoded text."""
     logprobs: list[float]
-    """log p of each token under the sampler, at the sampling temperature; as long as `tokens`."""
+    """log p of each token under the sampler, at the sampling temperature; as long as `tokens`. None of a foreign
+    answer: what its sender claims is not used."""
     text: str
     """Decoded, special tokens left out."""
     finish: FinishReason

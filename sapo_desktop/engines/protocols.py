@@ -94,15 +94,17 @@ class Generated(EngineMessage, frozen=True):
 
 class Encode(EngineMessage, frozen=True):
     """Turn foreign text into ids with special tokens as plain text; end-of-sequence is appended where
-    asked."""
+    asked. Questions are our own text and get the chat template."""
 
     texts: list[str]
     end: bool
+    questions: list[str] = []
 
 
 class Encoded(EngineMessage, frozen=True):
     tokens: list[list[int] | None]
     """None for a text that contains one of the tokenizer's added-token strings."""
+    prompts: list[list[int]] = []
 
 
 class Step(EngineMessage, frozen=True):

@@ -152,7 +152,10 @@ class Service:
             case p.Generate():
                 return engine.generate(request, progress, self.cancelled)
             case p.Encode():
-                return p.Encoded(tokens=[engine.lm.encode_foreign(t, request.end) for t in request.texts])
+                return p.Encoded(
+                    tokens=[engine.lm.encode_foreign(text, request.end) for text in request.texts],
+                    prompts=[engine.lm.prompt_tokens(question) for question in request.questions],
+                )
             case p.Step():
                 engine.trainer.should_stop = self.cancelled.is_set
                 report: StepReport = engine.trainer.step(request.batch)

@@ -46,6 +46,7 @@ class Reason(enum.StrEnum):
     SHUT_OUT = "shut_out"
     POOL_FULL = "pool_full"
     HELD_OUT = "held_out"
+    UNFIT = "unfit"
     OTHER_QUESTION = "other_question"
     TIMED_OUT = "timed_out"
 
@@ -62,6 +63,7 @@ _IGNORED = {
     Reason.SHUT_OUT,
     Reason.POOL_FULL,
     Reason.HELD_OUT,
+    Reason.UNFIT,
 }
 OF_THE_AUTHOR = frozenset(
     {

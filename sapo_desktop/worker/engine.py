@@ -21,6 +21,8 @@ from sapo_desktop.core.records import Sampling, StepReport, TrainerSettings, Tra
 from sapo_desktop.engines.protocols import (
     Configure,
     Done,
+    Encode,
+    Encoded,
     EngineReply,
     EngineRequest,
     Export,
@@ -106,6 +108,12 @@ class Engine:
                 return await self._generate(questions, 1, sampling, progress, base=not live)
             async with self._swapped(checkpoint):
                 return await self._generate(questions, 1, sampling, progress)
+
+    async def encode(self, questions: Sequence[str], texts: Sequence[str]) -> Encoded:
+        """Ids of our own questions, ready to be answered, and of foreign answers, each with its end-of-sequence."""
+        async with self.exclusive():
+            request = Encode(texts=list(texts), end=True, questions=list(questions))
+            return _expect(await self._call(request, WORK_SECONDS), Encoded)
 
     async def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
         async with self.exclusive():

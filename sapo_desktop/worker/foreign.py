@@ -1,0 +1,173 @@
+"""Foreign groups on their way into a round: regenerated, marked, cut to shape and encoded by us, without exception.
+
+What a peer sent is a task's name, a slot, an index and some texts. The question is made again from them, the marks are
+ours, and only text that an own answer could have been is trained on: one answer, at the end, nothing after it, with
+reasoning no longer than twice our own. Foreign work has an examiner of its own, so whatever a text does to it costs
+our round nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sapo_desktop.core.records import Completion, Group, Mark, Question
+from sapo_desktop.engines.protocols import Encoded
+from sapo_desktop.swarm.envelope import Answer, GroupBody, open_envelope
+from sapo_desktop.swarm.pool import Entry
+from sapo_desktop.swarm.refusals import Reason, Refusals
+from sapo_desktop.tasks.catalogue import Catalogue, family_of
+from sapo_desktop.tasks.extraction import CLOSE, OPEN
+from sapo_desktop.tasks.questions import question_seed
+from sapo_desktop.tasks.service import QuestionRef
+from sapo_desktop.tasks.split import held_out_side
+
+SHORTEST_REASONING = 256
+"""Characters of reasoning that are always let through."""
+
+
+class Examiner(Protocol):
+    """The examiner for foreign work; worker/examiner.py is the one with a process behind it."""
+
+    async def set_questions(self, items: Sequence[QuestionRef]) -> list[Question | None]: ...
+
+    async def mark(
+        self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
+    ) -> list[list[Mark]]: ...
+
+
+class Encoder(Protocol):
+    """Turns text into our model's token ids."""
+
+    async def encode(self, questions: Sequence[str], texts: Sequence[str]) -> Encoded: ...
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """A group that may be trained on, with the ids of its question and what our marks of all its answers say."""
+
+    group: Group
+    prompt: list[int]
+    entry: Entry
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """An entry with its question made again and the answers that have the right shape."""
+
+    entry: Entry
+    body: GroupBody
+    question: Question
+    answers: list[Answer]
+
+
+class Intake:
+    """Makes drawn entries fit for training; each refusal is counted.
+
+    Args:
+        tasks: local task keys by task id.
+        lengths: our own median characters of reasoning by task key; kept by the caller.
+    """
+
+    def __init__(
+        self,
+        examiner: Examiner,
+        encoder: Encoder,
+        catalogue: Catalogue,
+        tasks: Mapping[bytes, str],
+        network: bytes,
+        refusals: Refusals,
+        lengths: Mapping[str, float],
+    ) -> None:
+        self._examiner = examiner
+        self._encoder = encoder
+        self._catalogue = catalogue
+        self._tasks = tasks
+        self._network = network
+        self._refusals = refusals
+        self._lengths = lengths
+
+    async def take(self, entries: Sequence[Entry], answers: int, *, strict: bool) -> list[Foreign]:
+        """The groups of these entries, each cut to at most `answers` answers; fewer than entries where some are not
+        fit."""
+        drawn = await self._regenerate(entries, answers)
+        texts = [[answer.text for answer in one.answers] for one in drawn]
+        marks = await self._examiner.mark([one.question for one in drawn], texts, strict=strict)
+        timely = []
+        for one, row in zip(drawn, marks, strict=True):
+            if any(mark.verdict == "timeout" for mark in row):
+                self._refusals.add(Reason.TIMED_OUT)
+            else:
+                timely.append((one, row))
+        return await self._encode(timely)
+
+    async def _regenerate(self, entries: Sequence[Entry], answers: int) -> list[_Drawn]:
+        named = []
+        for entry in entries:
+            body = open_envelope(entry.envelope, GroupBody, self._network).body
+            task = self._tasks.get(body.task)
+            if task is None:
+                self._refusals.add(Reason.UNKNOWN_TASK)
+                continue
+            named.append((entry, body, task))
+        questions = await self._examiner.set_questions([self._reference(body, task) for _, body, task in named])
+        drawn = []
+        for (entry, body, task), question in zip(named, questions, strict=True):
+            if question is None or question.hash != body.question:
+                self._refusals.add(Reason.OTHER_QUESTION)
+            elif held_out_side(family_of(task), question.text):
+                self._refusals.add(Reason.HELD_OUT)
+            elif fit := [answer for answer in body.answers if self._is_fit(answer.text, task)][:answers]:
+                drawn.append(_Drawn(entry, body, question, fit))
+            else:
+                self._refusals.add(Reason.UNFIT)
+        return drawn
+
+    def _reference(self, body: GroupBody, task: str) -> QuestionRef:
+        seed = question_seed(network=self._network, key=body.key, slot=body.slot, task=body.task, index=body.index)
+        return QuestionRef(task=task, seed=seed)
+
+    def _is_fit(self, text: str, task: str) -> bool:
+        """Whether an own answer to this task could look so."""
+        if not self._catalogue.family(family_of(task)).reasoning:
+            return True  # trained on in its canonical form, whatever stood around it
+        if text.count(OPEN) != 1 or text.count(CLOSE) != 1 or not text.endswith(CLOSE):
+            return False
+        return 0 <= text.find(OPEN) <= max(SHORTEST_REASONING, 2 * self._lengths.get(task, 0.0))
+
+    async def _encode(self, marked: Sequence[tuple[_Drawn, list[Mark]]]) -> list[Foreign]:
+        """Groups with the ids of question and answers; an answer that spells a special token is left out."""
+        texts = [
+            [self._trained_text(answer, mark, one) for answer, mark in zip(one.answers, row, strict=True)]
+            for one, row in marked
+        ]
+        encoded = await self._encoder.encode(
+            [one.question.text for one, _ in marked], [text or "" for row in texts for text in row]
+        )
+        ids = iter(encoded.tokens)
+        taken = []
+        for (one, row), prompt, written in zip(marked, encoded.prompts, texts, strict=True):
+            kept = [
+                (Completion(tokens=tokens, logprobs=[], text=text, finish="stop"), mark, answer)
+                for text, tokens, mark, answer in zip(written, [next(ids) for _ in row], row, one.answers, strict=True)
+                if text and tokens
+            ]
+            if not kept:
+                self._refusals.add(Reason.UNFIT)
+                continue
+            group = Group(
+                question=one.question,
+                completions=[completion for completion, _, _ in kept],
+                marks=[mark for _, mark, _ in kept],
+                origin="human" if any(answer.kind == "human" for _, _, answer in kept) else "peer",
+                author=one.body.key.hex(),
+            )
+            taken.append(Foreign(group, prompt, one.entry))
+        return taken
+
+    def _trained_text(self, answer: Answer, mark: Mark, one: _Drawn) -> str | None:
+        """What was marked is what is trained on; None where there is nothing of it."""
+        if self._catalogue.family(family_of(one.question.task)).reasoning:
+            return answer.text
+        return None if mark.answer is None else f"{OPEN}{mark.answer}{CLOSE}"
