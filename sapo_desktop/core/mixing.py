@@ -6,12 +6,17 @@ wanted, own ones fill up and the result says how many.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from sapo_desktop.core.advantage import group_advantages
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.records import Group, TrainingSequence
+from sapo_desktop.core.treatments import Standpoint, TreatmentName, external_advantages
+
+UNKNOWN_RATE = 0.5
+"""Stands for our own share solved of a task that we never answered."""
 
 
 @dataclass(frozen=True)
@@ -55,21 +60,39 @@ def mix_groups(own: Sequence[Group], external: Sequence[Group], share: MixShare)
     return MixedBatch(groups=local + taken, local=len(local), external=len(taken), filled_up=filled_up)
 
 
-def advantages(groups: Sequence[Group]) -> list[list[float]]:
-    """Group advantages of every group, before mixing changes anything."""
-    return [group_advantages([mark.reward for mark in group.marks]) for group in groups]
+def advantages(
+    mixed: MixedBatch,
+    treatment: TreatmentName = "guarded",
+    own_rates: Mapping[str, float] = MappingProxyType({}),
+    author_rates: Mapping[str, float] = MappingProxyType({}),
+) -> list[list[float]]:
+    """One advantage per answer of each group: own groups by themselves, external ones as the treatment weighs them.
+
+    `own_rates`: this node's smoothed share solved by task; `author_rates`: those of authors, by hex key.
+    """
+    own = mixed.groups[: mixed.local]
+    own_tokens = sum(len(c.tokens) for group in own for c in group.completions) / max(len(own), 1)
+    weighed = [group_advantages([mark.reward for mark in group.marks]) for group in own]
+    for group in mixed.groups[mixed.local :]:
+        standpoint = Standpoint(
+            own_rate=own_rates.get(group.question.task, UNKNOWN_RATE), author_rate=author_rates.get(group.author)
+        )
+        rewards = [mark.reward for mark in group.marks]
+        tokens = [len(completion.tokens) for completion in group.completions]
+        weighed.append(external_advantages(treatment, rewards, tokens, standpoint, own_tokens))
+    return weighed
 
 
 def training_sequences(
     groups: Sequence[Group], prompts: Sequence[list[int]], group_advantage: Sequence[Sequence[float]]
 ) -> list[TrainingSequence]:
-    """Lay the groups out as the trainer's batch.
+    """Lay the groups out as the trainer's batch. `prompts`: the ids of each group's question.
 
     Own answers are the sampled token ids themselves. Answers of advantage 0 stay in: they add nothing to the
     gradient, but the loss is normalised by the token count of the whole batch.
     """
     return [
-        TrainingSequence(prompt=prompt, tokens=completion.tokens, advantage=advantage)
+        TrainingSequence(prompt=prompt, tokens=completion.tokens, advantage=advantage, external=group.origin != "own")
         for group, prompt, row in zip(groups, prompts, group_advantage, strict=True)
         for completion, advantage in zip(group.completions, row, strict=True)
         if completion.tokens

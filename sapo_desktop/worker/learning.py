@@ -50,6 +50,7 @@ def plan_round(settings: Settings, counters: Counters, levels: Levels) -> RoundP
             seed=round_seed(counters.seed, number, "sampling"),
         ),
         strict=settings.reward == "strict",
+        solve_rates=counters.solve_rates,
     )
 
 

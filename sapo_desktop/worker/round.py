@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from sapo_desktop.core.mixing import MixedBatch, MixShare, advantages, mix_groups, training_sequences
@@ -26,7 +26,9 @@ from sapo_desktop.core.records import (
     TaskMark,
     TrainingSequence,
 )
+from sapo_desktop.core.treatments import TreatmentName
 from sapo_desktop.engines.protocols import Generated
+from sapo_desktop.worker.foreign import Foreign
 from sapo_desktop.worker.messages import Phase
 
 
@@ -43,6 +45,10 @@ class RoundPlan:
     sampling: Sampling
     strict: bool
     """Whether the reward is 1 or 0, or the marker's own score."""
+    treatment: TreatmentName = "guarded"
+    """How external groups are weighed."""
+    solve_rates: Mapping[str, float] = field(default_factory=dict)
+    """This node's own smoothed share solved, by task."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,16 @@ class Engine(Protocol):
     async def step(self, batch: Sequence[TrainingSequence]) -> StepReport: ...
 
 
+class Swarm(Protocol):
+    """Where answers are shared and drawn; nothing of it may hold a round up."""
+
+    async def share(self, groups: Sequence[Group]) -> None: ...
+
+    async def draw(self, groups: int, answers: int, *, strict: bool) -> Sequence[Foreign]: ...
+
+    def reward(self, tasks: Sequence[str]) -> float | None: ...
+
+
 class Progress(Protocol):
     """Told how many of how many answers are finished."""
 
@@ -90,8 +106,10 @@ class Watcher(Protocol):
     def answered(self, groups: Sequence[Group]) -> None: ...
 
 
-async def run_round(plan: RoundPlan, examiner: Examiner, engine: Engine, watcher: Watcher) -> RoundResult:
-    """Play one round: questions, answers, marks, mix, step."""
+async def run_round(
+    plan: RoundPlan, examiner: Examiner, engine: Engine, watcher: Watcher, swarm: Swarm | None = None
+) -> RoundResult:
+    """Play one round: questions, answers, marks, share, draw, mix, step. Without a swarm: in silo."""
     started = time.perf_counter()
 
     # 1. SampleBatch. In silo the round is the slot: questions follow from seed and round alone.
@@ -119,21 +137,28 @@ async def run_round(plan: RoundPlan, examiner: Examiner, engine: Engine, watcher
     ]
     watcher.answered(own)
 
-    # 3. and 4. Share, draw, mix: in silo nothing is shared and nothing drawn.
-    mixed = mix_groups(own, [], plan.share)
-    group_advantages = advantages(mixed.groups)
+    # 3. Share own groups; draw what others shared, regenerated and marked by us.
+    foreign: Sequence[Foreign] = ()
+    if swarm is not None:
+        await swarm.share(own)
+        foreign = await swarm.draw(plan.share.external, plan.answers, strict=plan.strict)
+
+    # 4. Mix I own groups with J external ones.
+    mixed = mix_groups(own, [one.group for one in foreign], plan.share)
+    group_advantages = advantages(mixed, plan.treatment, plan.solve_rates)
+    prompts = [*answered.prompt_tokens[: mixed.local], *(one.prompt for one in foreign[: mixed.external])]
 
     # 5b. Update the policy.
     await watcher.phase("train")
     training = time.perf_counter()
-    batch = training_sequences(mixed.groups, answered.prompt_tokens[: mixed.local], group_advantages)
+    batch = training_sequences(mixed.groups, prompts, group_advantages)
     step = await engine.step(batch)
 
     finished = time.perf_counter()
     report = RoundReport(
         round=plan.number,
         **_means(own),
-        swarm_reward=None,
+        swarm_reward=swarm.reward([group.question.task for group in own]) if swarm else None,
         local_groups=mixed.local,
         external_groups=mixed.external,
         zero_advantage_groups=sum(not any(row) for row in group_advantages),

@@ -1,7 +1,7 @@
 import pytest
 
 from sapo_desktop.core.errors import UsageError
-from sapo_desktop.core.mixing import MixShare, advantages, mix_groups, mix_share, training_sequences
+from sapo_desktop.core.mixing import MixedBatch, MixShare, advantages, mix_groups, mix_share, training_sequences
 from sapo_desktop.core.records import Completion, Group, Mark, Question
 
 
@@ -52,10 +52,21 @@ def test_more_external_groups_than_wanted_are_left() -> None:
 
 def test_sequences_keep_sampled_ids_and_zero_advantages() -> None:
     groups = [group("a", [1, 0]), group("b", [0, 0])]
-    batch = training_sequences(groups, [[5, 6], [7]], advantages(groups))
+    batch = training_sequences(groups, [[5, 6], [7]], advantages(MixedBatch(groups, 2, 0, 0)))
     assert [(s.prompt, s.tokens, s.advantage) for s in batch] == [
         ([5, 6], [10, 1], 1.0),
         ([5, 6], [11, 1], -1.0),
         ([7], [10, 1], 0.0),
         ([7], [11, 1], 0.0),
     ]
+
+
+def test_external_groups_are_weighed_against_our_own_rate_and_length() -> None:
+    own = [group("own", [1, 0])] * 2
+    peer = group("peer", [1, 0, 0, 0], "peer")
+    mixed = mix_groups(own, [peer], MixShare(1, 1))
+    assert advantages(mixed, own_rates={"gcd/easy": 0.25}) == [[1.0, -1.0], [0.75 * 4 / 8, 0.0, 0.0, 0.0]]
+    assert advantages(mixed)[1][0] == 0.5 * 4 / 8, "a task we never answered: half"
+    batch = training_sequences(mixed.groups, [[1], [2]], advantages(mixed))
+    assert [sequence.external for sequence in batch] == [False] * 2 + [True] * 4
+    assert batch[2].prompt == [2]

@@ -1,12 +1,16 @@
+from __future__ import annotations
+
 import asyncio
 import math
+from collections.abc import Sequence
 
 import pytest
 
 from sapo_desktop.core.mixing import MixShare
-from sapo_desktop.core.records import Sampling
+from sapo_desktop.core.records import Completion, Group, Sampling
+from sapo_desktop.worker.foreign import Foreign
 from sapo_desktop.worker.round import RoundPlan, RoundResult, round_seed, run_round
-from tests.worker.fakes import FakeEngine, FakeExaminer, FakeWatcher
+from tests.worker.fakes import FakeEngine, FakeExaminer, FakeWatcher, mark, question
 
 
 def plan(**changes: object) -> RoundPlan:
@@ -22,8 +26,35 @@ def plan(**changes: object) -> RoundPlan:
     return RoundPlan(**(values | changes))  # type: ignore[arg-type]
 
 
-def play(engine: FakeEngine, watcher: FakeWatcher | None = None, **changes: object) -> RoundResult:
-    return asyncio.run(run_round(plan(**changes), FakeExaminer(), engine, watcher or FakeWatcher()))
+def play(
+    engine: FakeEngine, watcher: FakeWatcher | None = None, swarm: FakeSwarm | None = None, **changes: object
+) -> RoundResult:
+    return asyncio.run(run_round(plan(**changes), FakeExaminer(), engine, watcher or FakeWatcher(), swarm))
+
+
+class FakeSwarm:
+    """Has so many groups of a peer that solved everything."""
+
+    def __init__(self, groups: int) -> None:
+        self.groups = groups
+        self.shared: list[Group] = []
+
+    async def share(self, groups: Sequence[Group]) -> None:
+        self.shared.extend(groups)
+
+    async def draw(self, groups: int, answers: int, *, strict: bool) -> list[Foreign]:
+        completion = Completion(tokens=[2, 3], logprobs=[], text="right", finish="stop")
+        drawn = Group(
+            question=question("gcd/easy", 99),
+            completions=[completion] * answers,
+            marks=[mark(True)] * answers,
+            origin="peer",
+            author="ab" * 32,
+        )
+        return [Foreign(drawn, [7, 7], None)] * min(groups, self.groups)  # type: ignore[arg-type]
+
+    def reward(self, tasks: Sequence[str]) -> float:
+        return 0.5
 
 
 def test_a_round_goes_through_its_phases_in_order() -> None:
@@ -75,3 +106,23 @@ def test_seeds_differ_by_round_and_purpose_and_nothing_else() -> None:
     assert len(seeds) == 8
     assert round_seed(1, 2, "tasks") == round_seed(1, 2, "tasks")
     assert all(0 <= seed < 2**31 for seed in seeds)
+
+
+def test_a_round_in_the_swarm_shares_its_own_groups_and_trains_on_others() -> None:
+    engine, swarm = FakeEngine(skill=1), FakeSwarm(groups=5)
+    result = play(engine, swarm=swarm, share=MixShare(1, 2), solve_rates={"gcd/easy": 0.2})
+    assert len(swarm.shared) == 3
+    assert (result.report.local_groups, result.report.external_groups) == (1, 2)
+    assert result.report.swarm_reward == 0.5
+    (batch,) = engine.batches
+    assert [sequence.external for sequence in batch] == [False] * 4 + [True] * 8
+    assert batch[4].prompt == [7, 7]
+    # Right where we solve a fifth: 1 - 0.2, scaled from 8 tokens to the own group's 5.
+    assert batch[4].advantage == pytest.approx(0.8 * 5 / 8)
+    assert [group.author for group in result.groups] == ["", "ab" * 32, "ab" * 32]
+
+
+def test_own_groups_fill_up_where_the_swarm_has_too_few_and_it_is_said() -> None:
+    result = play(FakeEngine(), swarm=FakeSwarm(groups=1), share=MixShare(1, 2))
+    assert (result.report.local_groups, result.report.external_groups) == (2, 1)
+    assert "1 own groups filled up" in result.report.note
