@@ -1,0 +1,87 @@
+"""Which question indices of the current slot are used up: a number must never stand for two answers.
+
+A group is published under (key, instance, slot, task, index), and peers keep the first body they see, so an index that
+is used twice is a lie told by accident. The counts are on disk before the questions are asked and lie outside the
+checkpoints: rolling back training does not roll back what the world has seen. Indices below 64 may be published, those
+from 64 on are for own training alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from sapo_desktop.core.durable import write_atomically
+from sapo_desktop.core.errors import HistoryError
+from sapo_desktop.tasks.questions import FIRST_OWN_INDEX
+
+_SLOTS_KEPT = 16
+
+
+class _Slot(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    used: dict[str, int] = {}
+    """Next unused index by task key."""
+    published: dict[str, int] = {}
+
+
+class _Book(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    slots: dict[int, _Slot] = {}
+    forgotten: int = -1
+    """The latest slot of which nothing is known any more."""
+
+
+class IndexBook:
+    """The counts of one data folder, for the latest slots: the clock may be set back, or have run ahead."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._book = _read(path)
+
+    def take(self, slot: int, tasks: Sequence[str]) -> list[int]:
+        """A fresh index for each entry of `tasks`, in order; of a forgotten slot none that may be published."""
+        first = FIRST_OWN_INDEX if slot <= self._book.forgotten else 0
+        used = self._slot(slot).used
+        indices = []
+        for task in tasks:
+            index = max(first, used.get(task, 0))
+            used[task] = index + 1
+            indices.append(index)
+        self._write()
+        return indices
+
+    def publish(self, slot: int, task: str) -> tuple[int, int]:
+        """Count one more published group; returns how many indices of slot and task were answered and published."""
+        counts = self._slot(slot)
+        counts.published[task] = counts.published.get(task, 0) + 1
+        self._write()
+        return min(counts.used.get(task, 0), FIRST_OWN_INDEX), counts.published[task]
+
+    def _slot(self, slot: int) -> _Slot:
+        slots = self._book.slots
+        if slot not in slots:
+            slots[slot] = _Slot()
+            while len(slots) > _SLOTS_KEPT:
+                oldest = min(key for key in slots if key != slot)
+                del slots[oldest]
+                self._book.forgotten = max(self._book.forgotten, oldest)
+        return slots[slot]
+
+    def _write(self) -> None:
+        try:
+            write_atomically(self._path, msgspec.json.encode(self._book))
+        except OSError as error:
+            raise HistoryError(f"{self._path} cannot be written: {error.strerror}. Free some disk space.") from error
+
+
+def _read(path: Path) -> _Book:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=_Book)
+    except FileNotFoundError:
+        return _Book()
+    except (OSError, msgspec.DecodeError) as error:
+        raise HistoryError(
+            f"{path} cannot be read ({error}). Delete it and wait ten minutes before sharing again: it says which "
+            "question numbers were used."
+        ) from error
