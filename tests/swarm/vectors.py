@@ -1,0 +1,99 @@
+"""The protocol's test vectors: what a peer in another language can be checked against.
+
+    python -m tests.swarm.vectors        writes tests/swarm/vectors.json
+
+Written by our code and compared with it by test_vectors.py, so a change of the protocol cannot go unnoticed; a few of
+them are worked out there by hand as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from sapo_desktop.core.hashing import digest
+from sapo_desktop.swarm import codec, handshake, held_filter
+from sapo_desktop.swarm import messages as m
+from sapo_desktop.swarm.envelope import Answer, GroupBody, seal
+from sapo_desktop.swarm.signing import Signer, signed_bytes
+from sapo_desktop.tasks.questions import question_hash, question_seed
+
+FILE = Path(__file__).with_name("vectors.json")
+CLIENT, SERVER = Signer(bytes(range(32))), Signer(bytes(range(32, 64)))
+NETWORK, TASK, CATALOGUE = b"\x01" * 32, b"\x02" * 32, b"\x03" * 32
+SLOT = 2_833_333
+
+
+def hello(signer: Signer, nonce: bytes) -> m.Hello:
+    return m.Hello(versions=[1], network=NETWORK, key=signer.key, nonce=nonce, time=1_700_000_000, catalogue=CATALOGUE)
+
+
+def body() -> GroupBody:
+    return GroupBody(
+        network=NETWORK,
+        key=CLIENT.key,
+        instance=b"\x04" * 16,
+        task=TASK,
+        slot=SLOT,
+        index=3,
+        answered=4,
+        published=2,
+        question=question_hash("What is 2 + 2?"),
+        label="tests/1",
+        answers=[Answer(text="2 + 2 = 4 <answer>4</answer>", tokens=9)],
+    )
+
+
+def vectors() -> dict[str, Any]:
+    """Every vector, bytes in hex."""
+    hellos = hello(CLIENT, b"\x05" * 32), hello(SERVER, b"\x06" * 32)
+    envelope = seal(CLIENT, body())
+    ticket = bytes(range(16))
+    held = [digest(bytes([n])) for n in range(5)]
+    return {
+        "keys": [{"seed": seed.hex(), "public": Signer(seed).key.hex()} for seed in (bytes(range(32)), bytes(32))],
+        "digest": {"fields": [b"ab".hex(), b"".hex()], "sha256": digest(b"ab", b"").hex()},
+        "question": {
+            "network": NETWORK.hex(),
+            "key": CLIENT.key.hex(),
+            "slot": SLOT,
+            "task": TASK.hex(),
+            "index": 3,
+            "seed": question_seed(network=NETWORK, key=CLIENT.key, slot=SLOT, task=TASK, index=3),
+            "text": "What is 2 + 2?",
+            "hash": question_hash("What is 2 + 2?").hex(),
+        },
+        "frames": {
+            "hello": codec.encode(hellos[0]).hex(),
+            "ping": codec.encode(m.Ping(number=7)).hex(),
+            "want": codec.encode(m.Want(ticket=ticket, n=4, tasks=[TASK])).hex(),
+            "goodbye": codec.encode(m.Goodbye(reason="going away", retry_after=30)).hex(),
+        },
+        "handshake": {
+            role: {
+                "transcript": handshake.transcript(role, *hellos, handshake.NO_TLS).hex(),
+                "signature": handshake.prove(signer, role, *hellos, handshake.NO_TLS).hex(),
+            }
+            for role, signer in (("client", CLIENT), ("server", SERVER))
+        },
+        "group": {
+            "signed": signed_bytes("group", NETWORK, b"body").hex(),
+            "envelope": envelope.hex(),
+            "digest": digest_of(envelope),
+        },
+        "held_filter": {
+            "ticket": ticket.hex(),
+            "digests": [one.hex() for one in held],
+            "bits": held_filter.build(held, ticket).hex(),
+        },
+    }
+
+
+def digest_of(envelope: bytes) -> str:
+    return hashlib.sha256(envelope).hexdigest()
+
+
+if __name__ == "__main__":
+    FILE.write_text(json.dumps(vectors(), indent=1) + "\n", encoding="utf-8")
