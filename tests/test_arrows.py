@@ -55,7 +55,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "platformdirs": ("system",),
     "psutil": ("system",),
     "keyring": ("system",),
-    "nacl": ("swarm.signing", "swarm.certificate"),
+    "nacl": ("swarm.signing", "swarm.certificate", "system.identity"),
     "rich": ("terminal",),
 }
 

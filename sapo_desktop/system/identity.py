@@ -1,0 +1,191 @@
+"""Who this node is to others: 32 secret bytes, kept where the system keeps secrets.
+
+In the keyring, under the data folder's random node id; where there is none, in a file that a passphrase closes; else
+for this session only. Never in the open: keyrings that store plain text are passed over. Losing the identity loses
+nothing but a name, so there is no way back to a forgotten one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import keyring
+import msgspec
+from keyring.backend import KeyringBackend
+from keyring.errors import KeyringError
+from msgspec import Meta
+from nacl import pwhash, secret
+from nacl.exceptions import CryptoError
+from nacl.utils import random
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.system.folders import write_private
+
+Where = Literal["keyring", "file", "session"]
+SERVICE = "sapo-desktop"
+SHORTEST_PASSPHRASE = 8
+_SEALED = (
+    "keyring.backends.SecretService",
+    "keyring.backends.libsecret",
+    "keyring.backends.kwallet",
+    "keyring.backends.macOS",
+    "keyring.backends.Windows",
+)
+"""Backends that store a secret behind the user's log-in. Others, the plain-text ones among them, are not used."""
+# argon2id's middle parameters: 256 MiB and about a second, once at every start that needs the file.
+_OPERATIONS, _MEMORY = pwhash.argon2id.OPSLIMIT_MODERATE, pwhash.argon2id.MEMLIMIT_MODERATE
+
+
+class IdentityError(SapoError):
+    """The identity cannot be read, opened or kept."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """The seed of the signing key, and where it is kept."""
+
+    seed: bytes
+    where: Where
+
+    def __repr__(self) -> str:
+        return f"Identity(where={self.where!r})"  # a seed has no business in a log or a traceback
+
+
+class _Sealed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A seed behind a passphrase."""
+
+    format: Literal[1] = 1
+    salt: Annotated[bytes, Meta(min_length=16, max_length=16)]
+    box: Annotated[bytes, Meta(max_length=256)]
+
+
+class Keeper:
+    """The identity of one data folder.
+
+    Args:
+        node_id: the folder's random name, under which the keyring knows it.
+        file: where the passphrase-protected file lies, or would.
+    """
+
+    def __init__(self, node_id: str, file: Path) -> None:
+        self._node_id = node_id
+        self._file = file
+
+    @property
+    def needs_passphrase(self) -> bool:
+        """Whether the identity is in a file that only its passphrase opens."""
+        return self._file.is_file()
+
+    def load(self, passphrase: str | None = None) -> Identity | None:
+        """The kept identity; None where there is none yet.
+
+        Raises:
+            IdentityError: the keyring is locked, or the passphrase is missing or wrong.
+        """
+        if self.needs_passphrase:
+            if passphrase is None:
+                raise IdentityError(f"The identity in {self._file} is closed. Give its passphrase.")
+            return Identity(unseal(self._file.read_bytes(), passphrase), "file")
+        backend = usable_keyring()
+        if backend is None:
+            return None
+        with _keyring_errors():
+            text = backend.get_password(SERVICE, self._node_id)
+        return None if text is None else Identity(_seed_of(text), "keyring")
+
+    def create(self, passphrase: str | None = None) -> Identity:
+        """A new identity in place of any before: in the keyring, with a passphrase in the file, else for this
+        session."""
+        return self.keep(random(32), passphrase)
+
+    def keep(self, seed: bytes, passphrase: str | None = None) -> Identity:
+        """Keep this seed (32 bytes), as `create` does."""
+        if passphrase is not None:
+            write_private(self._file, seal(seed, passphrase))
+            self._forget_in_keyring()
+            return Identity(seed, "file")
+        backend = usable_keyring()
+        if backend is None:
+            return Identity(seed, "session")
+        with _keyring_errors():
+            backend.set_password(SERVICE, self._node_id, seed.hex())
+        self._file.unlink(missing_ok=True)
+        return Identity(seed, "keyring")
+
+    def forget(self) -> None:
+        """Delete the kept identity; what was published under it cannot be called back."""
+        self._forget_in_keyring()
+        self._file.unlink(missing_ok=True)
+
+    def _forget_in_keyring(self) -> None:
+        backend = usable_keyring()
+        if backend is None:
+            return
+        with _keyring_errors():
+            if backend.get_password(SERVICE, self._node_id) is not None:
+                backend.delete_password(SERVICE, self._node_id)
+
+
+def seal(seed: bytes, passphrase: str) -> bytes:
+    """The seed behind a passphrase, as the file holds it and as `identity export` writes it.
+
+    Raises:
+        IdentityError: the passphrase is shorter than 8 characters.
+    """
+    if len(passphrase) < SHORTEST_PASSPHRASE:
+        raise IdentityError(f"The passphrase needs at least {SHORTEST_PASSPHRASE} characters.")
+    salt = random(pwhash.argon2id.SALTBYTES)
+    return msgspec.msgpack.encode(_Sealed(salt=salt, box=bytes(_box(passphrase, salt).encrypt(seed))))
+
+
+def unseal(content: bytes, passphrase: str) -> bytes:
+    """The seed (32 bytes) of what `seal` wrote. Raises IdentityError."""
+    try:
+        sealed = msgspec.msgpack.decode(content, type=_Sealed)
+    except msgspec.MsgspecError as error:
+        raise IdentityError("This is no exported identity, or it is damaged.") from error
+    try:
+        seed = _box(passphrase, sealed.salt).decrypt(sealed.box)
+    except (CryptoError, ValueError) as error:  # ValueError: a box too short to hold anything
+        raise IdentityError("The passphrase is wrong, or the file is damaged.") from error
+    if len(seed) != 32:
+        raise IdentityError("This identity is damaged: it has another length.")
+    return seed
+
+
+def usable_keyring() -> KeyringBackend | None:
+    """The system's keyring where it is one that keeps secrets closed."""
+    chosen = keyring.get_keyring()
+    candidates = getattr(chosen, "backends", [chosen])  # the chainer tries several
+    return next((one for one in candidates if type(one).__module__ in _SEALED), None)
+
+
+def _box(passphrase: str, salt: bytes) -> secret.SecretBox:
+    key = pwhash.argon2id.kdf(
+        secret.SecretBox.KEY_SIZE, passphrase.encode("utf-8"), salt, opslimit=_OPERATIONS, memlimit=_MEMORY
+    )
+    return secret.SecretBox(key)
+
+
+def _seed_of(text: str) -> bytes:
+    try:
+        seed = bytes.fromhex(text)
+    except ValueError:
+        seed = b""
+    if len(seed) != 32:
+        raise IdentityError(
+            f"What the keyring holds for {SERVICE!r} is no identity. Make a new one (`identity new`) to go on sharing."
+        )
+    return seed
+
+
+@contextlib.contextmanager
+def _keyring_errors() -> Iterator[None]:
+    try:
+        yield
+    except KeyringError as error:
+        raise IdentityError(f"The keyring cannot be used ({error}). Unlock it, or give a passphrase.") from error
