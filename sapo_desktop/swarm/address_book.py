@@ -1,0 +1,204 @@
+"""Addresses of nodes that opted in: who is dialled next, and what is told to others.
+
+An address comes from a person (typed, an invite, the seed list), from the local network, or as a signed record from a
+peer. Records of peers are cheap to make up, so they live a day, one per key and few per host; they stand in buckets
+chosen with a local secret, so that nobody can aim at another's place; and none is passed on before we reached it
+ourselves. Of one part of the internet at most one is linked to. Pure: times are arguments, dialling is network.py's.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Literal
+
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.records import Record
+from sapo_desktop.swarm import limits
+from sapo_desktop.swarm.address import Address, ip_of
+from sapo_desktop.swarm.envelope import Opened, PeerBody
+from sapo_desktop.swarm.refusals import Reason, Refused
+
+Source = Literal["typed", "seed", "lan", "peer"]
+LIFETIME = 24 * 3600.0
+_FUTURE = 600.0
+_PER_HOST = 4
+_BUCKETS, _PER_BUCKET = 64, 16
+_LOWEST_PORT = 1024
+"""Below it other services listen: a swarm must not be made to knock at their doors."""
+_MOST_ANCHORS = 4
+_FIRST_WAIT, _LONGEST_WAIT = 30.0, 3600.0
+
+
+@dataclass(frozen=True)
+class Known:
+    """One address and what came of it."""
+
+    address: Address
+    source: Source
+    heard: float
+    """Unix time of the record, or when it was typed."""
+    envelope: bytes = b""
+    """The signed record, to be passed on as it came."""
+    relay: bool = False
+    reached: float | None = None
+    """Unix time at which we last proved that its key answers there."""
+    failures: int = 0
+    tried: float = 0.0
+
+
+class Anchor(Record, frozen=True):
+    """What survives a restart: a link that held."""
+
+    address: str
+    reached: float
+
+
+class AddressBook:
+    """Every address of one node. `secret`: 32 bytes that no peer knows."""
+
+    def __init__(self, own_key: bytes, secret: bytes, *, private_allowed: bool = False) -> None:
+        self._own_key = own_key
+        self._secret = secret
+        self._private_allowed = private_allowed
+        self._known: dict[str, Known] = {}
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def add(self, address: Address, source: Source, unix_time: float) -> None:
+        """Take in an address that a person or the local network gave."""
+        before = self._known.get(str(address))
+        if before is None or before.source == "peer":
+            self._known[str(address)] = Known(address, source, unix_time)
+
+    def add_record(self, record: Opened[PeerBody], unix_time: float) -> None:
+        """Take in a signed record from a peer.
+
+        Raises:
+            Refused: BAD_BODY (no address that a stranger may name, or another key in it), TOO_OLD, TOO_NEW,
+                OWN_ECHO, POOL_FULL (its host or bucket has its share).
+        """
+        body = record.body
+        address = self._named_by_a_stranger(body)
+        if body.key == self._own_key:
+            raise Refused(Reason.OWN_ECHO)
+        if unix_time - body.time > LIFETIME:
+            raise Refused(Reason.TOO_OLD)
+        if body.time - unix_time > _FUTURE:
+            raise Refused(Reason.TOO_NEW)
+        self._forget_record_of(body.key, body.time)
+        self._check_room(address)
+        self._known[str(address)] = Known(address, "peer", body.time, record.envelope, body.relay)
+
+    def expire(self, unix_time: float) -> None:
+        """Forget records older than a day."""
+        self._known = {
+            name: one for name, one in self._known.items() if one.source != "peer" or unix_time - one.heard <= LIFETIME
+        }
+
+    def next_to_dial(self, linked: Collection[Address], unix_time: float, rng: Random) -> Address | None:
+        """An address worth a try: the typed ones first, then those reached before, then any; of every part of the
+        internet only one at a time. None where nothing is due."""
+        taken = {_neighbourhood(address.host) for address in linked}
+        busy = {str(address) for address in linked}
+        due = [
+            one
+            for name, one in self._known.items()
+            if name not in busy
+            and unix_time >= one.tried + _wait(one.failures)
+            and (one.source in ("typed", "lan") or _neighbourhood(one.address.host) not in taken)
+        ]
+        if not due:
+            return None
+        best = min(_preference(one) for one in due)
+        return rng.choice(sorted((one.address for one in due if _preference(one) == best), key=str))
+
+    def tried(self, address: Address, unix_time: float, *, reached: bool) -> None:
+        """Take note of what came of dialling, whoever it was that answered to the address's key."""
+        one = self._known.get(str(address))
+        if one is None:
+            return
+        if reached:
+            self._known[str(address)] = replace(one, reached=unix_time, failures=0, tried=unix_time)
+        else:
+            self._known[str(address)] = replace(one, failures=one.failures + 1, tried=unix_time)
+
+    def to_pass_on(self, rng: Random, unix_time: float) -> list[bytes]:
+        """Up to 16 records of nodes that we reached ourselves within the last day."""
+        reached = [
+            one.envelope
+            for one in self._known.values()
+            if one.envelope and one.reached is not None and unix_time - one.reached <= LIFETIME
+        ]
+        return rng.sample(sorted(reached), min(limits.MAX_RECORDS, len(reached)))
+
+    def anchors(self) -> list[Anchor]:
+        """The latest reached addresses, to begin with after a restart."""
+        held = sorted((one for one in self._known.values() if one.reached), key=lambda one: -(one.reached or 0))
+        return [Anchor(address=str(one.address), reached=one.reached or 0.0) for one in held[:_MOST_ANCHORS]]
+
+    def restore(self, anchors: Iterable[Anchor]) -> None:
+        """Take in what `anchors` gave before the restart; what cannot be read is left out."""
+        for anchor in anchors:
+            try:
+                address = Address.parse(anchor.address)
+            except UsageError:
+                continue  # written by a version with other addresses
+            self._known.setdefault(str(address), Known(address, "seed", anchor.reached, reached=anchor.reached))
+
+    def _named_by_a_stranger(self, body: PeerBody) -> Address:
+        try:
+            address = Address.parse(body.address)
+        except UsageError as error:
+            raise Refused(Reason.BAD_BODY, str(error)) from error
+        if address.key != body.key:
+            raise Refused(Reason.BAD_BODY, "a record is for the signer's own key")
+        if not self._private_allowed and (not address.is_public or not address.tls):
+            raise Refused(Reason.BAD_BODY, "a stranger may name public wss:// addresses only")
+        if address.port < _LOWEST_PORT and address.port != 443:
+            raise Refused(Reason.BAD_BODY, "a stranger may not name a well-known port")
+        return address
+
+    def _forget_record_of(self, key: bytes, time: int) -> None:
+        for name, one in list(self._known.items()):
+            if one.source == "peer" and one.address.key == key:
+                if one.heard >= time:
+                    raise Refused(Reason.DUPLICATE)
+                del self._known[name]
+
+    def _check_room(self, address: Address) -> None:
+        peers = [one for one in self._known.values() if one.source == "peer"]
+        if sum(one.address.host == address.host for one in peers) >= _PER_HOST:
+            raise Refused(Reason.POOL_FULL, "its host has its share")
+        buckets: defaultdict[int, list[Known]] = defaultdict(list)
+        for one in peers:
+            buckets[self._bucket(one.address.host)].append(one)
+        full = buckets[self._bucket(address.host)]
+        if len(full) >= _PER_BUCKET:
+            unproven = [one for one in full if one.reached is None]
+            if not unproven:
+                raise Refused(Reason.POOL_FULL, "its bucket holds nodes that were reached")
+            del self._known[str(min(unproven, key=lambda one: one.heard).address)]
+
+    def _bucket(self, host: str) -> int:
+        return hmac.digest(self._secret, _neighbourhood(host), "sha256")[0] % _BUCKETS
+
+
+def _neighbourhood(host: str) -> bytes:
+    """IPv4 /16, IPv6 /32, or a name's last two labels: what one attacker easily has much of."""
+    ip = ip_of(host)
+    if ip is None:
+        return ".".join(host.lower().split(".")[-2:]).encode("ascii", "replace")
+    return bytes([ip.version]) + ip.packed[: 2 if ip.version == 4 else 4]
+
+
+def _preference(one: Known) -> tuple[bool, bool, int]:
+    return one.source not in ("typed", "lan"), one.reached is None, one.failures
+
+
+def _wait(failures: int) -> float:
+    return min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** min(failures - 1, 20)) if failures else 0.0

@@ -1,0 +1,160 @@
+"""Addresses: whose are taken, which are dialled, what is told to others."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from sapo_desktop.swarm.address import Address
+from sapo_desktop.swarm.address_book import LIFETIME, AddressBook
+from sapo_desktop.swarm.envelope import Opened, PeerBody, open_envelope, seal
+from sapo_desktop.swarm.refusals import Reason, Refused
+from sapo_desktop.swarm.signing import Signer
+from tests.swarm.peers import NETWORK
+
+NOW = 1_700_000_000.0
+
+
+def signer(number: int) -> Signer:
+    return Signer(number.to_bytes(32, "big"))
+
+
+def record(
+    number: int, host: str | None = None, port: int = 8765, *, time: float = NOW, scheme: str = "wss", **more: object
+) -> Opened[PeerBody]:
+    key = signer(number).key
+    host = host or f"{20 + number % 200}.{number // 200}.0.1"
+    address = more.pop("address", f"{scheme}://{host}:{port}#{key.hex()}")
+    body = PeerBody(network=NETWORK, key=key, time=int(time), address=str(address), **more)  # type: ignore[arg-type]
+    return open_envelope(seal(signer(number), body), PeerBody, NETWORK)
+
+
+def book(**more: bool) -> AddressBook:
+    return AddressBook(signer(9999).key, bytes(32), **more)
+
+
+def refused(it: AddressBook, one: Opened[PeerBody]) -> Reason | None:
+    try:
+        it.add_record(one, NOW)
+    except Refused as refusal:
+        return refusal.reason
+    return None
+
+
+@pytest.mark.parametrize(
+    ("one", "reason"),
+    [
+        (record(1), None),
+        (record(1, port=443), None),
+        (record(1, host="relay.example"), None),
+        (record(1, host="10.0.0.1"), Reason.BAD_BODY),
+        (record(1, host="127.0.0.1"), Reason.BAD_BODY),
+        (record(1, host="[::1]"), Reason.BAD_BODY),
+        (record(1, scheme="ws"), Reason.BAD_BODY),
+        (record(1, port=25), Reason.BAD_BODY),
+        (record(1, address="wss://20.1.1.1:8765"), Reason.BAD_BODY),
+        (record(1, address=f"wss://20.1.1.1:8765#{signer(2).key.hex()}"), Reason.BAD_BODY),
+        (record(1, address="mailto:me"), Reason.BAD_BODY),
+        (record(9999), Reason.OWN_ECHO),
+        (record(1, time=NOW - LIFETIME - 1), Reason.TOO_OLD),
+        (record(1, time=NOW + 601), Reason.TOO_NEW),
+    ],
+)
+def test_what_a_stranger_may_name(one: Opened[PeerBody], reason: Reason | None) -> None:
+    it = book()
+    assert refused(it, one) is reason
+    assert len(it) == (reason is None)
+
+
+def test_on_ones_own_network_private_places_may_be_allowed() -> None:
+    assert refused(book(private_allowed=True), record(1, host="10.0.0.1")) is None
+
+
+def test_one_record_a_key_and_the_latest_counts() -> None:
+    it = book()
+    it.add_record(record(1, host="20.0.0.1", time=NOW - 10), NOW)
+    it.add_record(record(1, host="30.0.0.1"), NOW)
+    assert refused(it, record(1, host="20.0.0.1", time=NOW - 10)) is Reason.DUPLICATE
+    assert len(it) == 1
+
+
+def test_one_host_names_four_nodes_at_most() -> None:
+    it = book()
+    reasons = [refused(it, record(number, host="20.0.0.1")) for number in range(6)]
+    assert reasons == [None] * 4 + [Reason.POOL_FULL] * 2
+
+
+def test_one_part_of_the_internet_fills_one_bucket_and_pushes_out_no_proven_node() -> None:
+    it = book()
+    it.add_record(record(1, host="20.0.1.1"), NOW)
+    it.tried(
+        record(1, host="20.0.1.1").body and Address.parse(record(1, host="20.0.1.1").body.address), NOW, reached=True
+    )
+    for number in range(100, 300):
+        it.add_record(record(number, host=f"20.0.{number - 100}.7"), NOW)
+    assert len(it) == 16
+    assert it.to_pass_on(Random(1), NOW) == [record(1, host="20.0.1.1").envelope]
+
+
+def test_nothing_is_passed_on_before_we_reached_it_ourselves() -> None:
+    it = book()
+    for number in range(1, 40):
+        it.add_record(record(number), NOW)
+    assert it.to_pass_on(Random(1), NOW) == []
+    for number in range(1, 30):
+        it.tried(Address.parse(record(number).body.address), NOW, reached=True)
+    told = it.to_pass_on(Random(1), NOW)
+    assert len(told) == 16 == len(set(told))
+    assert it.to_pass_on(Random(1), NOW + LIFETIME + 1) == []
+
+
+def test_typed_addresses_come_first_then_those_reached_before() -> None:
+    it, rng = book(), Random(1)
+    typed, strange, proven = Address("10.0.0.1", 1), record(1), record(2)
+    it.add_record(strange, NOW)
+    it.add_record(proven, NOW)
+    it.tried(Address.parse(proven.body.address), NOW, reached=True)
+    it.add(typed, "typed", NOW)
+    order = []
+    while (address := it.next_to_dial([], NOW, rng)) is not None:
+        order.append(address)
+        it.tried(address, NOW, reached=False)
+    assert order == [typed, Address.parse(proven.body.address), Address.parse(strange.body.address)]
+
+
+def test_who_could_not_be_reached_is_left_alone_for_longer_each_time() -> None:
+    it, rng, address = book(), Random(1), Address("relay.example", 1)
+    it.add(address, "seed", NOW)
+    waits = []
+    now = NOW
+    for _ in range(10):
+        it.tried(address, now, reached=False)
+        before = now
+        while it.next_to_dial([], now, rng) is None:
+            now += 30
+        waits.append(now - before)
+    assert waits == [30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]
+
+
+def test_one_link_per_part_of_the_internet_but_typed_ones_always() -> None:
+    it, rng = book(), Random(1)
+    it.add_record(record(1, host="20.0.7.1"), NOW)
+    linked = [Address("20.0.0.1", 8765)]
+    assert it.next_to_dial(linked, NOW, rng) is None
+    it.add(Address("20.0.0.2", 8765), "typed", NOW)
+    assert it.next_to_dial(linked, NOW, rng) == Address("20.0.0.2", 8765)
+
+
+def test_anchors_survive_a_restart_and_records_do_not_survive_a_day() -> None:
+    it = book()
+    for number in range(1, 9):
+        it.add_record(record(number), NOW)
+        it.tried(Address.parse(record(number).body.address), NOW + number, reached=True)
+    anchors = it.anchors()
+    assert [anchor.reached for anchor in anchors] == [NOW + 8, NOW + 7, NOW + 6, NOW + 5]
+    it.expire(NOW + LIFETIME + 1)
+    assert len(it) == 0
+    again = book()
+    again.restore([*anchors, anchors[0].__class__(address="nonsense", reached=1.0)])
+    assert len(again) == 4
