@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from sapo_desktop.swarm.address import Address
-from sapo_desktop.swarm.address_book import LIFETIME, AddressBook
+from sapo_desktop.swarm.address_book import LIFETIME, AddressBook, Anchor
 from sapo_desktop.swarm.envelope import Opened, PeerBody, open_envelope, seal
 from sapo_desktop.swarm.refusals import Reason, Refused
 from sapo_desktop.swarm.signing import Signer
@@ -28,6 +28,10 @@ def record(
     address = more.pop("address", f"{scheme}://{host}:{port}#{key.hex()}")
     body = PeerBody(network=NETWORK, key=key, time=int(time), address=str(address), **more)  # type: ignore[arg-type]
     return open_envelope(seal(signer(number), body), PeerBody, NETWORK)
+
+
+def address_of(one: Opened[PeerBody]) -> Address:
+    return Address.parse(one.body.address)
 
 
 def book(**more: bool) -> AddressBook:
@@ -88,9 +92,7 @@ def test_one_host_names_four_nodes_at_most() -> None:
 def test_one_part_of_the_internet_fills_one_bucket_and_pushes_out_no_proven_node() -> None:
     it = book()
     it.add_record(record(1, host="20.0.1.1"), NOW)
-    it.tried(
-        record(1, host="20.0.1.1").body and Address.parse(record(1, host="20.0.1.1").body.address), NOW, reached=True
-    )
+    it.tried(address_of(record(1, host="20.0.1.1")), NOW, reached=True)
     for number in range(100, 300):
         it.add_record(record(number, host=f"20.0.{number - 100}.7"), NOW)
     assert len(it) == 16
@@ -103,7 +105,7 @@ def test_nothing_is_passed_on_before_we_reached_it_ourselves() -> None:
         it.add_record(record(number), NOW)
     assert it.to_pass_on(Random(1), NOW) == []
     for number in range(1, 30):
-        it.tried(Address.parse(record(number).body.address), NOW, reached=True)
+        it.tried(address_of(record(number)), NOW, reached=True)
     told = it.to_pass_on(Random(1), NOW)
     assert len(told) == 16 == len(set(told))
     assert it.to_pass_on(Random(1), NOW + LIFETIME + 1) == []
@@ -114,13 +116,13 @@ def test_typed_addresses_come_first_then_those_reached_before() -> None:
     typed, strange, proven = Address("10.0.0.1", 1), record(1), record(2)
     it.add_record(strange, NOW)
     it.add_record(proven, NOW)
-    it.tried(Address.parse(proven.body.address), NOW, reached=True)
+    it.tried(address_of(proven), NOW, reached=True)
     it.add(typed, "typed", NOW)
     order = []
     while (address := it.next_to_dial([], NOW, rng)) is not None:
         order.append(address)
         it.tried(address, NOW, reached=False)
-    assert order == [typed, Address.parse(proven.body.address), Address.parse(strange.body.address)]
+    assert order == [typed, address_of(proven), address_of(strange)]
 
 
 def test_who_could_not_be_reached_is_left_alone_for_longer_each_time() -> None:
@@ -150,11 +152,11 @@ def test_anchors_survive_a_restart_and_records_do_not_survive_a_day() -> None:
     it = book()
     for number in range(1, 9):
         it.add_record(record(number), NOW)
-        it.tried(Address.parse(record(number).body.address), NOW + number, reached=True)
+        it.tried(address_of(record(number)), NOW + number, reached=True)
     anchors = it.anchors()
     assert [anchor.reached for anchor in anchors] == [NOW + 8, NOW + 7, NOW + 6, NOW + 5]
     it.expire(NOW + LIFETIME + 1)
     assert len(it) == 0
     again = book()
-    again.restore([*anchors, anchors[0].__class__(address="nonsense", reached=1.0)])
+    again.restore([*anchors, Anchor(address="nonsense", reached=1.0)])
     assert len(again) == 4
