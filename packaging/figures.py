@@ -34,6 +34,7 @@ SCRIPTS = {
     "train": "tests.bench.train",
     "tasks": "tests.bench.tasks",
     "kills": "tests.attack.kills",
+    "flood": "tests.attack.flood",
 }
 
 
