@@ -27,6 +27,7 @@ from sapo_desktop.worker.history import History
 from tests.bench.figure import Figure, arguments, show, tell
 
 GOAL = 0.05
+VALIDATION_GOAL = 0.1
 CHECKPOINTS = ("base", "best", "last")
 """In the order in which they are scored: a score of the last one at the last round means that the run is done."""
 
@@ -170,6 +171,7 @@ def figures(curves: Sequence[Curve]) -> list[Figure]:
                 note=f"95% interval {difference.low:+.3f} to {difference.high:+.3f}",
             ),
             Figure(name=f"seed {curve.seed}: seconds a round", value=curve.seconds / len(curve.rewards), unit="s"),
+            validation_share(curve),
         ]
     mean = mean_gain(curves)
     found.append(
@@ -183,6 +185,19 @@ def figures(curves: Sequence[Curve]) -> list[Figure]:
         )
     )
     return found
+
+
+def validation_share(curve: Curve) -> Figure:
+    """How much of a run's time went into validation scores."""
+    spent = sum(report.seconds for report in curve.validation)
+    share = spent / (spent + curve.seconds)
+    return Figure(
+        name=f"seed {curve.seed}: time spent on validation",
+        value=share,
+        unit="share",
+        goal=f"at most {VALIDATION_GOAL}",
+        held=share <= VALIDATION_GOAL,
+    )
 
 
 def machine() -> str:
