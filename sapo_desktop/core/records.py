@@ -30,6 +30,9 @@ class Question(Record, frozen=True):
     text: str
     hash: bytes
     """First 8 bytes of SHA-256 over the text; tells a peer with another library version apart."""
+    slot: int = 0
+    """With `index`: what the seed was derived from; 0 where nothing of it is shared."""
+    index: int | None = None
 
 
 class Mark(Record, frozen=True):

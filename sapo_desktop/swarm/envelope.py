@@ -174,11 +174,10 @@ def _check_group(body: GroupBody) -> None:
     if not 1 <= body.published <= body.answered <= limits.SHARED_INDICES:
         raise Refused(Reason.BAD_BODY, f"published {body.published} of {body.answered}")
     for answer in body.answers:
-        try:
-            size = len(answer.text.encode("utf-8"))
-        except UnicodeEncodeError as error:
-            raise Refused(Reason.BAD_TEXT, "not Unicode") from error
-        if size > limits.MAX_ANSWER:
-            raise Refused(Reason.BAD_TEXT, f"an answer of {size} bytes")
-        if _CONTROL.search(answer.text):
-            raise Refused(Reason.BAD_TEXT, "control characters")
+        if not may_be_shared(answer.text):
+            raise Refused(Reason.BAD_TEXT, "too long, or with control characters")
+
+
+def may_be_shared(text: str) -> bool:
+    """Whether a text may be an answer: 4 KiB in UTF-8, no control or bidirectional signs but line ends and tabs."""
+    return not _CONTROL.search(text) and len(text.encode("utf-8")) <= limits.MAX_ANSWER

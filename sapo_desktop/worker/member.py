@@ -1,0 +1,187 @@
+"""This node as a member of the swarm, as a round sees it: questions that may be shared, sharing, drawing, the reward.
+
+Nothing here waits for anybody: what is shared goes out when links take it, what is drawn is what lies in the pool, and
+a round that finds nothing there trains on its own groups.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import msgspec
+
+from sapo_desktop.core.errors import TaskError
+from sapo_desktop.core.records import Group, Question
+from sapo_desktop.swarm import limits
+from sapo_desktop.swarm.envelope import Answer, GroupBody, may_be_shared, seal
+from sapo_desktop.swarm.exchange import Exchange, Now
+from sapo_desktop.swarm.reward import Origin, RewardMeter, SwarmReward
+from sapo_desktop.swarm.signing import Signer
+from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, family_of, level_of
+from sapo_desktop.tasks.questions import SHARED_INDICES, question_seed
+from sapo_desktop.tasks.service import QuestionRef
+from sapo_desktop.tasks.split import held_out_side
+from sapo_desktop.worker.foreign import Examiner, Foreign, Intake
+from sapo_desktop.worker.index_book import IndexBook
+
+_TRIES = 20
+"""Indices tried for one question before its task is taken for a mistake in the catalogue."""
+_DRAWS = 3
+"""Draws for one round: what is drawn may turn out unfit."""
+_STOCK = 8
+"""Groups wanted in the pool for each one that a round draws."""
+
+
+class Outlet(Protocol):
+    """Where groups go out; swarm/network.py is the one with sockets."""
+
+    exchange: Exchange
+
+    def publish(self, envelope: bytes) -> None: ...
+
+
+@dataclass(frozen=True)
+class Membership:
+    """Who this node is in which swarm, and by what ids that swarm knows the tasks."""
+
+    signer: Signer
+    network: bytes
+    instance: bytes
+    """16 random bytes of the data folder."""
+    ids: Mapping[TaskKey, bytes]
+    label: str = ""
+
+
+class Member:
+    """The swarm's side of every round of one node."""
+
+    def __init__(
+        self,
+        membership: Membership,
+        outlet: Outlet,
+        examiner: Examiner,
+        intake: Intake,
+        book: IndexBook,
+        catalogue: Catalogue,
+    ) -> None:
+        self._me = membership
+        self._outlet = outlet
+        self._examiner = examiner
+        self._intake = intake
+        self._book = book
+        self._catalogue = catalogue
+        self._meter = RewardMeter()
+        self._rng = random.SystemRandom()
+        self.one_source = False
+        """Whether the last draw came by the only link there is."""
+
+    async def questions(self, tasks: Sequence[TaskKey]) -> list[Question]:
+        """A training question for each entry of `tasks`, under the next unused indices of this slot."""
+        slot = self._outlet.exchange.clock.slot(time.time())
+        found: list[Question | None] = [None] * len(tasks)
+        for _ in range(_TRIES):
+            missing = [place for place, question in enumerate(found) if question is None]
+            if not missing:
+                return [question for question in found if question is not None]
+            asked = [tasks[place] for place in missing]
+            indices = self._book.take(slot, asked)
+            items = [
+                QuestionRef(task=task, seed=self._seed(task, slot, index))
+                for task, index in zip(asked, indices, strict=True)
+            ]
+            made = await self._examiner.set_questions(items)
+            for place, question, index in zip(missing, made, indices, strict=True):
+                if question is not None and not held_out_side(family_of(question.task), question.text):
+                    found[place] = msgspec.structs.replace(question, slot=slot, index=index)
+        lacking = next(task for task, question in zip(tasks, found, strict=True) if question is None)
+        raise TaskError(f"{lacking} has no training question among {_TRIES} in a row.")
+
+    async def share(self, groups: Sequence[Group]) -> None:
+        """Publish the groups that may travel, in random order: what has no room later was not chosen by its mark."""
+        chosen = [group for group in groups if self._may_travel(group)]
+        self._rng.shuffle(chosen)
+        for group in chosen:
+            answered, published = self._book.publish(group.question.slot, group.question.task)
+            self._outlet.publish(seal(self._me.signer, self._body(group, answered, published)))
+
+    async def draw(self, groups: int, answers: int, *, strict: bool) -> list[Foreign]:
+        """Up to `groups` groups of others, made again and marked by us, one of an author at a time."""
+        drawn: list[Foreign] = []
+        for _ in range(_DRAWS):
+            missing = groups - len(drawn)
+            if missing <= 0:
+                break
+            entries, self.one_source = self._outlet.exchange.draw(missing, _now())
+            if not entries:
+                break
+            taken = await self._intake.take(entries, answers, strict=strict)
+            for foreign in taken:
+                self._observe(foreign)
+            drawn += taken
+        return drawn
+
+    def want(self, tasks: Sequence[TaskKey], groups: int) -> None:
+        """From now on ask peers for groups of these tasks, for rounds that draw `groups` each."""
+        known = [self._me.ids[task] for task in tasks if task in self._me.ids and self._is_shared(task)]
+        self._outlet.exchange.want(known, _STOCK * groups)
+
+    def measured(self, tasks: Sequence[TaskKey]) -> SwarmReward | None:
+        """The swarm's reward on these tasks with its interval and count."""
+        return self._meter.estimate(set(tasks), (), time.monotonic(), seed=1)
+
+    def reward(self, tasks: Sequence[TaskKey]) -> float | None:
+        measured = self.measured(tasks)
+        return measured.value if measured else None
+
+    def _seed(self, task: TaskKey, slot: int, index: int) -> int:
+        return question_seed(
+            network=self._me.network, key=self._me.signer.key, slot=slot, task=self._me.ids[task], index=index
+        )
+
+    def _may_travel(self, group: Group) -> bool:
+        """A shared task, an index that peers accept, and texts within the limits: a group is never cut."""
+        index = group.question.index
+        texts = [completion.text for completion in group.completions]
+        return (
+            index is not None
+            and index in SHARED_INDICES
+            and self._is_shared(group.question.task)
+            and 1 <= len(texts) <= limits.MAX_ANSWERS
+            and all(map(may_be_shared, texts))
+            and sum(len(text.encode("utf-8")) for text in texts) <= limits.MAX_GROUP - limits.KIB
+        )
+
+    def _is_shared(self, task: TaskKey) -> bool:
+        _, level = self._catalogue.find(f"{family_of(task)}/{level_of(task)}")
+        return level.shared
+
+    def _body(self, group: Group, answered: int, published: int) -> GroupBody:
+        question = group.question
+        assert question.index is not None
+        return GroupBody(
+            network=self._me.network,
+            key=self._me.signer.key,
+            instance=self._me.instance,
+            task=self._me.ids[question.task],
+            slot=question.slot,
+            index=question.index,
+            answered=answered,
+            published=published,
+            question=question.hash,
+            label=self._me.label,
+            answers=[Answer(text=c.text, tokens=len(c.tokens)) for c in group.completions],
+        )
+
+    def _observe(self, foreign: Foreign) -> None:
+        path, author = foreign.entry.path, foreign.entry.name.author
+        rewards = [mark.reward for mark in foreign.group.marks]
+        task = foreign.group.question.task
+        self._meter.observe(task, Origin(author, path.relay, path.tag), rewards, time.monotonic())
+
+
+def _now() -> Now:
+    return Now(time.monotonic(), time.time())

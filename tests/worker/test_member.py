@@ -1,0 +1,145 @@
+"""A node among others, as its rounds see it: two members whose exchanges are joined in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from sapo_desktop.core.records import Completion, Group, Question
+from sapo_desktop.core.resources import resource
+from sapo_desktop.swarm.envelope import GroupBody, open_envelope
+from sapo_desktop.swarm.exchange import Exchange, Now
+from sapo_desktop.tasks.catalogue import load_catalogue
+from sapo_desktop.tasks.questions import question_seed
+from sapo_desktop.tasks.split import held_out_side
+from sapo_desktop.worker.foreign import Intake
+from sapo_desktop.worker.index_book import IndexBook
+from sapo_desktop.worker.member import Member, Membership
+from tests.swarm.mesh import Mesh, Peer
+from tests.swarm.peers import NETWORK
+from tests.worker.fakes import mark
+from tests.worker.test_foreign import CATALOGUE, GCD, Encoder, Examiner, truth
+
+TASKS = {"gcd/easy": GCD}
+
+
+class Outlet:
+    """An exchange that sends when the mesh does."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self.exchange = exchange
+        self.published: list[bytes] = []
+
+    def publish(self, envelope: bytes) -> None:
+        self.published.append(envelope)
+        self.exchange.publish(envelope, Now(time.monotonic(), time.time()))
+
+
+class Seat:
+    """One member with what it is made of."""
+
+    def __init__(self, folder: Path, name: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.peer = Peer(name)
+        exchange = self.peer.exchange
+        monkeypatch.setattr(exchange, "_check", lambda body: None)
+        self.outlet = Outlet(exchange)
+        ids = {identity: task for task, identity in TASKS.items()}
+        intake = Intake(Examiner(), Encoder(), CATALOGUE, ids, NETWORK, exchange.refusals, {})
+        membership = Membership(self.peer.signer, NETWORK, bytes([name]) * 16, TASKS, label="tests")
+        book = IndexBook(folder / f"indices-{name}.json")
+        self.member = Member(membership, self.outlet, Examiner(), intake, book, CATALOGUE)
+
+    def answered(self, questions: list[Question], solved: bool = True) -> list[Group]:
+        """Groups of two answers each, right or wrong."""
+        return [
+            Group(
+                question=one,
+                completions=[
+                    Completion(
+                        tokens=[1], logprobs=[0.0], text=f"<answer>{truth(one.seed) + wrong}</answer>", finish="stop"
+                    )
+                    for wrong in (0 if solved else 1, 1)
+                ],
+                marks=[mark(solved), mark(False)],
+            )
+            for one in questions
+        ]
+
+
+@pytest.fixture
+def seats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Mesh, Seat, Seat]:
+    mesh = Mesh(now=Now(time.monotonic(), time.time()))
+    first, second = (Seat(tmp_path, name, monkeypatch) for name in (1, 2))
+    mesh.join(first.peer, second.peer)
+    return mesh, first, second
+
+
+def test_questions_are_training_ones_under_indices_used_once(seats: tuple[Mesh, Seat, Seat]) -> None:
+    _, seat, _ = seats
+    questions = asyncio.run(seat.member.questions(["gcd/easy"] * 20))
+    indices = [question.index for question in questions]
+    assert len(set(indices)) == 20 and not any(held_out_side("gcd", question.text) for question in questions)
+    for question in questions:
+        seed = question_seed(
+            network=NETWORK, key=seat.peer.signer.key, slot=question.slot, task=GCD, index=question.index or 0
+        )
+        assert question.seed == seed
+
+
+def test_what_one_shares_the_other_makes_again_and_marks(seats: tuple[Mesh, Seat, Seat]) -> None:
+    mesh, first, second = seats
+    questions = asyncio.run(first.member.questions(["gcd/easy"] * 4))
+    asyncio.run(first.member.share(first.answered(questions)))
+    mesh.settle()
+    second.member.want(["gcd/easy"], 2)
+    drawn = asyncio.run(second.member.draw(2, 8, strict=True))
+    assert len(drawn) == 2 and second.member.one_source
+    assert {foreign.group.question.text for foreign in drawn} <= {question.text for question in questions}
+    assert [[mark.solved for mark in foreign.group.marks] for foreign in drawn] == [[True, False]] * 2
+    assert second.member.reward(["gcd/easy"]) == 0.5
+    measured = second.member.measured(["gcd/easy"])
+    assert measured is not None and measured.peers == 1
+    assert second.member.reward(["lcm/easy"]) is None
+
+
+def test_nothing_in_the_pool_is_no_reason_to_wait(seats: tuple[Mesh, Seat, Seat]) -> None:
+    _, _, second = seats
+    second.member.want(["gcd/easy"], 2)
+    assert asyncio.run(second.member.draw(2, 8, strict=True)) == []
+
+
+def test_only_what_peers_take_is_shared(seats: tuple[Mesh, Seat, Seat]) -> None:
+    _, seat, _ = seats
+    (question,) = asyncio.run(seat.member.questions(["gcd/easy"]))
+    (good,) = seat.answered([question])
+
+    def text(content: str) -> Group:
+        return msgspec.structs.replace(good, completions=[msgspec.structs.replace(good.completions[0], text=content)])
+
+    refused = [
+        msgspec.structs.replace(good, question=msgspec.structs.replace(question, index=64)),
+        msgspec.structs.replace(good, question=msgspec.structs.replace(question, index=None)),
+        text("x" * 5000),
+        text("\x1b[2J"),
+        text("\ud800"),
+        msgspec.structs.replace(good, completions=good.completions * 9),
+        msgspec.structs.replace(good, completions=[text("é" * 2040).completions[0]] * 8),
+    ]
+    asyncio.run(seat.member.share(refused))
+    assert seat.outlet.published == []
+    asyncio.run(seat.member.share([good]))
+    (envelope,) = seat.outlet.published
+    body = open_envelope(envelope, GroupBody, NETWORK).body
+    assert (body.index, body.answered, body.published) == (question.index, (question.index or 0) + 1, 1)
+
+
+def test_levels_that_do_not_travel_are_not_asked_for(seats: tuple[Mesh, Seat, Seat]) -> None:
+    _, seat, _ = seats
+    catalogue = load_catalogue(resource("tasks.toml"))
+    kept = next(f"{f.name}/{level.name}" for f in catalogue.families for level in f.levels if not level.shared)
+    seat.member.want([kept, "lcm/easy"], 4)
+    assert seat.outlet.exchange._interest == ()
