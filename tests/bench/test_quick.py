@@ -8,16 +8,16 @@ import sys
 import msgspec
 import pytest
 
-from tests import needs
 from tests.bench.figure import Figure
 
 SCRIPTS = [
     "tests.bench.tasks",
     "tests.bench.generate",
     "tests.bench.train",
-    pytest.param("tests.bench.first_answer", marks=needs.STARTER),
-    pytest.param("tests.bench.learning", marks=needs.STARTER),
-    pytest.param("tests.attack.kills", marks=needs.STARTER),
+    "tests.bench.first_answer",
+    "tests.bench.learning",
+    "tests.attack.kills",
+    "tests.attack.flood",
 ]
 
 

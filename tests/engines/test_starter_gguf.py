@@ -17,13 +17,11 @@ from sapo_desktop.core.resources import resource
 from sapo_desktop.engines.export import MergedWeights
 from sapo_desktop.engines.gguf import write_model
 from sapo_desktop.models.starter import resolve
-from tests import needs
 from tests.engines.export_models import LlamaCpp, llama, torch_greedy
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.allowed_skip("llama-cpp-python is built from source and may be missing at a desk"),
-    *needs.STARTER,
 ]
 SEEDS = range(17, 42)
 QUESTIONS = """

@@ -10,10 +10,9 @@ import psutil
 import pytest
 
 from sapo_desktop.worker import messages as m
-from tests import needs
 from tests.whole.nodes import finished, host, is_state, reports, rewards, until, wait_gone, worker
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400), *needs.STARTER]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 
 def adapter(data: Path, number: int) -> dict[str, bytes]:
@@ -100,3 +99,18 @@ def test_a_worker_whose_terminal_is_gone_ends_and_goes_on_at_the_next_start(tmp_
         assert len(after) == len(before) + 1
 
     asyncio.run(scene())
+
+
+def test_quitting_keeps_the_rounds_that_the_write_allowance_left_without_a_checkpoint(tmp_path: Path) -> None:
+    async def scene() -> None:
+        client = await worker(tmp_path, 100, write_gigabytes_a_day="1e-9")
+        await until(client, finished(2))
+        await until(client, lambda event: isinstance(event, m.PhaseChanged) and event.phase == "generate")
+        await client.call(m.Quit())
+        wait_gone(client.worker_pid)
+        await client.close()
+
+    asyncio.run(scene())
+    kept = reports(tmp_path)
+    assert [report.round for report in kept if report.checkpoint] == []
+    assert adapter(tmp_path, len(kept)), "written on the way out, in the middle of the next round's generation"
