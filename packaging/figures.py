@@ -20,6 +20,7 @@ import msgspec
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from sapo_desktop.core.settings import Settings  # noqa: E402
 from tests.bench.figure import Figure  # noqa: E402
 from tests.bench.learning import Learning, gain, machine, mean_gain, validation_share  # noqa: E402
 
@@ -113,7 +114,7 @@ def learning_page(learning: Learning) -> str:
             "(over questions, each with its mean over the seeds). The goal was +.05 with an interval above 0: "
             f"{'held' if total.value >= 0.05 and total.low > 0 else 'missed'}.",
             "",
-            f"Validation, every 25 rounds, took {scoring:.1%} of the time (at most 10% is the design).",
+            f"Validation, every {Settings().validate_every} rounds, took {scoring:.1%} of the time (at most 10% is the design).",
             "",
             "![Reward and validation score by round](learning.svg)",
             "",

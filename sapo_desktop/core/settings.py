@@ -61,7 +61,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             le=100000,
             description="Rounds between validation scores; 0: none (no guard, no best checkpoint).",
         ),
-    ] = 25
+    ] = 40
     # being a good guest
     silo: Annotated[bool, Meta(description="No network at all.")] = True
     threads: Annotated[int, Meta(ge=0, le=1024, description="Threads for computing; 0: half the cores.")] = 0

@@ -104,9 +104,9 @@ def trainer_settings(settings: Settings, parameters: int, counters: Counters) ->
 def recommended_learning_rate(method: str, parameters: int) -> float:
     """Adam's learning rate where the user names none.
 
-    Models of common size take 1e-5 to 2e-5 with LoRA (LoRA Without Regret); tiny ones bear far more. The figures
-    for these come from runs of a prototype, not yet from a search with the starter.
+    Models of common size take 1e-5 to 2e-5 with LoRA (LoRA Without Regret); tiny ones bear far more. At 2e-3 the
+    starter forgot more than it learned (docs/starter.md).
     """
     if parameters > TINY_PARAMETERS:
         return 2e-5 if method == "lora" else 2e-6
-    return 2e-3 if method == "lora" else 2e-4
+    return 5e-4 if method == "lora" else 1e-4
