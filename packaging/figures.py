@@ -114,7 +114,8 @@ def learning_page(learning: Learning) -> str:
             "(over questions, each with its mean over the seeds). The goal was +.05 with an interval above 0: "
             f"{'held' if total.value >= 0.05 and total.low > 0 else 'missed'}.",
             "",
-            f"Validation, every {Settings().validate_every} rounds, took {scoring:.1%} of the time (at most 10% is the design).",
+            f"Validation, every {Settings().validate_every} rounds, took {scoring:.1%} of the time "
+            "(at most 10% is the design).",
             "",
             "![Reward and validation score by round](learning.svg)",
             "",
