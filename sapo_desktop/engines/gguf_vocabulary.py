@@ -15,6 +15,7 @@ import json
 from typing import Any
 
 import gguf
+from tokenizers.pre_tokenizers import ByteLevel
 
 from sapo_desktop.core.errors import ModelError
 
@@ -39,7 +40,7 @@ def write_vocabulary(writer: gguf.GGUFWriter, tokenizer: Any, rows: int) -> None
     """
     layout = json.loads(tokenizer.backend_tokenizer.to_str())
     model = layout["model"]
-    if model["type"] != "BPE" or (layout.get("decoder") or {}).get("type") != "ByteLevel":
+    if model["type"] != "BPE" or not _decodes_bytes(layout):
         raise ModelError(f"Only byte-level BPE tokenizers can be written as GGUF, not {model['type']}.")
     texts, types = _tokens(layout, rows)
     pre = _pre_tokenizer(layout, merged=bool(model["merges"]))
@@ -53,6 +54,23 @@ def write_vocabulary(writer: gguf.GGUFWriter, tokenizer: Any, rows: int) -> None
     _special_ids(writer, tokenizer)
     if tokenizer.chat_template:
         writer.add_chat_template(tokenizer.chat_template)
+
+
+def _decodes_bytes(layout: dict[str, Any]) -> bool:
+    """Whether tokens become text byte by byte. Steps before that may only spell out an added token as it is:
+    llama.cpp prints those as they stand."""
+    decoder = layout.get("decoder") or {}
+    *before, last = decoder["decoders"] if decoder.get("type") == "Sequence" else [decoder]
+    spelt = {_spelt(token["content"]) for token in layout["added_tokens"]}
+    return last.get("type") == "ByteLevel" and all(
+        step["type"] == "Replace" and step["content"] in spelt for step in before
+    )
+
+
+def _spelt(text: str) -> str:
+    """Text with a letter for each byte, as a byte-level vocabulary writes it."""
+    pieces = ByteLevel(add_prefix_space=False, use_regex=False).pre_tokenize_str(text)
+    return "".join(piece for piece, _ in pieces)
 
 
 def _tokens(layout: dict[str, Any], rows: int) -> tuple[list[str], list[gguf.TokenType]]:

@@ -270,6 +270,28 @@ def test_tokenizers_that_llama_cpp_cannot_follow_are_refused(tmp_path: Path, edi
         write(tmp_path / "m.gguf", tiny_model("llama", ROWS), changed)
 
 
+def test_added_tokens_that_are_spelt_out_before_bytes_are_decoded_are_no_obstacle(tmp_path: Path) -> None:
+    tokenizer = starter_like_tokenizer()
+    layout = json.loads(tokenizer.backend_tokenizer.to_str())
+    layout["added_tokens"][-1]["content"] = "×"
+    spelling = {"type": "Replace", "pattern": {"Regex": "^×$"}, "content": "ÃĹ"}
+    layout["decoder"] = {"type": "Sequence", "decoders": [spelling, layout["decoder"]]}
+    kind = type(tokenizer)
+
+    def written() -> None:
+        made = Tokenizer.from_str(json.dumps(layout))
+        write(
+            tmp_path / "m.gguf",
+            tiny_model("llama", ROWS),
+            kind(tokenizer_object=made, eos_token="<eos>", pad_token="<pad>"),
+        )
+
+    written()
+    spelling["content"] = "something else"
+    with pytest.raises(ModelError, match="byte-level"):
+        written()
+
+
 def test_an_embedding_smaller_than_the_vocabulary_is_refused(tmp_path: Path, tokenizer: Any) -> None:
     with pytest.raises(ModelError, match="embedding ends at 259"):
         write(tmp_path / "m.gguf", tiny_model("llama", 260), tokenizer)
