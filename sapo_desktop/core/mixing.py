@@ -84,7 +84,10 @@ def advantages(
 
 
 def training_sequences(
-    groups: Sequence[Group], prompts: Sequence[list[int]], group_advantage: Sequence[Sequence[float]]
+    groups: Sequence[Group],
+    prompts: Sequence[list[int]],
+    group_advantage: Sequence[Sequence[float]],
+    treatment: TreatmentName = "guarded",
 ) -> list[TrainingSequence]:
     """Lay the groups out as the trainer's batch. `prompts`: the ids of each group's question.
 
@@ -92,7 +95,13 @@ def training_sequences(
     gradient, but the loss is normalised by the token count of the whole batch.
     """
     return [
-        TrainingSequence(prompt=prompt, tokens=completion.tokens, advantage=advantage, external=group.origin != "own")
+        TrainingSequence(
+            prompt=prompt,
+            tokens=completion.tokens,
+            advantage=advantage,
+            external=group.origin != "own",
+            shaped=treatment == "shaped" and group.origin != "own",
+        )
         for group, prompt, row in zip(groups, prompts, group_advantage, strict=True)
         for completion, advantage in zip(group.completions, row, strict=True)
         if completion.tokens

@@ -94,6 +94,8 @@ class TrainingSequence(Record, frozen=True):
     sampler_logprobs: list[float] | None = None
     """Set where the sampler was not the trainer's own torch model: gives the truncated importance weight."""
     external: bool = False
+    shaped: bool = False
+    """Whether its tokens count by the shaped weight of the `shaped` treatment (core/treatments.py)."""
 
 
 class TrainerSettings(Record, frozen=True):

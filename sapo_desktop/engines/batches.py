@@ -37,6 +37,8 @@ class MicroBatch:
     """Answer tokens per sequence; they add up to N."""
     advantages: Tensor
     """[N] float32."""
+    shaped: Tensor | None = None
+    """[N] bool, None where no sequence is."""
 
 
 def micro_batches(
@@ -79,4 +81,9 @@ def _micro_batch(batch: Sequence[TrainingSequence], places: list[int], device: t
         targets=torch.cat(targets).to(device),
         lengths=[len(s.tokens) for s in chosen],
         advantages=torch.cat(advantages).to(device),
+        shaped=_shaped(chosen).to(device) if any(s.shaped for s in chosen) else None,
     )
+
+
+def _shaped(chosen: Sequence[TrainingSequence]) -> Tensor:
+    return torch.cat([torch.full((len(s.tokens),), s.shaped, dtype=torch.bool) for s in chosen])

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from sapo_desktop.core.treatments import SHAPE
+
 
 @dataclass(frozen=True)
 class Clip:
@@ -42,6 +44,7 @@ def policy_loss(
     weights: Tensor | None = None,
     reference: Tensor | None = None,
     kl_weight: float = 0.0,
+    shaped: Tensor | None = None,
 ) -> PolicyLoss:
     """Return -1/batch_tokens sum_t [ w_t min(r_t A_t, clip(r_t) A_t) - kl_weight k3_t ], r_t = exp(logp_t -
     old_t).
@@ -50,16 +53,28 @@ def policy_loss(
     trained (the only one differentiated), `old` before the step, `advantages` of the token's answer,
     `weights` from `importance_weights`, `reference` log-probabilities for the KL term. `batch_tokens` counts
     the answer tokens of the whole batch, so how it is cut into micro-batches leaves the gradient equal.
+    `shaped` (bool) marks tokens of foreign answers that count with p / (p + SHAPE) of our own probability p in
+    the ratio's place, without a clip (LUFFY, arXiv 2504.14945, eq. 6).
     """
     ratio = torch.exp(logprobs - old)
     free = ratio * advantages
     held = ratio.clamp(1 - clip.low, 1 + clip.high) * advantages
     gain = torch.minimum(free, held)
+    if shaped is not None:
+        gain = torch.where(shaped, shaped_probability(logprobs) * advantages, gain)
     if weights is not None:
         gain = gain * weights
     if reference is not None and kl_weight:
         gain = gain - kl_weight * k3(logprobs, reference)
-    return PolicyLoss(-gain.sum() / batch_tokens, int((held < free).sum()))
+    acted = held < free if shaped is None else (held < free) & ~shaped
+    return PolicyLoss(-gain.sum() / batch_tokens, int(acted.sum()))
+
+
+def shaped_probability(logprobs: Tensor) -> Tensor:
+    """Return p / (p + SHAPE) per token: tokens that the policy finds unlikely keep a gradient that the plain ratio
+    would make vanish."""
+    probability = torch.exp(logprobs)
+    return probability / (probability + SHAPE)
 
 
 def k3(logprobs: Tensor, reference: Tensor) -> Tensor:

@@ -155,6 +155,7 @@ class GrpoTrainer:
                 self._weights(batch, part, old),
                 self._reference(part, before),
                 self.settings.kl_weight,
+                part.shaped,
             )
             result.loss.backward()  # type: ignore[no-untyped-call]
             update.loss += float(result.loss.detach())

@@ -151,7 +151,7 @@ async def run_round(
     # 5b. Update the policy.
     await watcher.phase("train")
     training = time.perf_counter()
-    batch = training_sequences(mixed.groups, prompts, group_advantages)
+    batch = training_sequences(mixed.groups, prompts, group_advantages, plan.treatment)
     step = await engine.step(batch)
 
     finished = time.perf_counter()

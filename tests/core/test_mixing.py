@@ -70,3 +70,6 @@ def test_external_groups_are_weighed_against_our_own_rate_and_length() -> None:
     batch = training_sequences(mixed.groups, [[1], [2]], advantages(mixed))
     assert [sequence.external for sequence in batch] == [False] * 2 + [True] * 4
     assert batch[2].prompt == [2]
+    assert not any(sequence.shaped for sequence in batch)
+    shaped = training_sequences(mixed.groups, [[1], [2]], advantages(mixed, "shaped"), "shaped")
+    assert [sequence.shaped for sequence in shaped] == [False] * 2 + [True] * 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import torch
 
 from sapo_desktop.core.records import TrainingSequence
@@ -34,3 +35,11 @@ def test_longest_come_first_and_every_sequence_once() -> None:
 def test_a_micro_batch_holds_sequences_of_similar_length() -> None:
     parts = micro_batches([SHORTER, LONG, SHORT], [0, 1, 2], 8, CPU)
     assert [part.sequences for part in parts] == [[1, 2], [0]]
+
+
+def test_shaped_sequences_are_marked_token_by_token() -> None:
+    shaped = msgspec.structs.replace(SHORTER, shaped=True)
+    (part,) = micro_batches([shaped, SHORTER], [0, 1], 8, torch.device("cpu"))
+    assert part.shaped is not None and part.shaped.tolist() == [True, True, False, False]
+    (plain,) = micro_batches([SHORTER], [0], 8, torch.device("cpu"))
+    assert plain.shaped is None

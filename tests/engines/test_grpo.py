@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from sapo_desktop.engines.grpo import Clip, importance_weights, k3, policy_loss
+from sapo_desktop.engines.grpo import Clip, importance_weights, k3, policy_loss, shaped_probability
 
 CLIP = Clip(0.2, 0.28)
 
@@ -90,3 +90,24 @@ def test_importance_weights_scale_the_policy_term_only() -> None:
     )
     # -(2 * 1 + 0.5 * 2) / 2 + 0.306853
     assert result.loss.item() == pytest.approx(-1.5 + 0.306853, abs=1e-6)
+
+
+def test_shaped_tokens_count_by_their_own_probability_and_are_never_clipped() -> None:
+    # p = 0.4: 0.4 / 0.5 = 0.8; d/dlogp of p / (p + g) = p g / (p + g)^2 = 0.04 / 0.25 = 0.16.
+    logprobs = torch.tensor([math.log(0.4), math.log(0.4)], requires_grad=True)
+    old = logprobs.detach() - 1.0  # a ratio of e: far outside the clip
+    shaped = torch.tensor([True, False])
+    result = policy_loss(logprobs, old, torch.ones(2), 2, CLIP, shaped=shaped)
+    result.loss.backward()
+    assert result.loss.item() == pytest.approx(-(0.8 + 1.28) / 2)
+    assert result.clipped == 1
+    assert logprobs.grad is not None
+    assert logprobs.grad.tolist() == pytest.approx([-0.16 / 2, 0.0])
+
+
+def test_an_unlikely_token_keeps_a_gradient_when_shaped() -> None:
+    # At p = 0.01 the shaped slope is 0.01 * 0.1 / 0.11^2 = 0.0826 against p = 0.9: 0.09 / 1 = 0.09.
+    logprobs = torch.tensor([math.log(0.01), math.log(0.9)], requires_grad=True)
+    shaped_probability(logprobs).sum().backward()
+    assert logprobs.grad is not None
+    assert logprobs.grad.tolist() == pytest.approx([0.0826446, 0.09], abs=1e-6)
