@@ -63,6 +63,7 @@ def export(
         text = card(format, model_folder, rounds, adapted=isinstance(model, PeftModel))
         (part / "README.md").write_text(text, encoding="utf-8")
         _copy_licence(model_folder, part)
+        _open_to_readers(part)
         if to.exists():
             to.rmdir()  # empty: Windows does not rename over a folder
         part.rename(to)
@@ -71,6 +72,14 @@ def export(
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return sorted(file.name for file in to.iterdir())
+
+
+def _open_to_readers(part: Path) -> None:
+    """Files as readable as the card: safetensors writes its own for their owner alone, which a shared folder or
+    another user's llama.cpp could not read."""
+    mode = (part / "README.md").stat().st_mode
+    for file in part.iterdir():
+        file.chmod(mode)
 
 
 def _refuse_used(to: Path) -> None:

@@ -161,6 +161,13 @@ def test_an_empty_target_is_filled(tmp_path: Path, tokenizer: Any, base: Path) -
 
 
 @pytest.mark.parametrize("format", ["peft", "merged", "gguf"])
+def test_every_file_is_as_readable_as_the_card(tmp_path: Path, tokenizer: Any, base: Path, format: str) -> None:
+    model = adapted(tiny_model("llama", ROWS)) if format == "peft" else tiny_model("llama", ROWS)
+    export(format, model, tokenizer, base, tmp_path / "out")
+    assert len({file.stat().st_mode for file in (tmp_path / "out").iterdir()}) == 1
+
+
+@pytest.mark.parametrize("format", ["peft", "merged", "gguf"])
 def test_a_full_disk_leaves_nothing(
     tmp_path: Path, tokenizer: Any, base: Path, format: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
