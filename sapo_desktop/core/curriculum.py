@@ -115,8 +115,9 @@ def _move(progress: FamilyProgress, order: Sequence[str]) -> FamilyProgress:
 def level_weights(order: Sequence[str], progress: FamilyProgress | None) -> list[LevelWeight]:
     """From which levels of a family questions are drawn; weights add up to 1.
 
-    With the curriculum off (`progress` None) the second level counts 3/4 and the first 1/4, in every round;
-    with it on the same shares follow the family's current level.
+    With the curriculum off (`progress` None) it is the second level alone, or the only one, in every round: of the
+    first, 97% of the starter's groups are solved throughout and teach nothing. With it on the family's current level
+    counts 3/4 and the one below 1/4.
 
     Raises:
         TaskError: the family has no level, or not the one it is said to be at.
@@ -125,7 +126,9 @@ def level_weights(order: Sequence[str], progress: FamilyProgress | None) -> list
         raise TaskError("A task family without a level cannot be trained on; name one in the catalogue.")
     if progress is not None and progress.level not in order:
         raise TaskError(f"There is no level {progress.level}; known are {', '.join(order)}.")
-    place = min(1, len(order) - 1) if progress is None else order.index(progress.level)
+    if progress is None:
+        return [LevelWeight(level=order[min(1, len(order) - 1)], weight=1.0)]
+    place = order.index(progress.level)
     if place == 0:
         return [LevelWeight(level=order[0], weight=1.0)]
     return [

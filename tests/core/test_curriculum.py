@@ -107,7 +107,7 @@ def test_a_move_counts_for_one_of_two_marks_of_a_round() -> None:
 
 
 def test_weights_with_the_curriculum_off() -> None:
-    assert [(w.level, w.weight) for w in level_weights(LEVELS["gcd"], None)] == [("easy", 0.25), ("middle", 0.75)]
+    assert [(w.level, w.weight) for w in level_weights(LEVELS["gcd"], None)] == [("middle", 1.0)]
     assert [(w.level, w.weight) for w in level_weights(["paper"], None)] == [("paper", 1.0)]
 
 

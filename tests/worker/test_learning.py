@@ -40,12 +40,11 @@ def test_a_plan_follows_from_settings_and_counters_alone() -> None:
     assert plan.tasks != plan_round(settings, counters(round=5), LEVELS).tasks
 
 
-def test_without_curriculum_three_of_four_questions_are_middle() -> None:
+def test_without_curriculum_families_are_drawn_alike_and_at_their_second_level() -> None:
     settings = Settings(curriculum=False)
     drawn = Counter(task for n in range(500) for task in sample_tasks(settings, counters(), LEVELS, n))
-    assert set(drawn) == {"gcd/easy", "gcd/middle", "lcm/easy", "lcm/middle"}
-    assert drawn["gcd/middle"] / (drawn["gcd/middle"] + drawn["gcd/easy"]) == pytest.approx(0.75, abs=0.05)
-    assert (drawn["gcd/middle"] + drawn["gcd/easy"]) / 4000 == pytest.approx(0.5, abs=0.05)
+    assert set(drawn) == {"gcd/middle", "lcm/middle"}
+    assert drawn["gcd/middle"] / sum(drawn.values()) == pytest.approx(0.5, abs=0.05)
 
 
 def test_the_curriculum_chooses_the_level() -> None:
