@@ -36,7 +36,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = "all"
     curriculum: Annotated[bool, Meta(description="Move each task up above 70% solved and down below 20%.")] = True
     answers: Annotated[int, Meta(ge=2, le=64, description="Answers per question (L).")] = 8
-    questions: Annotated[int, Meta(ge=1, le=256, description="Groups in a training step (I + J).")] = 8
+    questions: Annotated[
+        int, Meta(ge=0, le=256, description="Groups in a training step (I + J); 0: the model's recommended number.")
+    ] = 0
     max_tokens: Annotated[int, Meta(ge=8, le=8192, description="Longest answer in tokens.")] = 256
     temperature: Annotated[float, Meta(gt=0, le=5, description="Sampling temperature while training.")] = 1.0
     reward: Annotated[

@@ -67,6 +67,11 @@ class Engine:
         self._lock = asyncio.Lock()
         self.loaded: Loaded | None = None
 
+    @property
+    def parameters(self) -> int:
+        """Of the base model; 0 before it is loaded."""
+        return self.loaded.parameters if self.loaded else 0
+
     async def load(self, checkpoint: Path | None) -> Loaded:
         """Load the base and, where given, a checkpoint."""
         async with self.exclusive():

@@ -35,14 +35,15 @@ def group_levels(tasks: Sequence[str]) -> dict[str, list[str]]:
     return levels
 
 
-def plan_round(settings: Settings, counters: Counters, levels: Levels) -> RoundPlan:
-    """The round after the last finished one."""
+def plan_round(settings: Settings, counters: Counters, levels: Levels, parameters: int) -> RoundPlan:
+    """The round after the last finished one. `parameters`: of the base model."""
     number = counters.round + 1
+    groups = groups_of(settings, parameters)
     return RoundPlan(
         number=number,
         seed=counters.seed,
-        tasks=sample_tasks(settings, counters, levels, number),
-        share=silo_share(settings),
+        tasks=sample_tasks(settings, counters, levels, number, groups),
+        share=share_of(settings, parameters),
         answers=settings.answers,
         sampling=Sampling(
             temperature=settings.temperature,
@@ -54,16 +55,22 @@ def plan_round(settings: Settings, counters: Counters, levels: Levels) -> RoundP
     )
 
 
-def silo_share(settings: Settings) -> MixShare:
-    """In silo every group is an own one, whatever the mix says."""
-    return mix_share("8/0" if settings.silo or settings.mix == "adaptive" else settings.mix, settings.questions)
+def groups_of(settings: Settings, parameters: int) -> int:
+    """Groups in a training step."""
+    return settings.questions or recommended_questions(parameters)
 
 
-def sample_tasks(settings: Settings, counters: Counters, levels: Levels, number: int) -> tuple[str, ...]:
-    """Draw a task per group, families uniformly with replacement as in the paper, levels by the curriculum's
+def share_of(settings: Settings, parameters: int) -> MixShare:
+    """How many of a step's groups are own ones; in silo all of them, whatever the mix says."""
+    mix = "8/0" if settings.silo or settings.mix == "adaptive" else settings.mix
+    return mix_share(mix, groups_of(settings, parameters))
+
+
+def sample_tasks(settings: Settings, counters: Counters, levels: Levels, number: int, groups: int) -> tuple[str, ...]:
+    """Draw a task for each of `groups`, families uniformly with replacement as in the paper, levels by the curriculum's
     weights."""
     random = Random(round_seed(counters.seed, number, "tasks"))
-    drawn = random.choices(sorted(levels), k=settings.questions)
+    drawn = random.choices(sorted(levels), k=groups)
     progress = curriculum.current(counters.curriculum, levels) if settings.curriculum else {}
     return tuple(f"{name}/{_draw_level(random, levels[name], progress.get(name))}" for name in drawn)
 
@@ -99,6 +106,15 @@ def trainer_settings(settings: Settings, parameters: int, counters: Counters) ->
         temperature=settings.temperature,
         seed=round_seed(counters.seed, 0, "adapter"),
     )
+
+
+def recommended_questions(parameters: int) -> int:
+    """Groups in a step where the user names none: eight as in SAPO, and more where they cost little.
+
+    Of the starter's groups three in ten hold both solved and unsolved answers; a step on two or three of them is
+    mostly noise (docs/starter.md).
+    """
+    return 8 if parameters > TINY_PARAMETERS else 32
 
 
 def recommended_learning_rate(method: str, parameters: int) -> float:

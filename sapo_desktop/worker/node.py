@@ -231,7 +231,7 @@ class Node:
 
     async def _play_round(self) -> RoundResult | None:
         """One round; None where it was discarded."""
-        plan = plan_round(self.settings, self.counters, self.levels)
+        plan = plan_round(self.settings, self.counters, self.levels, self.engine.parameters)
         self.round_in_hand = plan.number
         self._round = asyncio.get_running_loop().create_task(
             run_round(plan, self.examiner, self.engine, _Watcher(self))

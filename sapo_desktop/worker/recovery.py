@@ -64,9 +64,8 @@ class Recovery:
         newest = await node.keeper.back_to_newest()
         node.say_damaged(newest.damaged)
         node.go_back(self._counters(newest.checkpoint))
-        parameters = node.engine.loaded.parameters if node.engine.loaded else 0
         # The guard may have changed it in a round that is now played again.
-        rate = trainer_settings(node.settings, parameters, node.counters).learning_rate
+        rate = trainer_settings(node.settings, node.engine.parameters, node.counters).learning_rate
         node.engine.plan.trainer = msgspec.structs.replace(node.engine.plan.trainer, learning_rate=rate)
         await node.engine.restart(newest.checkpoint.folder if newest.checkpoint else None)
 

@@ -18,7 +18,7 @@ from sapo_desktop.worker.checkpoints import Counters
 from sapo_desktop.worker.engine import Engine
 from sapo_desktop.worker.evaluation import Evaluator, Subject
 from sapo_desktop.worker.keeper import Keeper
-from sapo_desktop.worker.learning import silo_share, trainer_settings
+from sapo_desktop.worker.learning import share_of, trainer_settings
 
 BASE = "base"
 BASE_NUMBER = 0
@@ -67,7 +67,7 @@ class Validation:
 
     async def _judge(self, settings: Settings, counters: Counters, report: EvalReport, number: int) -> _Judged:
         held_out = await self._evaluator.held_out("validation")
-        external = guard.effective_external(counters.guard, silo_share(settings).external)
+        external = guard.effective_external(counters.guard, share_of(settings, self._engine.parameters).external)
         decision = guard.observe(counters.guard, report, number, external, held_out.fingerprint)
         return _Judged(msgspec.structs.replace(counters, guard=decision.state), decision)
 
@@ -77,8 +77,7 @@ class Validation:
         number = judged.decision.state.best_checkpoint
         best = await self._keeper.call(self._keeper.store.get, str(number) if number else BASE)
         await self._engine.restore(best.folder if best else None, weights_only=True)
-        parameters = self._engine.loaded.parameters if self._engine.loaded else 0
-        rate = trainer_settings(settings, parameters, judged.counters).learning_rate
+        rate = trainer_settings(settings, self._engine.parameters, judged.counters).learning_rate
         await self._engine.configure(learning_rate=rate)
 
 

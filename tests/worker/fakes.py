@@ -81,6 +81,7 @@ class FakeEngine:
         self.loaded: Loaded | None = None
         self.plan = EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu")
         self.rates: list[float] = []
+        self.parameters = 10**9
 
     async def generate(
         self, questions: Sequence[str], answers: int, sampling: Sampling, progress: Progress

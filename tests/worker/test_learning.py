@@ -14,13 +14,15 @@ from sapo_desktop.worker.learning import (
     plan_round,
     recommended_learning_rate,
     sample_tasks,
-    silo_share,
+    share_of,
     trainer_settings,
 )
 from tests.worker.fakes import FakeEngine
 from tests.worker.test_round import play
 
 LEVELS = {"gcd": ["easy", "middle", "hard"], "lcm": ["easy", "middle"]}
+
+LARGE = 500_000_000
 
 
 def counters(**changes: object) -> Counters:
@@ -33,29 +35,30 @@ def test_levels_are_grouped_by_family_in_order() -> None:
 
 def test_a_plan_follows_from_settings_and_counters_alone() -> None:
     settings = Settings(answers=4, questions=6, max_tokens=99, temperature=0.7, curriculum=False)
-    plan = plan_round(settings, counters(), LEVELS)
+    plan = plan_round(settings, counters(), LEVELS, LARGE)
     assert (plan.number, plan.seed, plan.answers, len(plan.tasks)) == (5, 11, 4, 6)
     assert (plan.sampling.max_tokens, plan.sampling.temperature) == (99, 0.7)
-    assert plan == plan_round(settings, counters(), LEVELS)
-    assert plan.tasks != plan_round(settings, counters(round=5), LEVELS).tasks
+    assert plan == plan_round(settings, counters(), LEVELS, LARGE)
+    assert plan.tasks != plan_round(settings, counters(round=5), LEVELS, LARGE).tasks
 
 
 def test_without_curriculum_families_are_drawn_alike_and_at_their_second_level() -> None:
     settings = Settings(curriculum=False)
-    drawn = Counter(task for n in range(500) for task in sample_tasks(settings, counters(), LEVELS, n))
+    drawn = Counter(task for n in range(500) for task in sample_tasks(settings, counters(), LEVELS, n, 8))
     assert set(drawn) == {"gcd/middle", "lcm/middle"}
     assert drawn["gcd/middle"] / sum(drawn.values()) == pytest.approx(0.5, abs=0.05)
 
 
 def test_the_curriculum_chooses_the_level() -> None:
     at_hard = counters(curriculum={"gcd": FamilyProgress(level="hard"), "lcm": FamilyProgress(level="easy")})
-    drawn = {task for n in range(100) for task in sample_tasks(Settings(), at_hard, LEVELS, n)}
+    drawn = {task for n in range(100) for task in sample_tasks(Settings(), at_hard, LEVELS, n, 8)}
     assert drawn == {"gcd/middle", "gcd/hard", "lcm/easy"}
 
 
 def test_silo_means_own_groups_only() -> None:
-    assert silo_share(Settings(silo=True, mix="2/6")) == MixShare(8, 0)
-    assert silo_share(Settings(silo=False, mix="2/6")) == MixShare(2, 6)
+    assert share_of(Settings(silo=True, mix="2/6"), LARGE) == MixShare(8, 0)
+    assert share_of(Settings(silo=False, mix="2/6"), LARGE) == MixShare(2, 6)
+    assert share_of(Settings(silo=False, mix="2/6"), 2_000_000) == MixShare(8, 24)
 
 
 def test_a_round_moves_counters_on() -> None:
@@ -79,16 +82,22 @@ def test_recommended_rates_are_small_for_models_of_common_size() -> None:
 
 
 def test_a_family_begins_at_its_easiest_level() -> None:
-    tasks = {task for n in range(50) for task in sample_tasks(Settings(), counters(), LEVELS, n)}
+    tasks = {task for n in range(50) for task in sample_tasks(Settings(), counters(), LEVELS, n, 8)}
     assert tasks == {"gcd/easy", "lcm/easy"}
 
 
 def test_a_level_that_is_not_trained_any_more_starts_its_family_anew() -> None:
     stood = counters(curriculum={"gcd": FamilyProgress(level="hard"), "gone": FamilyProgress(level="easy")})
-    assert set(sample_tasks(Settings(), stood, {"gcd": ["middle"]}, 5)) == {"gcd/middle"}
+    assert set(sample_tasks(Settings(), stood, {"gcd": ["middle"]}, 5, 8)) == {"gcd/middle"}
 
 
 def test_a_smaller_micro_batch_than_what_once_fitted_is_taken() -> None:
     stood = counters(micro_batch=8)
     assert trainer_settings(Settings(micro_batch=16), 1, stood).micro_batch == 8
     assert trainer_settings(Settings(micro_batch=4), 1, stood).micro_batch == 4
+
+
+def test_tiny_models_take_more_groups_unless_the_user_says_otherwise() -> None:
+    assert len(plan_round(Settings(), counters(), LEVELS, 2_000_000).tasks) == 32
+    assert len(plan_round(Settings(), counters(), LEVELS, LARGE).tasks) == 8
+    assert len(plan_round(Settings(questions=5), counters(), LEVELS, 2_000_000).tasks) == 5
