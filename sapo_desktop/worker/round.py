@@ -83,6 +83,8 @@ class Engine(Protocol):
 class Swarm(Protocol):
     """Where answers are shared and drawn; nothing of it may hold a round up."""
 
+    async def questions(self, tasks: Sequence[str]) -> list[Question]: ...
+
     async def share(self, groups: Sequence[Group]) -> None: ...
 
     async def draw(self, groups: int, answers: int, *, strict: bool) -> Sequence[Foreign]: ...
@@ -112,9 +114,13 @@ async def run_round(
     """Play one round: questions, answers, marks, share, draw, mix, step. Without a swarm: in silo."""
     started = time.perf_counter()
 
-    # 1. SampleBatch. In silo the round is the slot: questions follow from seed and round alone.
+    # 1. SampleBatch. In silo the round is the slot: questions follow from seed and round alone. In the swarm they
+    # follow from our key, the time and a number used once, so that whoever draws our answers can ask them too.
     await watcher.phase("questions")
-    questions = await examiner.training_questions(plan.seed, plan.number, plan.tasks)
+    if swarm is None:
+        questions = await examiner.training_questions(plan.seed, plan.number, plan.tasks)
+    else:
+        questions = await swarm.questions(plan.tasks)
 
     # 2. Generate L answers to each question.
     await watcher.phase("generate")

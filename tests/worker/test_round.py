@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from sapo_desktop.core.mixing import MixShare
-from sapo_desktop.core.records import Completion, Group, Sampling
+from sapo_desktop.core.records import Completion, Group, Question, Sampling
 from sapo_desktop.worker.foreign import Foreign
 from sapo_desktop.worker.round import RoundPlan, RoundResult, round_seed, run_round
 from tests.worker.fakes import FakeEngine, FakeExaminer, FakeWatcher, mark, question
@@ -38,6 +38,9 @@ class FakeSwarm:
     def __init__(self, groups: int) -> None:
         self.groups = groups
         self.shared: list[Group] = []
+
+    async def questions(self, tasks: Sequence[str]) -> list[Question]:
+        return [question(task, 70 + place) for place, task in enumerate(tasks)]
 
     async def share(self, groups: Sequence[Group]) -> None:
         self.shared.extend(groups)
@@ -111,7 +114,7 @@ def test_seeds_differ_by_round_and_purpose_and_nothing_else() -> None:
 def test_a_round_in_the_swarm_shares_its_own_groups_and_trains_on_others() -> None:
     engine, swarm = FakeEngine(skill=1), FakeSwarm(groups=5)
     result = play(engine, swarm=swarm, share=MixShare(1, 2), solve_rates={"gcd/easy": 0.2})
-    assert len(swarm.shared) == 3
+    assert [group.question.text for group in swarm.shared] == ["gcd/easy 70", "lcm/easy 71", "gcd/easy 72"]
     assert (result.report.local_groups, result.report.external_groups) == (1, 2)
     assert result.report.swarm_reward == 0.5
     (batch,) = engine.batches

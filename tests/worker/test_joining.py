@@ -1,0 +1,145 @@
+"""Nodes that play rounds in a swarm, over real websockets with TLS; only model and examiner are stand-ins."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop.core.mixing import MixShare
+from sapo_desktop.core.records import Completion, Mark, Question, Sampling
+from sapo_desktop.engines.protocols import Generated
+from sapo_desktop.swarm import network
+from sapo_desktop.swarm.refusals import Reason, Refused
+from sapo_desktop.swarm.signing import Signer
+from sapo_desktop.worker.joining import Joined, Joining, group_check, join
+from sapo_desktop.worker.round import RoundPlan, RoundResult, run_round
+from tests.swarm.peers import group_body
+from tests.worker.fakes import FakeEngine, FakeWatcher
+from tests.worker.test_foreign import CATALOGUE, GCD, Encoder, Examiner, question, truth
+
+IDS = {"gcd/easy": GCD}
+
+
+class Marker(Examiner):
+    """Also sets the questions of a silo round, which nobody asks for here."""
+
+    async def training_questions(self, seed: int, slot: int, tasks: Sequence[str]) -> list[Question]:
+        raise AssertionError("in the swarm questions come from the member")
+
+    async def mark(
+        self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
+    ) -> list[list[Mark]]:
+        return await super().mark(questions, texts, strict=strict)
+
+
+class Solver(FakeEngine):
+    """Solves the first `skill` answers of each question."""
+
+    def __init__(self, skill: int) -> None:
+        super().__init__(skill)
+        self.seeds: list[int] = []
+
+    async def generate(
+        self, questions: Sequence[str], answers: int, sampling: Sampling, progress: Callable[[int, int], None]
+    ) -> Generated:
+        by_text = {question(seed).text: truth(seed) for seed in self.seeds}
+        rows = [
+            [
+                Completion(
+                    tokens=[1, 2],
+                    logprobs=[0.0, 0.0],
+                    text=f"<answer>{by_text[text] if place < self.skill else -1}</answer>",
+                    finish="stop",
+                )
+                for place in range(answers)
+            ]
+            for text in questions
+        ]
+        return Generated(prompt_tokens=[[9]] * len(rows), completions=rows, seconds=0.0, batch=8)
+
+
+class Seat:
+    """One node of the swarm."""
+
+    def __init__(self, folder: Path, name: int, skill: int) -> None:
+        folder.mkdir()
+        self.folder = folder
+        joining = Joining(
+            seed=name.to_bytes(32, "big"), instance=bytes([name]) * 16, folder=folder, catalogue=CATALOGUE, ids=IDS
+        )
+        self.engine = Solver(skill)
+        self.joined: Joined = join(joining, Marker(), Encoder(), lambda link, event: None)
+        asked = self.joined.member.questions
+
+        async def questions(tasks: Sequence[str]) -> list[Question]:
+            made = await asked(tasks)
+            self.engine.seeds = [one.seed for one in made]
+            return made
+
+        self.joined.member.questions = questions  # type: ignore[method-assign]
+
+    async def play(self, number: int) -> RoundResult:
+        plan = RoundPlan(
+            number=number,
+            seed=1,
+            tasks=("gcd/easy",) * 4,
+            share=MixShare(2, 2),
+            answers=4,
+            sampling=Sampling(),
+            strict=True,
+            solve_rates={"gcd/easy": 0.25},
+        )
+        self.joined.member.want(["gcd/easy"], 2)
+        return await run_round(plan, Marker(), self.engine, FakeWatcher(), self.joined.member)
+
+    @property
+    def key(self) -> str:
+        return self.joined.key.hex()
+
+
+async def until(holds: Callable[[], object]) -> None:
+    async with asyncio.timeout(20):
+        while not holds():
+            await asyncio.sleep(0.005)
+
+
+def test_two_nodes_and_a_relay_learn_from_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
+
+    async def scene() -> None:
+        skills = {"relay": 0, "weak": 1, "strong": 4}
+        relay, weak, strong = (Seat(tmp_path / name, n, skill) for n, (name, skill) in enumerate(skills.items(), 1))
+        tls = tmp_path / "tls"
+        tls.mkdir()
+        address = await relay.joined.listen("127.0.0.1", 0, tls)
+        for seat in (weak, strong):
+            seat.joined.dial([address])
+        await until(lambda: sum(link.session.is_open for link in relay.joined.network.exchange.links) == 2)
+        first = await weak.play(1)
+        assert (first.report.external_groups, first.report.swarm_reward) == (0, None)
+        assert "2 own groups filled up" in first.report.note
+        await strong.play(1)
+        await until(lambda: len(weak.joined.network.exchange.pool) >= 2)
+        second = await weak.play(2)
+        assert (second.report.local_groups, second.report.external_groups) == (2, 2)
+        assert {group.author for group in second.groups[2:]} == {strong.key}
+        assert second.report.swarm_reward == 1.0
+        # Right where we solve a quarter: 0.75 for each of four answers as long as our own but for their count of ids.
+        (external,) = {s.advantage for s in weak.engine.batches[-1] if s.external}
+        assert external > 0
+        await asyncio.gather(*(seat.joined.close() for seat in (relay, weak, strong)))
+
+    asyncio.run(scene())
+
+
+def test_the_door_knows_our_catalogue() -> None:
+    kept = next(f"{f.name}/{level.name}" for f in CATALOGUE.families for level in f.levels if not level.shared)
+    check = group_check(CATALOGUE, {GCD: "gcd/easy", b"k" * 32: kept})
+    check(group_body(Signer(bytes(32)), task=GCD))
+    for task, reason in ((b"k" * 32, Reason.UNUSED_TASK), (b"x" * 32, Reason.UNKNOWN_TASK)):
+        with pytest.raises(Refused) as refused:
+            check(group_body(Signer(bytes(32)), task=task))
+        assert refused.value.reason is reason
