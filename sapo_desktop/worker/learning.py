@@ -12,7 +12,7 @@ from random import Random
 
 import msgspec
 
-from sapo_desktop.core import curriculum
+from sapo_desktop.core import curriculum, guard
 from sapo_desktop.core.mixing import MixShare, mix_share
 from sapo_desktop.core.records import RoundReport, Sampling, TrainerSettings
 from sapo_desktop.core.settings import Settings
@@ -43,7 +43,7 @@ def plan_round(settings: Settings, counters: Counters, levels: Levels, parameter
         number=number,
         seed=counters.seed,
         tasks=sample_tasks(settings, counters, levels, number, groups),
-        share=share_of(settings, parameters),
+        share=_after_guard(share_of(settings, parameters), counters),
         answers=settings.answers,
         sampling=Sampling(
             temperature=settings.temperature,
@@ -53,6 +53,12 @@ def plan_round(settings: Settings, counters: Counters, levels: Levels, parameter
         strict=settings.reward == "strict",
         solve_rates=counters.solve_rates,
     )
+
+
+def _after_guard(share: MixShare, counters: Counters) -> MixShare:
+    """Fewer external groups where the guard took skill for lost to them; own ones stand in their place."""
+    external = guard.effective_external(counters.guard, share.external)
+    return MixShare(local=share.local + share.external - external, external=external)
 
 
 def groups_of(settings: Settings, parameters: int) -> int:
@@ -78,6 +84,18 @@ def sample_tasks(settings: Settings, counters: Counters, levels: Levels, number:
 def _draw_level(random: Random, order: Sequence[str], progress: curriculum.FamilyProgress | None) -> str:
     weights = curriculum.level_weights(order, progress)
     return random.choices([w.level for w in weights], weights=[w.weight for w in weights])[0]
+
+
+def levels_of_interest(settings: Settings, counters: Counters, levels: Levels) -> tuple[str, ...]:
+    """The tasks whose foreign groups are asked for: each family at the level it is trained at, one up and one down."""
+    progress = curriculum.current(counters.curriculum, levels) if settings.curriculum else {}
+    wanted = []
+    for family in sorted(levels):
+        order = levels[family]
+        weights = curriculum.level_weights(order, progress.get(family))
+        place = order.index(max(weights, key=lambda one: one.weight).level)
+        wanted += [f"{family}/{level}" for level in order[max(0, place - 1) : place + 2]]
+    return tuple(wanted)
 
 
 def after_round(counters: Counters, report: RoundReport, levels: Levels) -> tuple[Counters, list[curriculum.Move]]:

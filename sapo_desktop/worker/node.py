@@ -32,7 +32,7 @@ from sapo_desktop.worker.evaluation import Evaluator, Subject
 from sapo_desktop.worker.examiner import Examiner
 from sapo_desktop.worker.gate import Gate
 from sapo_desktop.worker.keeper import Keeper
-from sapo_desktop.worker.learning import Levels, after_round, plan_round
+from sapo_desktop.worker.learning import Levels, after_round, levels_of_interest, plan_round
 from sapo_desktop.worker.messages import (
     Answered,
     EvalFinished,
@@ -44,7 +44,7 @@ from sapo_desktop.worker.messages import (
     RoundFinished,
 )
 from sapo_desktop.worker.recovery import Recovery
-from sapo_desktop.worker.round import RoundResult, run_round
+from sapo_desktop.worker.round import RoundResult, Swarm, run_round
 from sapo_desktop.worker.validation import BASE_NUMBER, Validation
 
 log = logging.getLogger(__name__)
@@ -69,6 +69,7 @@ class Node:
         evaluator: Evaluator,
         keeper: Keeper,
         publish: Callable[[Event], None],
+        swarm: Swarm | None = None,
     ) -> None:
         self.settings = settings
         self.counters = counters
@@ -78,6 +79,8 @@ class Node:
         self.examiner = examiner
         self.evaluator = evaluator
         self.keeper = keeper
+        self.swarm = swarm
+        """Where answers are shared and drawn; None in silo."""
         self.phase: Phase = "waiting"
         self.round_in_hand = counters.round + 1
         self.rounds_left: int | None = None
@@ -233,8 +236,10 @@ class Node:
         """One round; None where it was discarded."""
         plan = plan_round(self.settings, self.counters, self.levels, self.engine.parameters)
         self.round_in_hand = plan.number
+        if self.swarm is not None:
+            self.swarm.want(levels_of_interest(self.settings, self.counters, self.levels), plan.share.external)
         self._round = asyncio.get_running_loop().create_task(
-            run_round(plan, self.examiner, self.engine, _Watcher(self))
+            run_round(plan, self.examiner, self.engine, _Watcher(self), self.swarm)
         )
         try:
             return await self._round

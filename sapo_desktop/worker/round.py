@@ -91,6 +91,8 @@ class Swarm(Protocol):
 
     def reward(self, tasks: Sequence[str]) -> float | None: ...
 
+    def want(self, tasks: Sequence[str], groups: int) -> None: ...
+
 
 class Progress(Protocol):
     """Told how many of how many answers are finished."""

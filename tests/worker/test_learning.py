@@ -11,6 +11,7 @@ from sapo_desktop.worker.checkpoints import Counters
 from sapo_desktop.worker.learning import (
     after_round,
     group_levels,
+    levels_of_interest,
     plan_round,
     recommended_learning_rate,
     sample_tasks,
@@ -101,3 +102,19 @@ def test_tiny_models_take_more_groups_unless_the_user_says_otherwise() -> None:
     assert len(plan_round(Settings(), counters(), LEVELS, 2_000_000).tasks) == 32
     assert len(plan_round(Settings(), counters(), LEVELS, LARGE).tasks) == 8
     assert len(plan_round(Settings(questions=5), counters(), LEVELS, 2_000_000).tasks) == 5
+
+
+def test_the_guard_takes_external_groups_away_and_own_ones_stand_in() -> None:
+    settings = Settings(silo=False, mix="4/4")
+    lost = counters(guard=GuardState(external_less=3))
+    assert plan_round(settings, counters(), LEVELS, LARGE).share == MixShare(4, 4)
+    assert plan_round(settings, lost, LEVELS, LARGE).share == MixShare(7, 1)
+
+
+def test_foreign_groups_are_wanted_at_the_level_trained_one_up_and_one_down() -> None:
+    levels = {"gcd": ["easy", "middle", "hard"], "bf": ["easy"]}
+    assert levels_of_interest(Settings(), counters(), levels) == ("bf/easy", "gcd/easy", "gcd/middle")
+    at_hard = counters(curriculum={"gcd": FamilyProgress(level="hard")})
+    assert levels_of_interest(Settings(), at_hard, levels) == ("bf/easy", "gcd/middle", "gcd/hard")
+    off = Settings(curriculum=False)
+    assert levels_of_interest(off, counters(), levels) == ("bf/easy", "gcd/easy", "gcd/middle", "gcd/hard")

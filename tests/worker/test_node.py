@@ -20,6 +20,7 @@ from sapo_desktop.worker.gate import Gate
 from sapo_desktop.worker.history import History
 from sapo_desktop.worker.keeper import Keeper
 from sapo_desktop.worker.node import Node
+from sapo_desktop.worker.round import Swarm
 from sapo_desktop.worker.write_budget import WriteBudget
 from tests.records import run_manifest
 from tests.worker.fakes import FakeEngine, FakeExaminer
@@ -33,7 +34,7 @@ class Scene:
 
     task: asyncio.Task[None]
 
-    def __init__(self, folder: Path, settings: Settings, bytes_a_day: float) -> None:
+    def __init__(self, folder: Path, settings: Settings, bytes_a_day: float, swarm: Swarm | None = None) -> None:
         self.events: list[m.Event] = []
         self.changed = asyncio.Event()
         self.engine = FakeEngine()
@@ -52,6 +53,7 @@ class Scene:
             evaluator=Evaluator(self.engine, self.examiner, bytes(32)),  # type: ignore[arg-type]
             keeper=self.keeper,
             publish=self.publish,
+            swarm=swarm,
         )
 
     def publish(self, event: m.Event) -> None:
@@ -77,9 +79,14 @@ class Scene:
 
 @contextlib.asynccontextmanager
 async def playing(
-    folder: Path, settings: Settings = SETTINGS, *, rounds: int | None = None, bytes_a_day: float = 1e9
+    folder: Path,
+    settings: Settings = SETTINGS,
+    *,
+    rounds: int | None = None,
+    bytes_a_day: float = 1e9,
+    swarm: Swarm | None = None,
 ) -> AsyncIterator[Scene]:
-    scene = Scene(folder, settings, bytes_a_day)
+    scene = Scene(folder, settings, bytes_a_day, swarm)
     scene.node.rounds_left = rounds
     scene.gate.move(Trigger.READY, "Training")
     scene.task = task = asyncio.create_task(scene.node.run())

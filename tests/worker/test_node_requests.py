@@ -12,7 +12,10 @@ from sapo_desktop.core.errors import HostDied, UsageError
 from sapo_desktop.core.state import NodeState, Trigger
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.gate import Gate
+from sapo_desktop.worker.learning import levels_of_interest
+from tests.worker.test_learning import LEVELS
 from tests.worker.test_node import SETTINGS, playing
+from tests.worker.test_round import FakeSwarm
 
 
 def test_a_node_that_gave_up_goes_on_where_it_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,5 +237,18 @@ def test_a_score_taken_between_step_and_end_of_a_round_names_that_round(tmp_path
             assert (await it.node.evaluate("last", "test")).round == 1
             it.engine.stepping.set()
             await it.until(m.RoundFinished)
+
+    asyncio.run(scene())
+
+
+def test_a_node_in_the_swarm_asks_shares_and_trains_on_others(tmp_path: Path) -> None:
+    async def scene() -> None:
+        settings = msgspec.structs.replace(SETTINGS, silo=False, mix="6/2")
+        async with playing(tmp_path, settings, rounds=2, swarm=(swarm := FakeSwarm(groups=1))) as it:
+            await it.until_state(NodeState.IDLE)
+            rounds = it.keeper.history.rounds().rounds
+            assert [(r.local_groups, r.external_groups, r.swarm_reward) for r in rounds] == [(7, 1, 0.5)] * 2
+            assert len(swarm.shared) == 16
+            assert swarm.wanted == (levels_of_interest(settings, it.node.counters, LEVELS), 2)
 
     asyncio.run(scene())

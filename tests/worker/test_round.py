@@ -59,6 +59,9 @@ class FakeSwarm:
     def reward(self, tasks: Sequence[str]) -> float:
         return 0.5
 
+    def want(self, tasks: Sequence[str], groups: int) -> None:
+        self.wanted = (tuple(tasks), groups)
+
 
 def test_a_round_goes_through_its_phases_in_order() -> None:
     watcher = FakeWatcher()
