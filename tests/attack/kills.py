@@ -50,6 +50,7 @@ class Terminal:
 
     def __init__(self, data: Path, seed: int, rounds: int) -> None:
         line = [sys.executable, "-m", "sapo_desktop", "run", "--silo", "--json", "--curriculum", "off"]
+        line += ["--set", "questions=8"]  # short rounds: more of them for each kill
         line += ["--seed", str(seed), "--rounds", str(rounds), "--data", str(data)]
         self.data = data
         self.process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)

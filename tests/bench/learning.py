@@ -65,9 +65,10 @@ def main() -> None:
     parser.add_argument("--record", type=Path, help="keep the result in this file")
     given = parser.parse_args()
     rounds, seeds = (3, given.seeds[:1]) if given.quick else (given.rounds, given.seeds)
+    settings = [*given.set, *(["questions=8"] if given.quick else [])]
     with tempfile.TemporaryDirectory() as scratch:
         out = given.out or Path(scratch)
-        curves = [run_seed(out / f"seed-{seed}", seed, rounds, given.set) for seed in seeds]
+        curves = [run_seed(out / f"seed-{seed}", seed, rounds, settings) for seed in seeds]
     for figure in figures(curves):
         show(figure, given.json)
     if given.record:
