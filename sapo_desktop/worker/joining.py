@@ -25,6 +25,7 @@ from sapo_desktop.swarm.session import Me
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.swarm.standing import Standing
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
+from sapo_desktop.tasks.charset import belongs
 from sapo_desktop.worker.foreign import Encoder, Examiner, Intake
 from sapo_desktop.worker.index_book import IndexBook
 from sapo_desktop.worker.member import Member, Membership
@@ -103,14 +104,16 @@ def join(joining: Joining, examiner: Examiner, encoder: Encoder, heard: Heard) -
 
 
 def group_check(catalogue: Catalogue, keys: Mapping[bytes, TaskKey]) -> Callable[[GroupBody], None]:
-    """What our catalogue says about a group before it enters the pool: Refused UNKNOWN_TASK, UNUSED_TASK."""
+    """What our catalogue says about a group before it enters the pool: Refused UNKNOWN_TASK, UNUSED_TASK, BAD_TEXT."""
 
     def check(body: GroupBody) -> None:
         task = keys.get(body.task)
         if task is None:
             raise Refused(Reason.UNKNOWN_TASK)
-        _, level = catalogue.find(task)
+        family, level = catalogue.find(task)
         if not level.shared:
             raise Refused(Reason.UNUSED_TASK, task)
+        if not all(belongs(answer.text, family.grammar) for answer in body.answers):
+            raise Refused(Reason.BAD_TEXT, "signs that no answer to this task needs")
 
     return check

@@ -22,6 +22,7 @@ from sapo_desktop.swarm.exchange import Exchange, Now
 from sapo_desktop.swarm.reward import Origin, RewardMeter, SwarmReward
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, family_of, level_of
+from sapo_desktop.tasks.charset import belongs
 from sapo_desktop.tasks.questions import SHARED_INDICES, question_seed
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.tasks.split import held_out_side
@@ -146,12 +147,13 @@ class Member:
         """A shared task, an index that peers accept, and texts within the limits: a group is never cut."""
         index = group.question.index
         texts = [completion.text for completion in group.completions]
+        grammar = self._catalogue.family(family_of(group.question.task)).grammar
         return (
             index is not None
             and index in SHARED_INDICES
             and self._is_shared(group.question.task)
             and 1 <= len(texts) <= limits.MAX_ANSWERS
-            and all(map(may_be_shared, texts))
+            and all(may_be_shared(text) and belongs(text, grammar) for text in texts)
             and sum(len(text.encode("utf-8")) for text in texts) <= limits.MAX_GROUP - limits.KIB
         )
 

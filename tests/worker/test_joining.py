@@ -12,6 +12,7 @@ from sapo_desktop.core.mixing import MixShare
 from sapo_desktop.core.records import Completion, Mark, Question, Sampling
 from sapo_desktop.engines.protocols import Generated
 from sapo_desktop.swarm import network
+from sapo_desktop.swarm.envelope import Answer
 from sapo_desktop.swarm.refusals import Reason, Refused
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.worker.joining import Joined, Joining, group_check, join
@@ -139,6 +140,9 @@ def test_the_door_knows_our_catalogue() -> None:
     kept = next(f"{f.name}/{level.name}" for f in CATALOGUE.families for level in f.levels if not level.shared)
     check = group_check(CATALOGUE, {GCD: "gcd/easy", b"k" * 32: kept})
     check(group_body(Signer(bytes(32)), task=GCD))
+    with pytest.raises(Refused) as refused:
+        check(group_body(Signer(bytes(32)), task=GCD, answers=[Answer(text="привет")]))
+    assert refused.value.reason is Reason.BAD_TEXT
     for task, reason in ((b"k" * 32, Reason.UNUSED_TASK), (b"x" * 32, Reason.UNKNOWN_TASK)):
         with pytest.raises(Refused) as refused:
             check(group_body(Signer(bytes(32)), task=task))

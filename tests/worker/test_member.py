@@ -126,6 +126,7 @@ def test_only_what_peers_take_is_shared(seats: tuple[Mesh, Seat, Seat]) -> None:
         text("x" * 5000),
         text("\x1b[2J"),
         text("\ud800"),
+        text("привет"),
         msgspec.structs.replace(good, completions=good.completions * 9),
         msgspec.structs.replace(good, completions=[text("é" * 2040).completions[0]] * 8),
     ]
