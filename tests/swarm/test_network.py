@@ -127,8 +127,9 @@ def test_a_link_comes_back_after_the_relay_was_away(monkeypatch: pytest.MonkeyPa
         again = Node(1)
         again.port = await again.network.listen("127.0.0.1", relay.port)
         await until(lambda: again.heard)
-        alice.share()
+        envelope = alice.share()
         await until(lambda: again.held)
+        assert again.held == [envelope]
         await asyncio.gather(again.network.close(), alice.network.close())
 
     asyncio.run(scene())
@@ -207,5 +208,6 @@ def test_who_does_not_read_is_cut_off_and_holds_up_nobody(monkeypatch: pytest.Mo
             wire = bob.network._wires[link]
             wire.put([bytes(limits.MAX_FRAME)] * 5)
             await until(lambda: not bob.network.exchange.links)
+            assert link not in bob.network._wires
 
     asyncio.run(scene())
