@@ -15,7 +15,7 @@ import msgspec
 from sapo_desktop.commands.context import Context, Node, call
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.records import RoundReport
-from sapo_desktop.terminal.json_lines import round_fields
+from sapo_desktop.terminal.json_lines import round_fields, swarm_fields
 from sapo_desktop.terminal.wording import amount, duration, percent
 from sapo_desktop.worker.messages import GetHistory, GetRollouts, GetStatus, History, Rollout, Rollouts, Status
 
@@ -26,6 +26,9 @@ CSV_COLUMNS = (
     "solved",
     "partial",
     "swarm_reward",
+    "swarm_low",
+    "swarm_high",
+    "swarm_peers",
     "local_groups",
     "external_groups",
     "zero_advantage_groups",
@@ -82,7 +85,8 @@ async def _write_csv(context: Context, node: Node, name: str) -> None:
         writer = csv.writer(stream)
         writer.writerow(CSV_COLUMNS)
         async for report in _rounds(node, 0):
-            writer.writerow([_csv_cell(getattr(report, column)) for column in CSV_COLUMNS])
+            cells = msgspec.structs.asdict(report) | swarm_fields(report.swarm_reward)
+            writer.writerow([_csv_cell(cells[column]) for column in CSV_COLUMNS])
             count += 1
     _say_written(context, name, amount(count, "round"))
 

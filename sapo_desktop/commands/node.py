@@ -8,6 +8,7 @@ from datetime import datetime
 from sapo_desktop.commands.context import Context, call
 from sapo_desktop.core.errors import NotRunning
 from sapo_desktop.terminal.json_lines import round_fields, share
+from sapo_desktop.terminal.swarm_words import swarm_line, swarm_lines
 from sapo_desktop.terminal.wording import amount, duration, parse_duration, parse_until, percent
 from sapo_desktop.worker.messages import Finish, GetStatus, Ok, Pause, Quit, Request, Resume, SetSilo, Status
 
@@ -63,7 +64,7 @@ async def quit_node(context: Context, args: Namespace) -> None:
 async def silo(context: Context, args: Namespace) -> None:
     on = args.switch == "on"
     reply = await context.ask(SetSilo(on=on), Ok)
-    _done(context, reply, "Silo is on: no network." if on else "Silo is off.")
+    _done(context, reply, "")
 
 
 async def _tell(context: Context, request: Request, words: str) -> None:
@@ -95,7 +96,8 @@ def _emit_status(context: Context, found: Status) -> None:
         rounds_left=found.rounds_left,
         silo=found.silo,
         mix=found.mix,
-        peers=found.peers,
+        peers=len(found.swarm.links),
+        swarm=swarm_line(found.swarm),
         model=found.model,
         seed=found.seed,
         device=found.device,
@@ -112,7 +114,7 @@ def _emit_status(context: Context, found: Status) -> None:
 
 
 def _status_lines(context: Context, found: Status) -> list[str]:
-    mode = "silo" if found.silo else f"swarm, {amount(found.peers, 'peer')}"
+    mode = "silo" if found.silo else f"swarm, {amount(len(found.swarm.links), 'peer')}"
     lines = [
         f"{found.reason}." if not found.reason.endswith((".", "!", "?")) else found.reason,
         f"Model     {found.model} on {found.device}, seed {found.seed}; {mode}; mix {found.mix}",
@@ -124,6 +126,8 @@ def _status_lines(context: Context, found: Status) -> list[str]:
         lines.append(
             f"Reward    {found.last.reward:.2f} in round {found.last.round}, {percent(found.last.solved)} solved"
         )
+    if not found.silo:
+        lines += swarm_lines(found.swarm)
     if found.best_validation is not None:
         lines.append(f"Held-out  base {percent(found.base_validation)}, best {percent(found.best_validation)}")
     if found.checkpoint is not None:

@@ -41,6 +41,7 @@ def build_parser() -> Parser:
     _model(commands)
     _records(commands)
     _settings(commands)
+    _swarm(commands)
     return parser
 
 
@@ -78,6 +79,12 @@ def _run(commands: Commands[Parser]) -> None:
     run = _command(commands, "run", "run:run", "play rounds and learn, with a live view; Ctrl-C ends")
     run.add_argument("--rounds", type=_positive, metavar="N", help="end after N rounds (default: until Ctrl-C)")
     run.add_argument("--silo", action="store_true", help="no network at all, for this run")
+    run.add_argument("--share", action="store_true", help="join the swarm and publish answers (CC0); asks once")
+    run.add_argument(
+        "--peer", metavar="URL", action="append", default=[], help="join by this peer, wss://HOST:PORT#KEY; repeatable"
+    )
+    run.add_argument("--listen", metavar="HOST:PORT", help="join, and take links here too")
+    run.add_argument("--treatment", metavar="NAME", help="how external groups are weighed: guarded, paper, ...")
     run.add_argument("--mix", metavar="I/J", help="own/external groups per step: 8/0, 6/2, 4/4, 2/6 or adaptive")
     run.add_argument("--model", metavar="ID", help="'starter', or a folder in transformers' layout")
     run.add_argument("--tasks", metavar="LIST", help="families to train on, by comma, with or without a level")
@@ -155,6 +162,31 @@ def _settings(commands: Commands[Parser]) -> None:
     reset = _command(actions, "reset", "settings:reset", "back to the defaults: the named settings, or --all")
     reset.add_argument("keys", metavar="KEY", nargs="*")
     reset.add_argument("--all", action="store_true", help="every setting")
+
+
+def _swarm(commands: Commands[Parser]) -> None:
+    actions = _group(commands, "peers", "peers:show", "list the linked peers, add, block or test one")
+    _command(actions, "list", "peers:show", "list the linked peers and what came over each link")
+    add = _command(actions, "add", "peers:add", "keep a link to a peer from now on")
+    add.add_argument("address", metavar="URL", help="wss://HOST:PORT#KEY")
+    remove = _command(actions, "remove", "peers:remove", "no longer keep a link to a peer")
+    remove.add_argument("address", metavar="URL")
+    for name, text in (("block", "have nothing to do with a peer"), ("unblock", "take a peer back")):
+        blocking = _command(actions, name, f"peers:{name}", text)
+        blocking.add_argument("key", metavar="KEY", help="its key (64 hex digits), or the first of them")
+    test = _command(actions, "test", "peers:test", "dial an address once and say who answers")
+    test.add_argument("address", metavar="URL")
+    actions = _group(commands, "identity", "identity:show", "show, export, import, protect or renew the identity")
+    _command(actions, "show", "identity:show", "show this node's public key and where its secret is kept")
+    for name, text in (
+        ("export", "write the identity to a file that a passphrase closes"),
+        ("import", "take over an exported identity"),
+    ):
+        moving = _command(actions, name, f"identity:{name}_", text)
+        moving.add_argument("file", metavar="FILE")
+    _command(actions, "new", "identity:new", "forget this identity and draw another")
+    _command(actions, "protect", "identity:protect", "keep the identity in a file that a passphrase closes")
+    _command(actions, "unlock", "identity:unlock", "open a protected identity for the running node")
 
 
 def _positive(text: str) -> int:

@@ -7,6 +7,7 @@ import time
 from argparse import Namespace
 from collections.abc import Mapping
 
+from sapo_desktop.commands.consent import record_consent
 from sapo_desktop.commands.context import Context
 from sapo_desktop.commands.settings import typed_values
 from sapo_desktop.commands.watch import Watch
@@ -16,11 +17,12 @@ from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.json_lines import share
 from sapo_desktop.terminal.summary import summary_lines
 from sapo_desktop.terminal.views import View, open_view
-from sapo_desktop.worker.messages import NO_SWARM
 
 
 async def run(context: Context, args: Namespace) -> None:
     overrides = run_overrides(args)
+    if args.share:
+        await record_consent(context)
     dashboard = Dashboard(str(context.folder), time.monotonic(), args.rounds)
     with open_view(context.out, dashboard) as view:
         drawing = asyncio.create_task(_draw(view))
@@ -44,16 +46,21 @@ async def run(context: Context, args: Namespace) -> None:
 def run_overrides(args: Namespace) -> dict[str, str]:
     """The settings of this run that the command line names, checked; the longer options win over `--set`."""
     values = typed_values(args.values)
-    for key in ("model", "seed", "tasks", "curriculum", "mix"):
+    for key in ("model", "seed", "tasks", "curriculum", "mix", "treatment", "listen"):
         if getattr(args, key) is not None:
             values[key] = str(getattr(args, key))
+    if args.peer:
+        values["peers"] = ", ".join(args.peer)
     if args.silo:
+        if outward := [f"--{name}" for name in ("peer", "listen", "share") if getattr(args, name)]:
+            raise UsageError(f"--silo means no network at all: leave out {', '.join(outward)}, or --silo.")
         if values.get("mix", "8/0") != "8/0":
             raise UsageError(f"--silo means no external groups: leave out --mix {values['mix']}, or --silo.")
-        values |= {"silo": "on", "mix": "8/0"}
-    parsed = {key: settings_file.parse_value(key, text) for key, text in values.items()}
-    if parsed.get("silo") is False:
-        raise UsageError(NO_SWARM)
+        values["silo"] = "on"
+    elif args.peer or args.listen or args.share:
+        values["silo"] = "off"
+    for key, text in values.items():
+        settings_file.parse_value(key, text)
     return values
 
 

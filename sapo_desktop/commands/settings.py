@@ -17,7 +17,7 @@ from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import NotRunning, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.worker.messages import NO_SWARM, GetSettings, Ok, ResetSettings, SetSettings, SettingsAre
+from sapo_desktop.worker.messages import GetSettings, Ok, ResetSettings, SetSettings, SettingsAre
 
 
 async def get(context: Context, args: Namespace) -> None:
@@ -67,8 +67,6 @@ def _read(context: Context) -> Settings:
 
 
 def _write(context: Context, settings: Settings) -> Ok:
-    if not settings.silo:
-        raise UsageError(NO_SWARM)
     settings_file.write(DataFolder.open(context.folder).settings, settings)
     return Ok(text="Saved.")
 

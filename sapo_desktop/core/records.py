@@ -146,6 +146,19 @@ class TaskMark(Record, frozen=True):
     reward: float
 
 
+class SwarmReward(Record, frozen=True):
+    """The measured reward of the swarm, never to be shown without its interval and count."""
+
+    value: float
+    low: float
+    high: float
+    """95% interval, bootstrapped over identities."""
+    peers: int
+    """Identities that it was measured on."""
+    tasks: dict[str, float]
+    """The median of each task."""
+
+
 class RoundReport(Record, frozen=True):
     """One finished round, as history keeps it and views show it."""
 
@@ -153,7 +166,7 @@ class RoundReport(Record, frozen=True):
     reward: float
     solved: float
     partial: float
-    swarm_reward: float | None
+    swarm_reward: SwarmReward | None
     local_groups: int
     external_groups: int
     zero_advantage_groups: int

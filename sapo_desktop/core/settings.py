@@ -12,6 +12,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from sapo_desktop.core.treatments import TreatmentName
+
 SETTINGS_VERSION = 1
 
 Mix = Literal["8/0", "6/2", "4/4", "2/6", "adaptive"]
@@ -45,7 +47,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Literal["strict", "partial"],
         Meta(description="strict: 1 if solved, else 0. partial: the marker's own score."),
     ] = "strict"
-    mix: Annotated[Mix, Meta(description="Own groups / external groups per training step.")] = "8/0"
+    mix: Annotated[
+        Mix, Meta(description="Own groups / external groups per step, scaled to its size; in silo all are own.")
+    ] = "4/4"
+    treatment: Annotated[
+        TreatmentName,
+        Meta(description="How external groups are weighed: guarded learns from right answers only, paper from all."),
+    ] = "guarded"
     method: Annotated[
         Literal["lora", "full"], Meta(description="Train a LoRA adapter, or all weights (tiny models).")
     ] = "lora"
@@ -66,6 +74,29 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = 40
     # being a good guest
     silo: Annotated[bool, Meta(description="No network at all.")] = True
+    share: Annotated[
+        bool, Meta(description="Publish own answers to the swarm: under CC0, for everybody, not to be called back.")
+    ] = False
+    peers: Annotated[
+        str, Meta(max_length=4000, description="Peers to keep links to, by comma: wss://HOST:PORT#KEY.")
+    ] = ""
+    listen: Annotated[
+        str, Meta(max_length=255, description="HOST:PORT to take links at; empty: this node only dials.")
+    ] = ""
+    announce: Annotated[
+        str,
+        Meta(max_length=255, description="Address to tell other peers, wss://HOST:PORT, so that they dial this node."),
+    ] = ""
+    blocked: Annotated[
+        str, Meta(max_length=7000, description="Keys of peers to have nothing to do with, by comma.")
+    ] = ""
+    private_addresses: Annotated[
+        bool, Meta(description="Take loopback and home addresses for as good as public ones: a swarm in one house.")
+    ] = False
+    label: Annotated[
+        str,
+        Meta(pattern=r"^[A-Za-z0-9._/-]{0,64}$", description="A name that stands beside shared answers; no secret."),
+    ] = ""
     threads: Annotated[int, Meta(ge=0, le=1024, description="Threads for computing; 0: half the cores.")] = 0
     low_priority: Annotated[bool, Meta(description="Give way to every other program.")] = True
     when_window_closes: Annotated[

@@ -117,6 +117,24 @@ class AddressBook:
         best = min(_preference(one) for one in due)
         return rng.choice(sorted((one.address for one in due if _preference(one) == best), key=str))
 
+    def next_unproven(self, linked: Collection[Address], unix_time: float, rng: Random) -> Address | None:
+        """An address that a peer told of and nobody here has reached yet, due for a try."""
+        busy = {str(address) for address in linked}
+        due = [
+            one.address
+            for name, one in self._known.items()
+            if one.source == "peer"
+            and one.reached is None
+            and name not in busy
+            and unix_time >= one.tried + _wait(one.failures)
+        ]
+        return rng.choice(sorted(due, key=str)) if due else None
+
+    def is_strangers(self, address: Address) -> bool:
+        """Whether only a peer's word stands for this address, and private ranges are not allowed."""
+        one = self._known.get(str(address))
+        return not self._private_allowed and (one is None or one.source == "peer")
+
     def tried(self, address: Address, unix_time: float, *, reached: bool) -> None:
         """Take note of what came of dialling, whoever it was that answered to the address's key."""
         one = self._known.get(str(address))

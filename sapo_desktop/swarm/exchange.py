@@ -15,6 +15,7 @@ from random import Random
 
 from sapo_desktop.swarm import events, held_filter, limits, serve
 from sapo_desktop.swarm import messages as m
+from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.clock import Clock
 from sapo_desktop.swarm.draw import Drawn, draw
 from sapo_desktop.swarm.envelope import GroupBody, Opened, open_envelope
@@ -63,6 +64,23 @@ class Link:
     unsent: deque[bytes] = field(default_factory=lambda: deque(maxlen=_MOST_OWN))
     """Own groups that this link was not offered yet, the oldest first."""
     goodbye: events.Closed | None = None
+    dialled: Address | None = None
+    """What we dialled; None where the peer did."""
+    opened: float = 0.0
+    """Monotonic seconds."""
+    traffic: Traffic = field(default_factory=lambda: Traffic())
+    refused: Refusals = field(default_factory=Refusals)
+
+
+@dataclass
+class Traffic:
+    """What went over one link."""
+
+    groups_in: int = 0
+    groups_out: int = 0
+    bytes_in: int = 0
+    bytes_out: int = 0
+    """Of frames; what TLS and TCP add is not counted."""
 
 
 class Exchange:
@@ -84,6 +102,8 @@ class Exchange:
         self.pool = Pool(own_key)
         self._shelf = Pool(b"", SHELF_BYTES)
         """Own groups and those published to us: what a WANT is answered from."""
+        self.blocked: frozenset[bytes] = frozenset()
+        """Keys that a person will have nothing to do with."""
         self._own_key = own_key
         self._network = network
         self._check = check
@@ -96,9 +116,9 @@ class Exchange:
 
     # -- links -------------------------------------------------------------------------------------------------
 
-    def attach(self, session: Session, tag: bytes) -> Link:
+    def attach(self, session: Session, tag: bytes, dialled: Address | None = None) -> Link:
         """A connection was made; its session is still to shake hands."""
-        link = Link(session, tag)
+        link = Link(session, tag, dialled=dialled)
         self.links.append(link)
         return link
 
@@ -111,6 +131,7 @@ class Exchange:
 
     def receive(self, link: Link, frame: bytes, now: Now) -> list[events.Event]:
         """Take a frame; returns the events that are not about groups, for whoever keeps addresses and statistics."""
+        link.traffic.bytes_in += len(frame)
         return [event for event in link.session.receive(frame, now.monotonic) if not self._handled(link, event, now)]
 
     def tick(self, now: Now) -> None:
@@ -151,8 +172,10 @@ class Exchange:
 
     def _handled(self, link: Link, event: events.Event, now: Now) -> bool:
         match event:
+            case events.Opened() if event.key in self.blocked:
+                link.goodbye = link.session.close("blocked", retry_after=86400)
             case events.Opened():
-                link.key, link.told = event.key, event
+                link.key, link.told, link.opened = event.key, event, now.monotonic
                 self.clock.heard(event.key, event.time, now.unix)
                 oldest = self.clock.slot(now.unix) + limits.OLDEST_SLOT
                 link.unsent.extend(group.envelope for group in self._own if group.body.slot >= oldest)
@@ -169,6 +192,7 @@ class Exchange:
                 self._serve(link, want, now)
             case events.RefusedMessage(reason):
                 self.refusals.add(reason)
+                link.refused.add(reason)
             case events.Closed():
                 link.goodbye = event
                 return False
@@ -188,6 +212,8 @@ class Exchange:
         opened = open_envelope(group.envelope, GroupBody, self._network)
         try:
             body = opened.body
+            if body.key in self.blocked:
+                raise Refused(Reason.SHUT_OUT)
             if published and body.key != link.key:
                 raise Refused(Reason.NOT_ITS_OWN)
             self.standing.admit(body.key, now.monotonic, now.unix, published=published)
@@ -204,12 +230,14 @@ class Exchange:
         relay, tag = (link.key, link.tag) if published or not group.relay else (group.relay, group.tag)
         path = Path(link.key, relay, tag)
         self.pool.add(opened, path, now.monotonic)
+        link.traffic.groups_in += 1
         if published and self._serves:
             self._shelf.add(opened, path, now.monotonic)
 
     def _refuse(self, link: Link, refused: Refused, now: Now) -> None:
         if refused.reason in OF_THE_AUTHOR and refused.author is not None:
             self.refusals.add(refused.reason)
+            link.refused.add(refused.reason)
             self.standing.charge(refused.author, refused.reason, now.monotonic, now.unix)
             if refused.author == link.key and self.standing.is_shut_out(link.key, now.monotonic):
                 link.goodbye = link.session.close(f"shut out: {refused.reason}", retry_after=3600)
@@ -228,6 +256,7 @@ class Exchange:
             batch = [link.unsent.pop() for _ in range(room)]
             while batch and not link.session.publish(batch, now.monotonic):
                 link.unsent.append(batch.pop())
+            link.traffic.groups_out += len(batch)
             if not batch:
                 return
 
@@ -249,6 +278,7 @@ class Exchange:
         groups = groups[: int(link.session.credit(now.monotonic)[0])]
         while not link.session.serve(want.ticket, groups, now.monotonic) and groups:
             groups.pop()
+        link.traffic.groups_out += len(groups)
 
 
 def _sourced(entry: Entry, own_key: bytes) -> m.Sourced:

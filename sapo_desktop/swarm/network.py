@@ -14,6 +14,7 @@ import hmac
 import http
 import logging
 import secrets
+import socket
 import ssl
 import time
 from collections import deque
@@ -60,15 +61,17 @@ class Network:
         most_links: more are turned away with a word.
     """
 
-    def __init__(self, exchange: Exchange, me: Me, heard: Heard, *, most_links: int = 2000) -> None:
+    def __init__(self, exchange: Exchange, me: Me, heard: Heard | None = None, *, most_links: int = 2000) -> None:
         self.exchange = exchange
         self._me = me
-        self._heard = heard
+        self.heard: Heard = heard or _nobody_listens
         self._most_links = most_links
         self._wires: dict[Link, _Wire] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: Server | None = None
         self._certificate = NO_TLS
+        self.pins: dict[str, bytes] = {}
+        """Keys proven first by peers whose address names none, by URL."""
         self._tag_secret = secrets.token_bytes(32)
         self._keep(self._tick())
 
@@ -98,6 +101,19 @@ class Network:
     def dial(self, address: Address) -> asyncio.Task[None]:
         """Keep a link to this address, for ever; cancel the task to give it up."""
         return self._keep(self._keep_link(address))
+
+    async def link(self, address: Address, *, named_by_stranger: bool = False, only_greet: bool = False) -> Link | None:
+        """One link from dialling to its end; None where there was no connection. Its `key` says whether it opened.
+
+        Args:
+            named_by_stranger: dial nothing but hosts on the public internet, whatever their names stand for.
+            only_greet: say goodbye once the peer has proven its key.
+        """
+        try:
+            return await self._dial_once(address, named_by_stranger=named_by_stranger, only_greet=only_greet)
+        except _NO_LINK as error:
+            log.info("A peer could not be reached: %s", type(error).__name__)
+            return None
 
     def publish(self, envelope: bytes) -> None:
         """Offer an own group to every link."""
@@ -129,28 +145,27 @@ class Network:
     async def _keep_link(self, address: Address) -> None:
         delay = _FIRST_DELAY
         while True:
-            began, wait = time.monotonic(), 0.0
-            try:
-                wait = await self._dial_once(address)
-            except _NO_LINK as error:
-                log.info("A peer could not be reached: %s", type(error).__name__)
+            began = time.monotonic()
+            link = await self.link(address)
+            wait = link.goodbye.retry_after if link and link.goodbye else 0.0
             if time.monotonic() - began > _LASTING:
                 delay = _FIRST_DELAY
             # Full jitter: a relay that comes back is not met by all of its peers in one second.
             await asyncio.sleep(max(wait, SystemRandom().uniform(0, delay)))
             delay = min(_LONGEST_DELAY, 2 * delay)
 
-    async def _dial_once(self, address: Address) -> float:
-        """One link from dialling to its end; returns the seconds after which to come back."""
-        async with connect(
-            address.url,
-            ssl=_client_tls(address),
-            user_agent_header=None,
-            **_options(),
-        ) as connection:
-            session = self._session("client", _peer_certificate(connection), address.key)
-            link = await self._converse(connection, session)
-        return link.goodbye.retry_after if link.goodbye else 0.0
+    async def _dial_once(self, address: Address, *, named_by_stranger: bool = False, only_greet: bool = False) -> Link:
+        options = _options()
+        if named_by_stranger:
+            options["host"] = await _public_host(address)
+            options["port"] = address.port
+        async with connect(address.url, ssl=_client_tls(address), user_agent_header=None, **options) as connection:
+            key = address.key or self.pins.get(address.url)
+            session = self._session("client", _peer_certificate(connection), key)
+            link = await self._converse(connection, session, dialled=address, only_greet=only_greet)
+        if link.key and address.key is None:
+            self.pins.setdefault(address.url, link.key)
+        return link
 
     async def _welcome(self, connection: ServerConnection) -> None:
         session = self._session("server", self._certificate, None)
@@ -171,9 +186,11 @@ class Network:
             expected_key=key,
         )
 
-    async def _converse(self, connection: Connection, session: Session) -> Link:
+    async def _converse(
+        self, connection: Connection, session: Session, *, dialled: Address | None = None, only_greet: bool = False
+    ) -> Link:
         """Read until either side ends the link; then say what is left to say."""
-        link = self.exchange.attach(session, self._tag(connection))
+        link = self.exchange.attach(session, self._tag(connection), dialled)
         wire = self._wires[link] = _Wire(connection, session)
         writer = asyncio.create_task(wire.write())
         try:
@@ -185,6 +202,8 @@ class Network:
                 else:
                     told = self.exchange.receive(link, frame, now())
                 self._tell(link, told)
+                if only_greet and session.is_open:
+                    link.goodbye = session.close("only a greeting")
                 self._flush(link)
         except ConnectionClosed:
             log.debug("A link ended.")
@@ -200,12 +219,14 @@ class Network:
         for event in told:
             if isinstance(event, Opened):
                 log.info("A link opened.")
-            self._heard(link, event)
+            self.heard(link, event)
 
     def _flush(self, link: Link) -> None:
         wire = self._wires.get(link)
         if wire is not None:
-            wire.put(link.session.take())
+            frames = link.session.take()
+            link.traffic.bytes_out += sum(map(len, frames))
+            wire.put(frames)
 
     def _flush_all(self) -> None:
         for link in list(self._wires):
@@ -279,6 +300,10 @@ class _Wire:
             self._ending = loop.call_later(_PARTING_SECONDS, self._connection.transport.abort)
 
 
+def _nobody_listens(link: Link, event: Event) -> None:
+    """Until somebody is to be told."""
+
+
 def now() -> Now:
     """This instant, for the exchange."""
     return Now(time.monotonic(), time.time())
@@ -315,6 +340,17 @@ def _client_tls(address: Address) -> ssl.SSLContext | None:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     return context
+
+
+async def _public_host(address: Address) -> str:
+    """An IP address that the host's name stands for. OSError unless all of them are on the public internet: a
+    stranger must not aim us at our own network by a name."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    hosts = [str(sockaddr[0]) for *_, sockaddr in found]
+    if not hosts or not all(Address(host, address.port).is_public for host in hosts):
+        raise OSError("a stranger's address leads to a private network")
+    return hosts[0]
 
 
 def _peer_certificate(connection: ClientConnection) -> bytes:

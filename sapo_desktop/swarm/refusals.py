@@ -102,8 +102,8 @@ class Refusals:
     def __init__(self) -> None:
         self._counts: Counter[Reason] = Counter()
 
-    def add(self, reason: Reason) -> None:
-        self._counts[reason] += 1
+    def add(self, reason: Reason, count: int = 1) -> None:
+        self._counts[reason] += count
 
     def __getitem__(self, reason: Reason) -> int:
         return self._counts[reason]
@@ -111,9 +111,9 @@ class Refusals:
     def __iter__(self) -> Iterator[tuple[Reason, int]]:
         return iter(sorted(self._counts.items()))
 
-    def by_kind(self) -> dict[Kind, dict[str, int]]:
+    def by_kind(self) -> dict[str, dict[str, int]]:
         """As `status --json` shows them: kind -> reason -> count."""
-        shown: dict[Kind, dict[str, int]] = {"invalid": {}, "unverifiable": {}, "ignored": {}}
+        shown: dict[str, dict[str, int]] = {"invalid": {}, "unverifiable": {}, "ignored": {}}
         for reason, count in self:
             shown[kind_of(reason)][reason.value] = count
         return shown

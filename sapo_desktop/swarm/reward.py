@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 from random import Random
 from typing import NamedTuple
 
-from sapo_desktop.core.records import Record
+from sapo_desktop.core.records import SwarmReward
 
 TAG_WEIGHT = 4.0
 """The most that the identities under one tag weigh together."""
@@ -26,19 +26,6 @@ _GROUPS_PER_IDENTITY = 16
 _MOST_IDENTITIES = 2000
 """Per task; the longest silent go first."""
 _RESAMPLES = 200
-
-
-class SwarmReward(Record, frozen=True):
-    """The measured reward of the swarm, never to be shown without its interval and count."""
-
-    value: float
-    low: float
-    high: float
-    """95% interval, bootstrapped over identities."""
-    peers: int
-    """Identities that it was measured on."""
-    tasks: dict[str, float]
-    """The median of each task."""
 
 
 class Origin(NamedTuple):

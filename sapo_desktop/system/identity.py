@@ -100,7 +100,7 @@ class Keeper:
     def create(self, passphrase: str | None = None) -> Identity:
         """A new identity in place of any before: in the keyring, with a passphrase in the file, else for this
         session."""
-        return self.keep(random(32), passphrase)
+        return self.keep(fresh_seed(), passphrase)
 
     def keep(self, seed: bytes, passphrase: str | None = None) -> Identity:
         """Keep this seed (32 bytes), as `create` does."""
@@ -128,6 +128,12 @@ class Keeper:
         with _keyring_errors():
             if backend.get_password(SERVICE, self._node_id) is not None:
                 backend.delete_password(SERVICE, self._node_id)
+
+
+def fresh_seed() -> bytes:
+    """32 secret bytes that nobody had before."""
+    seed: bytes = random(32)
+    return seed
 
 
 def seal(seed: bytes, passphrase: str) -> bytes:

@@ -132,7 +132,12 @@ class Dashboard:
     def greet(self, status: Status, earlier: Sequence[RoundReport] = ()) -> None:
         """Take what the node says about itself when a view attaches, and the rounds finished before."""
         self.model, self.mix, self.device = one_line(status.model), status.mix, one_line(status.device)
-        self.version, self.seed, self.silo, self.peers = status.version, status.seed, status.silo, status.peers
+        self.version, self.seed, self.silo, self.peers = (
+            status.version,
+            status.seed,
+            status.silo,
+            len(status.swarm.links),
+        )
         self.state, self.reason = status.state, one_line(status.reason)
         self.round, self.phase = status.round, status.phase
         self.base, self.best = status.base_validation, status.best_validation

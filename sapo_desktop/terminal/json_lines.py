@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from sapo_desktop.core.records import EvalReport, RoundReport
+from sapo_desktop.core.records import EvalReport, RoundReport, SwarmReward
 from sapo_desktop.terminal.output import JsonValue, Output
 from sapo_desktop.worker.messages import (
     Answered,
@@ -24,13 +24,25 @@ def share(value: float | None) -> float | None:
     return None if value is None else round(value, 6)
 
 
+def swarm_fields(measured: SwarmReward | None) -> Fields:
+    """The swarm's reward with its 95% interval and the count of peers that it was measured on; nulls without it."""
+    if measured is None:
+        return {"swarm_reward": None, "swarm_low": None, "swarm_high": None, "swarm_peers": 0}
+    return {
+        "swarm_reward": share(measured.value),
+        "swarm_low": share(measured.low),
+        "swarm_high": share(measured.high),
+        "swarm_peers": measured.peers,
+    }
+
+
 def round_fields(report: RoundReport) -> Fields:
     return {
         "round": report.round,
         "reward": share(report.reward),
         "solved": share(report.solved),
         "partial": share(report.partial),
-        "swarm_reward": share(report.swarm_reward),
+        "swarm_reward": None,  # filled below; stands here for the order that docs/commands.md promises
         "local_groups": report.local_groups,
         "external_groups": report.external_groups,
         "seconds": round(report.seconds, 3),
@@ -38,6 +50,7 @@ def round_fields(report: RoundReport) -> Fields:
         "step": report.step is not None and not report.step.skipped,
         "checkpoint": report.checkpoint,
         "note": report.note,
+        **swarm_fields(report.swarm_reward),
     }
 
 

@@ -38,6 +38,7 @@ from sapo_desktop.worker.keeper import Keeper
 from sapo_desktop.worker.learning import group_levels, trainer_settings
 from sapo_desktop.worker.manifest import RunManifest, differs, manifest_of
 from sapo_desktop.worker.node import Node
+from sapo_desktop.worker.swarm_side import Surroundings, SwarmSide
 from sapo_desktop.worker.write_budget import DAY, WriteBudget
 
 Publish = Callable[[m.Event], None]
@@ -49,7 +50,22 @@ class _Hosts:
     examiner: Host
 
 
-async def assemble(folder: DataFolder, settings: Settings, catalogue: Catalogue, publish: Publish, said: str) -> Node:
+@dataclass(frozen=True)
+class Assembled:
+    """A node, and its side of the swarm, which has not joined yet."""
+
+    node: Node
+    side: SwarmSide
+
+    async def close(self) -> None:
+        """Leave the swarm, end the hosts, keep what is finished."""
+        await self.side.close()
+        await self.node.close()
+
+
+async def assemble(
+    folder: DataFolder, settings: Settings, catalogue: Catalogue, publish: Publish, said: str
+) -> Assembled:
     """A node that is ready for its first round, or for the one after its newest checkpoint.
 
     `said`: what reading the settings had to say, or nothing.
@@ -72,7 +88,8 @@ async def assemble(folder: DataFolder, settings: Settings, catalogue: Catalogue,
         )
         engine = Engine(hosts.engine, plan)
         key = _catalogue_key(catalogue)
-        examiner = Examiner(hosts.examiner, KeptIds(folder.cache / "task-ids.json", key))
+        kept_ids = KeptIds(folder.cache / "task-ids.json", key)
+        examiner = Examiner(hosts.examiner, kept_ids)
         node = Node(
             settings=settings,
             counters=counters,
@@ -90,7 +107,8 @@ async def assemble(folder: DataFolder, settings: Settings, catalogue: Catalogue,
     except BaseException:
         await asyncio.gather(hosts.engine.stop(), hosts.examiner.stop())
         raise
-    return node
+    around = Surroundings(folder, catalogue, examiner, engine, kept_ids, bytes.fromhex(counters.instance))
+    return Assembled(node, SwarmSide(around, node.say, node.enter))
 
 
 def _keeper(folder: DataFolder, settings: Settings) -> Keeper:

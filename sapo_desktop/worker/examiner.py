@@ -148,6 +148,11 @@ class Examiner:
             self._kept.write(self._task_ids)
         return self._task_ids
 
+    def learn_ids(self, ids: Mapping[str, bytes]) -> None:
+        """Take over task ids that another examiner of this catalogue computed."""
+        self._task_ids = {**self._task_ids, **ids}
+        self._kept.write(self._task_ids)
+
     @property
     def known_ids(self) -> Mapping[str, bytes]:
         """The task ids that are known without asking."""

@@ -8,10 +8,12 @@ our round nothing.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from sapo_desktop.core.errors import HostError
 from sapo_desktop.core.records import Completion, Group, Mark, Question
 from sapo_desktop.engines.protocols import Encoded
 from sapo_desktop.swarm.envelope import Answer, GroupBody, open_envelope
@@ -22,6 +24,8 @@ from sapo_desktop.tasks.extraction import CLOSE, OPEN
 from sapo_desktop.tasks.questions import question_seed
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.tasks.split import held_out_side
+
+log = logging.getLogger(__name__)
 
 SHORTEST_REASONING = 256
 """Characters of reasoning that are always let through."""
@@ -91,9 +95,15 @@ class Intake:
     async def take(self, entries: Sequence[Entry], answers: int, *, strict: bool) -> list[Foreign]:
         """The groups of these entries, each cut to at most `answers` answers; fewer than entries where some are not
         fit."""
-        drawn = await self._regenerate(entries, answers)
-        texts = [[answer.text for answer in one.answers] for one in drawn]
-        marks = await self._examiner.mark([one.question for one in drawn], texts, strict=strict)
+        try:
+            drawn = await self._regenerate(entries, answers)
+            texts = [[answer.text for answer in one.answers] for one in drawn]
+            marks = await self._examiner.mark([one.question for one in drawn], texts, strict=strict)
+        except HostError as error:
+            # Its host is started again at the next draw; a round never waits for foreign work that goes wrong.
+            log.warning("The examiner for foreign answers failed: %s", error)
+            self._refusals.add(Reason.TIMED_OUT, len(entries))
+            return []
         timely = []
         for one, row in zip(drawn, marks, strict=True):
             if any(mark.verdict == "timeout" for mark in row):

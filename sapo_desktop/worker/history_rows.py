@@ -32,7 +32,7 @@ def insert_round(db: sqlite3.Connection, run: int, report: RoundReport, now: flo
             report.reward,
             report.solved,
             report.partial,
-            report.swarm_reward,
+            report.swarm_reward.value if report.swarm_reward else None,
             report.local_groups,
             report.external_groups,
             report.seconds,

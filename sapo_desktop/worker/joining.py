@@ -7,18 +7,19 @@ Left out: the round (worker/round.py uses the member), the identity's keeping (s
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import sapo_desktop
 from sapo_desktop.core.hashing import digest
 from sapo_desktop.swarm.address import Address
-from sapo_desktop.swarm.certificate import self_signed, server_context
+from sapo_desktop.swarm.address_book import AddressBook
+from sapo_desktop.swarm.certificate import server_context
 from sapo_desktop.swarm.envelope import GroupBody
-from sapo_desktop.swarm.events import Event
-from sapo_desktop.swarm.exchange import Exchange, Link
+from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.handshake import NO_TLS
+from sapo_desktop.swarm.links import FOUND_LINKS, Links, Memory
 from sapo_desktop.swarm.network import Network
 from sapo_desktop.swarm.refusals import Reason, Refused
 from sapo_desktop.swarm.session import Me
@@ -30,77 +31,117 @@ from sapo_desktop.worker.foreign import Encoder, Examiner, Intake
 from sapo_desktop.worker.index_book import IndexBook
 from sapo_desktop.worker.member import Member, Membership
 
+LEAF_LINKS = 256
+"""Links of a node that is no relay, both ways together."""
 PUBLIC_SWARM = digest(b"sapo/network/1", b"public")
 """The network id of the open swarm (32 bytes)."""
-Heard = Callable[[Link, Event], None]
 
 
 @dataclass(frozen=True)
-class Joining:
-    """What a node brings along.
+class Identified:
+    """Who joins what: all that a relay needs too.
 
-    `ids`: task id by local key, of every task in the catalogue. `folder`: private, for certificate and index book.
+    `ids`: task id by local key, of every task in the catalogue. `folder`: private, for certificate, index book and
+    what is remembered of peers. `book_secret`: 32 bytes that no peer knows.
     """
 
     seed: bytes
-    instance: bytes
     folder: Path
     catalogue: Catalogue
     ids: Mapping[TaskKey, bytes]
+    book_secret: bytes
     network: bytes = PUBLIC_SWARM
+    private_addresses: bool = False
+
+
+@dataclass(frozen=True)
+class Joining(Identified):
+    """What a node brings along beside. `lengths`: see Intake."""
+
+    instance: bytes = bytes(16)
     label: str = ""
     lengths: Mapping[TaskKey, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Joined:
-    """A member with its links."""
+class Linked:
+    """The sockets of a node or relay, with what keeps and finds links."""
 
-    member: Member
     network: Network
-    key: bytes
+    links: Links
+    signer: Signer
+    network_id: bytes
 
-    async def listen(self, host: str, port: int, folder: Path | None) -> Address:
-        """Take links too; with a folder over TLS with the certificate that lies there, or is made there.
+    async def listen(self, host: str, port: int, tls: tuple[Path, Path] | None) -> Address:
+        """Take links too; over TLS with the certificate and key of these files. Returns the address to be dialled.
 
         Raises:
-            OSError: the port cannot be had.
+            OSError, ssl.SSLError: the port cannot be had, or the files not be used.
         """
-        context, certificate = (None, NO_TLS) if folder is None else server_context(*self_signed(folder))
+        context, certificate = (None, NO_TLS) if tls is None else server_context(*tls)
         found = await self.network.listen(host, port, tls=context, certificate=certificate)
-        return Address(host, found, tls=context is not None, key=self.key)
-
-    def dial(self, addresses: Sequence[Address]) -> None:
-        """Keep links to these peers."""
-        for address in addresses:
-            self.network.dial(address)
+        return Address(host, found, tls=context is not None, key=self.signer.key)
 
     async def close(self) -> None:
         """Say goodbye and end every link."""
+        await self.links.close()
         await self.network.close()
 
 
-def join(joining: Joining, examiner: Examiner, encoder: Encoder, heard: Heard) -> Joined:
-    """Become a member; nobody is linked to yet. Must be called where an event loop runs."""
-    signer = Signer(joining.seed)
-    shared = sorted(joining.ids.values())
+@dataclass(frozen=True)
+class Joined(Linked):
+    """A member with its links."""
+
+    member: Member
+
+    @property
+    def key(self) -> bytes:
+        return self.signer.key
+
+
+def link_up(identified: Identified, *, most_links: int = LEAF_LINKS, found_links: int = FOUND_LINKS) -> Linked:
+    """Sockets, pool and address book of an identity, linked to nobody yet. Called where an event loop runs."""
+    signer = Signer(identified.seed)
+    shared = sorted(identified.ids.values())
     me = Me(
         signer=signer,
-        network=joining.network,
+        network=identified.network,
         tasks=tuple(shared),
         catalogue=digest(*shared),
         program=f"sapo-desktop/{sapo_desktop.__version__}",
     )
-    keys = {identity: task for task, identity in joining.ids.items()}
+    path = identified.folder / "peers.json"
+    memory = Memory.read(path)
     # Draws and tickets must not be foreseen by those who fill the pool.
     exchange = Exchange(
-        signer.key, joining.network, group_check(joining.catalogue, keys), Standing(), random.SystemRandom()
+        signer.key,
+        identified.network,
+        group_check(identified.catalogue, _keys(identified)),
+        Standing(memory.known_since()),
+        random.SystemRandom(),
     )
-    network = Network(exchange, me, heard)
-    intake = Intake(examiner, encoder, joining.catalogue, keys, joining.network, exchange.refusals, joining.lengths)
-    membership = Membership(signer, joining.network, joining.instance, joining.ids, joining.label)
+    book = AddressBook(signer.key, identified.book_secret, private_allowed=identified.private_addresses)
+    network = Network(exchange, me, most_links=most_links)
+    links = Links(network, book, identified.network, path, memory, found_links=found_links)
+    network.heard = links.heard
+    return Linked(network, links, signer, identified.network)
+
+
+def join(joining: Joining, own: Examiner, foreign: Examiner, encoder: Encoder) -> Joined:
+    """Become a member; nobody is linked to yet. `own` sets our questions, `foreign` works on what others sent."""
+    linked = link_up(joining)
+    exchange = linked.network.exchange
+    intake = Intake(
+        foreign, encoder, joining.catalogue, _keys(joining), joining.network, exchange.refusals, joining.lengths
+    )
+    membership = Membership(linked.signer, joining.network, joining.instance, joining.ids, joining.label)
     book = IndexBook(joining.folder / "question-indices.json")
-    return Joined(Member(membership, network, examiner, intake, book, joining.catalogue), network, signer.key)
+    member = Member(membership, linked.network, own, intake, book, joining.catalogue)
+    return Joined(linked.network, linked.links, linked.signer, linked.network_id, member)
+
+
+def _keys(identified: Identified) -> dict[bytes, TaskKey]:
+    return {identity: task for task, identity in identified.ids.items()}
 
 
 def group_check(catalogue: Catalogue, keys: Mapping[bytes, TaskKey]) -> Callable[[GroupBody], None]:

@@ -51,6 +51,7 @@ def plan_round(settings: Settings, counters: Counters, levels: Levels, parameter
             seed=round_seed(counters.seed, number, "sampling"),
         ),
         strict=settings.reward == "strict",
+        treatment=settings.treatment,
         solve_rates=counters.solve_rates,
     )
 
@@ -138,9 +139,9 @@ def recommended_questions(parameters: int) -> int:
 def recommended_learning_rate(method: str, parameters: int) -> float:
     """Adam's learning rate where the user names none.
 
-    Models of common size take 1e-5 to 2e-5 with LoRA (LoRA Without Regret); tiny ones bear far more. At 2e-3 the
-    starter forgot more than it learned (docs/starter.md).
+    Models of common size take 1e-5 to 2e-5 with LoRA (LoRA Without Regret); tiny ones bear far more with the
+    larger rounds that they take (docs/starter.md).
     """
     if parameters > TINY_PARAMETERS:
         return 2e-5 if method == "lora" else 2e-6
-    return 5e-4 if method == "lora" else 1e-4
+    return 2e-3 if method == "lora" else 4e-4

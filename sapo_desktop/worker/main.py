@@ -29,11 +29,11 @@ from sapo_desktop.system import processes
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker import messages as m
-from sapo_desktop.worker.assembly import assemble
+from sapo_desktop.worker.assembly import Assembled, assemble
 from sapo_desktop.worker.channel import ControlServer
 from sapo_desktop.worker.lock import FolderLock
-from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.requests import Requests
+from sapo_desktop.worker.swarm_side import check
 
 log = logging.getLogger("sapo_desktop.worker")
 
@@ -84,6 +84,7 @@ async def _work(options: Options) -> int:
     with FolderLock(folder):
         read = settings_file.read(folder.settings, time.time())
         settings = settings_file.apply(read.settings, options.overrides)
+        check(settings)
         if settings.low_priority:
             processes.set_low_priority()
         worker = Worker(folder, settings, options)
@@ -132,19 +133,21 @@ class Worker:
         if error is not None:
             self._ready.set_exception(error)
             return self._stopped(self._ready.exception())
-        node = building.result()
+        assembled = building.result()
         try:
-            return await self._serve(node, ending)
+            return await self._serve(assembled, ending)
         finally:
-            await node.close()
+            await assembled.close()
 
-    async def _serve(self, node: Node, ending: asyncio.Task[bool]) -> int:
+    async def _serve(self, assembled: Assembled, ending: asyncio.Task[bool]) -> int:
+        node = assembled.node
         if self._options.begin:
             node.rounds_left = self._options.rounds
             node.gate.move(Trigger.READY, f"Training round {node.counters.round + 1}")
         else:
             node.gate.move(Trigger.READY_IDLE, "Ready")
-        self._ready.set_result(self._requests(node))
+        self._ready.set_result(self._requests(assembled))
+        await assembled.side.follow(self._settings)
         playing = asyncio.create_task(node.run())
         await asyncio.wait({playing, ending}, return_when=asyncio.FIRST_COMPLETED)
         failure = playing.exception() if playing.done() else None
@@ -167,9 +170,10 @@ class Worker:
         self._server.publish(m.Stopping(failed=True, reason=f"A bug: {type(error).__name__}: {error}"))
         return 1
 
-    def _requests(self, node: Node) -> Requests:
+    def _requests(self, assembled: Assembled) -> Requests:
         return Requests(
-            node,
+            assembled.node,
+            assembled.side,
             catalogue=self._catalogue,
             settings_path=self._folder.settings,
             overrides=self._options.overrides,

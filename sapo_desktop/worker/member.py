@@ -15,11 +15,11 @@ from typing import Protocol
 import msgspec
 
 from sapo_desktop.core.errors import TaskError
-from sapo_desktop.core.records import Group, Question
+from sapo_desktop.core.records import Group, Question, SwarmReward
 from sapo_desktop.swarm import limits
 from sapo_desktop.swarm.envelope import Answer, GroupBody, may_be_shared, seal
 from sapo_desktop.swarm.exchange import Exchange, Now
-from sapo_desktop.swarm.reward import Origin, RewardMeter, SwarmReward
+from sapo_desktop.swarm.reward import Origin, RewardMeter
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, family_of, level_of
 from sapo_desktop.tasks.charset import belongs
@@ -57,6 +57,17 @@ class Membership:
     label: str = ""
 
 
+@dataclass
+class Counts:
+    """Groups since this node joined."""
+
+    published: int = 0
+    drawn: int = 0
+    """Out of the pool, fit or not."""
+    taken: int = 0
+    """Of those, fit for training."""
+
+
 class Member:
     """The swarm's side of every round of one node."""
 
@@ -77,6 +88,10 @@ class Member:
         self._catalogue = catalogue
         self._meter = RewardMeter()
         self._rng = random.SystemRandom()
+        self.sharing = False
+        """Whether the owner of this node consented to publishing its answers."""
+        self._has_left = False
+        self.counts = Counts()
         self.one_source = False
         """Whether the last draw came by the only link there is."""
 
@@ -103,18 +118,21 @@ class Member:
 
     async def share(self, groups: Sequence[Group]) -> None:
         """Publish the groups that may travel, in random order: what has no room later was not chosen by its mark."""
+        if not self.sharing or self._has_left:
+            return
         chosen = [group for group in groups if self._may_travel(group)]
         self._rng.shuffle(chosen)
         for group in chosen:
             answered, published = self._book.publish(group.question.slot, group.question.task)
             self._outlet.publish(seal(self._me.signer, self._body(group, answered, published)))
+            self.counts.published += 1
 
     async def draw(self, groups: int, answers: int, *, strict: bool) -> list[Foreign]:
         """Up to `groups` groups of others, made again and marked by us, one of an author at a time."""
         drawn: list[Foreign] = []
         for _ in range(_DRAWS):
             missing = groups - len(drawn)
-            if missing <= 0:
+            if missing <= 0 or self._has_left:
                 break
             entries, self.one_source = self._outlet.exchange.draw(missing, _now())
             if not entries:
@@ -123,7 +141,13 @@ class Member:
             for foreign in taken:
                 self._observe(foreign)
             drawn += taken
+            self.counts.drawn += len(entries)
+            self.counts.taken += len(taken)
         return drawn
+
+    def leave(self) -> None:
+        """A round in hand ends without the swarm: from now on nothing is shared and nothing drawn."""
+        self._has_left = True
 
     def want(self, tasks: Sequence[TaskKey], groups: int) -> None:
         """From now on ask peers for groups of these tasks, for rounds that draw `groups` each."""
@@ -133,10 +157,6 @@ class Member:
     def measured(self, tasks: Sequence[TaskKey]) -> SwarmReward | None:
         """The swarm's reward on these tasks with its interval and count."""
         return self._meter.estimate(set(tasks), (), time.monotonic(), seed=1)
-
-    def reward(self, tasks: Sequence[TaskKey]) -> float | None:
-        measured = self.measured(tasks)
-        return measured.value if measured else None
 
     def _seed(self, task: TaskKey, slot: int, index: int) -> int:
         return question_seed(

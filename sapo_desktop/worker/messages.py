@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from sapo_desktop.core.records import EvalReport, Mark, RoundReport
+from sapo_desktop.core.records import EvalReport, Mark, RoundReport, SwarmReward
 from sapo_desktop.core.settings import Settings
 
 
@@ -56,11 +56,27 @@ class Quit(Message, frozen=True):
     finish_round: bool = False
 
 
-NO_SWARM = "This version works in silo only: there is no swarm to join yet."
-
-
 class SetSilo(Message, frozen=True):
     on: bool
+
+
+class TestPeer(Message, frozen=True):
+    """Dial an address once and say who answers there."""
+
+    address: str
+
+
+class GetIdentity(Message, frozen=True):
+    pass
+
+
+class ChangeIdentity(Message, frozen=True):
+    """`new`: another identity, the old one is forgotten. `unlock`: open the file with its passphrase. `protect`: keep
+    it in a file that `passphrase` closes. `import`: take over what `sealed` holds. `export`: give it, sealed."""
+
+    action: Literal["new", "unlock", "protect", "import", "export"]
+    passphrase: str | None = None
+    sealed: bytes = b""
 
 
 class GetSettings(Message, frozen=True):
@@ -143,6 +159,9 @@ Request = (
     | Finish
     | Quit
     | SetSilo
+    | TestPeer
+    | GetIdentity
+    | ChangeIdentity
     | GetSettings
     | SetSettings
     | ResetSettings
@@ -165,6 +184,55 @@ class Ok(Message, frozen=True):
     text: str = ""
 
 
+SwarmState = Literal["silo", "joining", "failed", "alone", "linked"]
+DRAWS_ONLY = "It draws others' answers and shares none of its own: that needs your consent (run --share)."
+SESSION_IDENTITY = (
+    "This computer has no keyring that keeps secrets: the identity lasts until this node ends. To keep it: "
+    "sapo-desktop identity protect"
+)
+
+
+class LinkInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """One open link."""
+
+    key: str
+    dialled: str
+    """The address, where this side dialled."""
+    program: str
+    """What the peer says it is; untrusted."""
+    seconds: float
+    groups_in: int
+    groups_out: int
+    bytes_in: int
+    bytes_out: int
+    refused: dict[str, dict[str, int]]
+    """Kind -> reason -> count."""
+
+
+class SwarmInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """The swarm as this node sees it."""
+
+    state: SwarmState
+    reason: str
+    """One sentence for a person."""
+    key: str = ""
+    kept: str = ""
+    """Where the identity is: keyring, file, session."""
+    address: str = ""
+    """Under which others reach this node, where it listens."""
+    sharing: bool = False
+    links: list[LinkInfo] = []
+    pool: int = 0
+    published: int = 0
+    drawn: int = 0
+    taken: int = 0
+    one_source: bool = False
+    refused: dict[str, dict[str, int]] = {}
+    clock_offset: float = 0.0
+    clock_wrong: bool = False
+    reward: SwarmReward | None = None
+
+
 class Status(Message, frozen=True):
     state: str
     reason: str
@@ -175,7 +243,7 @@ class Status(Message, frozen=True):
     rounds_left: int | None
     silo: bool
     mix: str
-    peers: int
+    swarm: SwarmInfo
     model: str
     seed: int
     """What every draw of the run derives from: the setting, or the one drawn at the first start."""
@@ -285,8 +353,37 @@ class Facts(Message, frozen=True):
     values: dict[str, str]
 
 
+class PeerAnswered(Message, frozen=True):
+    """What came of dialling an address."""
+
+    key: str
+    program: str
+    milliseconds: float
+
+
+class IdentityIs(Message, frozen=True):
+    key: str
+    """Hex; empty where the identity is closed or there is none yet."""
+    kept: str
+    sealed: bytes = b""
+    """What `export` asked for."""
+
+
 Reply = (
-    Ok | Status | SettingsAre | Checkpoints | Evaluated | Asked | Exported | Tasks | Tried | History | Rollouts | Facts
+    Ok
+    | Status
+    | SettingsAre
+    | Checkpoints
+    | Evaluated
+    | Asked
+    | Exported
+    | Tasks
+    | Tried
+    | History
+    | Rollouts
+    | Facts
+    | PeerAnswered
+    | IdentityIs
 )
 
 # -- events ------------------------------------------------------------------------------------------------

@@ -120,6 +120,10 @@ class Node:
         for one in damaged:
             self.say("warning", f"Checkpoint {one.number} was damaged ({one.reason}): see {one.moved_to}.")
 
+    def enter(self, swarm: Swarm | None) -> None:
+        """From the next round on share and draw there; None: play alone."""
+        self.swarm = swarm
+
     def start_rounds(self, rounds: int | None) -> None:
         """Begin training, or go on; `rounds` more, or until told."""
         if rounds is not None and rounds < 1:

@@ -6,6 +6,7 @@ request that needs a host wakes it for as long as it takes, paused or not (worke
 
 from __future__ import annotations
 
+import asyncio
 import os
 import platform
 import time
@@ -22,10 +23,14 @@ from sapo_desktop.core.errors import TaskError, UsageError
 from sapo_desktop.core.records import Completion, Question, Sampling, TaskMark
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState
+from sapo_desktop.swarm.signing import Signer
+from sapo_desktop.system import identity
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.learning import levels_of_interest
 from sapo_desktop.worker.node import Node
+from sapo_desktop.worker.swarm_side import SwarmSide, check
 from sapo_desktop.worker.validation import BASE_NUMBER
 
 _MODEL = {"model", "method", "lora_rank", "device", "seed", "tasks"}
@@ -44,6 +49,7 @@ class Requests:
     def __init__(
         self,
         node: Node,
+        side: SwarmSide,
         *,
         catalogue: Catalogue,
         settings_path: Path,
@@ -52,6 +58,7 @@ class Requests:
         quit: Callable[[], None],
     ) -> None:
         self._node = node
+        self._side = side
         self._catalogue = catalogue
         self._settings_path = settings_path
         self._overrides = dict(overrides)
@@ -66,6 +73,9 @@ class Requests:
             m.Finish: self._finish,
             m.Quit: self._end,
             m.SetSilo: self._silo,
+            m.TestPeer: self._test_peer,
+            m.GetIdentity: self._identity,
+            m.ChangeIdentity: self._change_identity,
             m.GetSettings: self._settings,
             m.SetSettings: self._set,
             m.ResetSettings: self._reset,
@@ -106,7 +116,7 @@ class Requests:
             rounds_left=node.rounds_left,
             silo=node.settings.silo,
             mix="8/0" if node.settings.silo else node.settings.mix,
-            peers=0,
+            swarm=self._side.info(levels_of_interest(node.settings, node.counters, node.levels)),
             model=node.settings.model,
             seed=node.counters.seed,
             device=node.engine.loaded.device if node.engine.loaded else "",
@@ -145,10 +155,46 @@ class Requests:
         self._quit()
         return m.Ok(text="Ending.")
 
+    # -- the swarm -----------------------------------------------------------------------------------------
+
     async def _silo(self, request: m.SetSilo) -> m.Ok:
-        if not request.on:
-            raise UsageError(m.NO_SWARM)
-        return m.Ok(text="In silo: no network at all.")
+        """The one switch: true at once and at the next start, whatever this run's command line said."""
+        self._overrides.pop("silo", None)
+        await self._set(m.SetSettings(values={"silo": "on" if request.on else "off"}))
+        return m.Ok(text="In silo: no network at all." if request.on else "Joining the swarm.")
+
+    async def _test_peer(self, request: m.TestPeer) -> m.PeerAnswered:
+        return await self._side.test(request.address)
+
+    async def _identity(self, request: m.GetIdentity) -> m.IdentityIs:
+        keeper, used = self._side.keeper(), self._side.who
+        if used is None and keeper.needs_passphrase:
+            return m.IdentityIs(key="", kept="file")
+        found = used or await asyncio.to_thread(keeper.load)
+        return _identity_is(found)
+
+    async def _change_identity(self, request: m.ChangeIdentity) -> m.IdentityIs:
+        side, keeper = self._side, self._side.keeper()
+        if request.action == "unlock":
+            await side.unlock(request.passphrase or "")
+            return await self._identity(m.GetIdentity())
+        if request.action == "export":
+            held = side.who or await asyncio.to_thread(keeper.load, request.passphrase)
+            if held is None:
+                raise UsageError("There is no identity yet: it is made when the node first joins the swarm.")
+            sealed = await asyncio.to_thread(identity.seal, held.seed, request.passphrase or "")
+            return msgspec.structs.replace(_identity_is(held), sealed=sealed)
+        if request.action == "protect":
+            held = side.who or await asyncio.to_thread(keeper.load)
+            seed = held.seed if held else identity.fresh_seed()
+            kept = await asyncio.to_thread(keeper.keep, seed, request.passphrase or "")
+        elif request.action == "import":
+            seed = await asyncio.to_thread(identity.unseal, request.sealed, request.passphrase or "")
+            kept = await asyncio.to_thread(keeper.keep, seed)
+        else:
+            kept = await asyncio.to_thread(keeper.create)
+        await side.use(kept)
+        return _identity_is(kept)
 
     # -- settings ------------------------------------------------------------------------------------------
 
@@ -161,25 +207,25 @@ class Requests:
         )
 
     async def _set(self, request: m.SetSettings) -> m.Ok:
-        if request.values.get("silo", "on").strip().lower() in ("off", "false", "no", "0"):
-            await self._silo(m.SetSilo(on=False))
         stored = settings_file.read(self._settings_path, time.time()).settings
-        return self._take(settings_file.apply(stored, request.values), set(request.values))
+        return await self._take(settings_file.apply(stored, request.values), set(request.values))
 
     async def _reset(self, request: m.ResetSettings) -> m.Ok:
         stored = settings_file.read(self._settings_path, time.time()).settings
         keys = request.keys or settings_file.known_keys()
-        return self._take(settings_file.reset(stored, keys), set(keys))
+        return await self._take(settings_file.reset(stored, keys), set(keys))
 
-    def _take(self, settings: Settings, keys: set[str]) -> m.Ok:
+    async def _take(self, settings: Settings, keys: set[str]) -> m.Ok:
         """Keep the settings and make them effective, apart from those of this run's command line."""
         parse_tasks(self._catalogue, settings.tasks)  # refused now, not by a start that fails
+        check(settings)
         settings_file.write(self._settings_path, settings)
         now = settings_file.apply(settings, self._overrides)
         late = sorted(key for key in keys & NEEDS_RESTART if getattr(now, key) != getattr(self._node.settings, key))
         kept = {key: getattr(self._node.settings, key) for key in NEEDS_RESTART}
         self._node.settings = msgspec.structs.replace(now, **kept)
         self._publish(m.SettingsChanged(settings=self._node.settings))
+        await self._side.follow(self._node.settings)
         overridden = sorted(keys & set(self._overrides))
         notes = [f"{', '.join(late)}: from the next start on."] if late else []
         if overridden:
@@ -348,6 +394,10 @@ class Requests:
             limits = await node.examiner.limits()
         values |= {f"examiner {name}": str(value) for name, value in msgspec.structs.asdict(limits).items()}
         return m.Facts(values=values)
+
+
+def _identity_is(held: identity.Identity | None) -> m.IdentityIs:
+    return m.IdentityIs(key=Signer(held.seed).key.hex() if held else "", kept=held.where if held else "")
 
 
 def _silent(done: int, total: int) -> None:

@@ -23,6 +23,7 @@ from sapo_desktop.core.records import (
     RoundReport,
     Sampling,
     StepReport,
+    SwarmReward,
     TaskMark,
     TrainingSequence,
 )
@@ -89,7 +90,7 @@ class Swarm(Protocol):
 
     async def draw(self, groups: int, answers: int, *, strict: bool) -> Sequence[Foreign]: ...
 
-    def reward(self, tasks: Sequence[str]) -> float | None: ...
+    def measured(self, tasks: Sequence[str]) -> SwarmReward | None: ...
 
     def want(self, tasks: Sequence[str], groups: int) -> None: ...
 
@@ -166,7 +167,7 @@ async def run_round(
     report = RoundReport(
         round=plan.number,
         **_means(own),
-        swarm_reward=swarm.reward([group.question.task for group in own]) if swarm else None,
+        swarm_reward=swarm.measured([group.question.task for group in own]) if swarm else None,
         local_groups=mixed.local,
         external_groups=mixed.external,
         zero_advantage_groups=sum(not any(row) for row in group_advantages),

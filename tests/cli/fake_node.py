@@ -213,7 +213,7 @@ class FakeNode:
             rounds_left=None,
             silo=True,
             mix="8/0",
-            peers=0,
+            swarm=m.SwarmInfo(state="silo", reason="In silo: no network at all."),
             model="starter",
             seed=3,
             device="cpu",

@@ -59,7 +59,9 @@ def test_without_a_command_it_says_what_to_do(run: Words) -> None:
         (("run", "--mix", "5/5"), "one of 2/6"),
         (("run", "--silo", "--mix", "4/4"), "--silo means no external groups"),
         (("run", "--set", "seed"), "KEY=VALUE"),
-        (("run", "--set", "silo=off"), "no swarm to join yet"),
+        (("run", "--silo", "--peer", "wss://a:1"), "--silo means no network at all: leave out --peer"),
+        (("run", "--silo", "--share", "--listen", "[::]:1"), "leave out --listen, --share"),
+        (("run", "--treatment", "kind"), "guarded"),
         (("run", "--set", "sede=3"), "did you mean seed?"),
         (("run", "--curriculum", "of"), "Did you mean off?"),
         (("pause", "--for", "soon"), "not a duration"),
@@ -211,8 +213,6 @@ def test_without_a_node_settings_are_a_file_and_no_node_is_started(run: Words, d
     assert run.lines == [
         {"event": "setting", "key": "seed", "value": 7, "default": 0, "changed": True, "this_run_only": False}
     ]
-    assert run("settings", "set", "silo", "off") == 2
-    assert "no swarm to join yet" in run.stderr
     assert run("settings", "reset", "--all") == 0
     assert settings_file.read(tmp_path / "settings.toml", 0.0).settings == Settings()
     assert door.node.requests == []

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.cli import main
+from sapo_desktop.core import settings_file
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.worker import messages as m
 from tests.cli.fake_node import FakeDoor, FakeNode, scripted_round
@@ -82,8 +83,23 @@ def test_options_are_settings_of_this_run(tmp_path: Path) -> None:
         "curriculum": "off",
         "max_tokens": "64",
         "silo": "on",
-        "mix": "8/0",
     }
+
+
+def test_naming_a_peer_or_sharing_is_joining_for_this_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    door = FakeDoor()
+    words = ["--peer", "wss://a.example:1", "--peer", "wss://b.example:2", "--treatment", "paper", "--share"]
+    assert run(tmp_path, door, "--rounds", "1", *words) == 0
+    assert door.overrides == {
+        "silo": "off",
+        "peers": "wss://a.example:1, wss://b.example:2",
+        "treatment": "paper",
+    }
+    # Consent is asked for once and outlives the run.
+    assert "cannot be called back" in capsys.readouterr().err
+    assert settings_file.read(tmp_path / "settings.toml", 0.0).settings.share
+    assert run(tmp_path, FakeDoor(), "--rounds", "1", *words) == 0
+    assert "cannot be called back" not in capsys.readouterr().err
 
 
 def test_a_node_at_work_is_watched_not_told(tmp_path: Path) -> None:

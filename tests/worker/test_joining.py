@@ -12,6 +12,7 @@ from sapo_desktop.core.mixing import MixShare
 from sapo_desktop.core.records import Completion, Mark, Question, Sampling
 from sapo_desktop.engines.protocols import Generated
 from sapo_desktop.swarm import network
+from sapo_desktop.swarm.certificate import self_signed
 from sapo_desktop.swarm.envelope import Answer
 from sapo_desktop.swarm.refusals import Reason, Refused
 from sapo_desktop.swarm.signing import Signer
@@ -69,10 +70,16 @@ class Seat:
         folder.mkdir()
         self.folder = folder
         joining = Joining(
-            seed=name.to_bytes(32, "big"), instance=bytes([name]) * 16, folder=folder, catalogue=CATALOGUE, ids=IDS
+            seed=name.to_bytes(32, "big"),
+            instance=bytes([name]) * 16,
+            folder=folder,
+            catalogue=CATALOGUE,
+            ids=IDS,
+            book_secret=bytes(32),
         )
         self.engine = Solver(skill)
-        self.joined: Joined = join(joining, Marker(), Encoder(), lambda link, event: None)
+        self.joined: Joined = join(joining, Marker(), Marker(), Encoder())
+        self.joined.member.sharing = True
         asked = self.joined.member.questions
 
         async def questions(tasks: Sequence[str]) -> list[Question]:
@@ -115,9 +122,9 @@ def test_two_nodes_and_a_relay_learn_from_each_other(tmp_path: Path, monkeypatch
         relay, weak, strong = (Seat(tmp_path / name, n, skill) for n, (name, skill) in enumerate(skills.items(), 1))
         tls = tmp_path / "tls"
         tls.mkdir()
-        address = await relay.joined.listen("127.0.0.1", 0, tls)
+        address = await relay.joined.listen("127.0.0.1", 0, self_signed(tls))
         for seat in (weak, strong):
-            seat.joined.dial([address])
+            seat.joined.links.keep([address])
         await until(lambda: sum(link.session.is_open for link in relay.joined.network.exchange.links) == 2)
         first = await weak.play(1)
         assert (first.report.external_groups, first.report.swarm_reward) == (0, None)
@@ -127,7 +134,8 @@ def test_two_nodes_and_a_relay_learn_from_each_other(tmp_path: Path, monkeypatch
         second = await weak.play(2)
         assert (second.report.local_groups, second.report.external_groups) == (2, 2)
         assert {group.author for group in second.groups[2:]} == {strong.key}
-        assert second.report.swarm_reward == 1.0
+        assert second.report.swarm_reward is not None
+        assert (second.report.swarm_reward.value, second.report.swarm_reward.peers) == (1.0, 1)
         # Right where we solve a quarter: 0.75 for each of four answers as long as our own but for their count of ids.
         (external,) = {s.advantage for s in weak.engine.batches[-1] if s.external}
         assert external > 0

@@ -52,6 +52,7 @@ class Seat:
         membership = Membership(self.peer.signer, NETWORK, bytes([name]) * 16, TASKS, label="tests")
         book = IndexBook(folder / f"indices-{name}.json")
         self.member = Member(membership, self.outlet, Examiner(), intake, book, CATALOGUE)
+        self.member.sharing = True
 
     def answered(self, questions: list[Question], solved: bool = True) -> list[Group]:
         """Groups of two answers each, right or wrong."""
@@ -100,10 +101,9 @@ def test_what_one_shares_the_other_makes_again_and_marks(seats: tuple[Mesh, Seat
     assert len(drawn) == 2 and second.member.one_source
     assert {foreign.group.question.text for foreign in drawn} <= {question.text for question in questions}
     assert [[mark.solved for mark in foreign.group.marks] for foreign in drawn] == [[True, False]] * 2
-    assert second.member.reward(["gcd/easy"]) == 0.5
     measured = second.member.measured(["gcd/easy"])
-    assert measured is not None and measured.peers == 1
-    assert second.member.reward(["lcm/easy"]) is None
+    assert measured is not None and (measured.value, measured.peers) == (0.5, 1)
+    assert second.member.measured(["lcm/easy"]) is None
 
 
 def test_nothing_in_the_pool_is_no_reason_to_wait(seats: tuple[Mesh, Seat, Seat]) -> None:
@@ -144,3 +144,29 @@ def test_levels_that_do_not_travel_are_not_asked_for(seats: tuple[Mesh, Seat, Se
     kept = next(f"{f.name}/{level.name}" for f in catalogue.families for level in f.levels if not level.shared)
     seat.member.want([kept, "lcm/easy"], 4)
     assert seat.outlet.exchange._interest == ()
+
+
+def test_without_consent_nothing_is_shared_and_much_is_drawn(seats: tuple[Mesh, Seat, Seat]) -> None:
+    mesh, first, second = seats
+    second.member.sharing = False
+    for seat in (first, second):
+        questions = asyncio.run(seat.member.questions(["gcd/easy"] * 4))
+        asyncio.run(seat.member.share(seat.answered(questions)))
+        seat.member.want(["gcd/easy"], 2)
+    mesh.settle()
+    assert asyncio.run(first.member.draw(2, 8, strict=True)) == []
+    assert len(asyncio.run(second.member.draw(2, 8, strict=True))) == 2
+    assert (first.member.counts.published, second.member.counts.published) == (4, 0)
+
+
+def test_who_left_in_the_middle_of_a_round_neither_shares_nor_draws(seats: tuple[Mesh, Seat, Seat]) -> None:
+    mesh, first, second = seats
+    questions = asyncio.run(first.member.questions(["gcd/easy"] * 4))
+    asyncio.run(first.member.share(first.answered(questions)))
+    mesh.settle()
+    first.member.leave()
+    second.member.leave()
+    asyncio.run(first.member.share(first.answered(asyncio.run(first.member.questions(["gcd/easy"])))))
+    assert first.member.counts.published == 4
+    second.member.want(["gcd/easy"], 2)
+    assert asyncio.run(second.member.draw(2, 8, strict=True)) == []

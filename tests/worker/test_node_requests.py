@@ -15,7 +15,7 @@ from sapo_desktop.worker.gate import Gate
 from sapo_desktop.worker.learning import levels_of_interest
 from tests.worker.test_learning import LEVELS
 from tests.worker.test_node import SETTINGS, playing
-from tests.worker.test_round import FakeSwarm
+from tests.worker.test_round import MEASURED, FakeSwarm
 
 
 def test_a_node_that_gave_up_goes_on_where_it_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,7 +247,7 @@ def test_a_node_in_the_swarm_asks_shares_and_trains_on_others(tmp_path: Path) ->
         async with playing(tmp_path, settings, rounds=2, swarm=(swarm := FakeSwarm(groups=1))) as it:
             await it.until_state(NodeState.IDLE)
             rounds = it.keeper.history.rounds().rounds
-            assert [(r.local_groups, r.external_groups, r.swarm_reward) for r in rounds] == [(7, 1, 0.5)] * 2
+            assert [(r.local_groups, r.external_groups, r.swarm_reward) for r in rounds] == [(7, 1, MEASURED)] * 2
             assert len(swarm.shared) == 16
             assert swarm.wanted == (levels_of_interest(settings, it.node.counters, LEVELS), 2)
 

@@ -11,10 +11,27 @@ from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState, Trigger
+from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.examiner import KeptIds
 from sapo_desktop.worker.requests import Requests
+from sapo_desktop.worker.swarm_side import Surroundings, SwarmSide
 from tests.worker.test_node import SETTINGS, Scene
+
+
+def side_of(folder: Path, scene: Scene) -> SwarmSide:
+    """The real one, of a node that stays in silo: nothing of it is started."""
+    data = DataFolder.at(folder)
+    around = Surroundings(
+        data,
+        load_catalogue(resource("tasks.toml")),
+        scene.node.examiner,
+        scene.node.engine,
+        KeptIds(data.cache / "ids", ""),
+        bytes(16),
+    )
+    return SwarmSide(around, scene.node.say, scene.node.enter)
 
 
 def requests(folder: Path) -> tuple[Scene, Requests]:
@@ -22,6 +39,7 @@ def requests(folder: Path) -> tuple[Scene, Requests]:
     catalogue = load_catalogue(resource("tasks.toml"))
     served = Requests(
         scene.node,
+        side_of(folder, scene),
         catalogue=catalogue,
         settings_path=folder / "settings.toml",
         overrides={},

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 import pytest
 
 from sapo_desktop.core.mixing import MixShare
-from sapo_desktop.core.records import Completion, Group, Question, Sampling
+from sapo_desktop.core.records import Completion, Group, Question, Sampling, SwarmReward
 from sapo_desktop.worker.foreign import Foreign
 from sapo_desktop.worker.round import RoundPlan, RoundResult, round_seed, run_round
 from tests.worker.fakes import FakeEngine, FakeExaminer, FakeWatcher, mark, question
+
+MEASURED = SwarmReward(value=0.5, low=0.4, high=0.6, peers=3, tasks={"gcd/easy": 0.5})
 
 
 def plan(**changes: object) -> RoundPlan:
@@ -56,8 +58,8 @@ class FakeSwarm:
         )
         return [Foreign(drawn, [7, 7], None)] * min(groups, self.groups)  # type: ignore[arg-type]
 
-    def reward(self, tasks: Sequence[str]) -> float:
-        return 0.5
+    def measured(self, tasks: Sequence[str]) -> SwarmReward:
+        return MEASURED
 
     def want(self, tasks: Sequence[str], groups: int) -> None:
         self.wanted = (tuple(tasks), groups)
@@ -119,7 +121,7 @@ def test_a_round_in_the_swarm_shares_its_own_groups_and_trains_on_others() -> No
     result = play(engine, swarm=swarm, share=MixShare(1, 2), solve_rates={"gcd/easy": 0.2})
     assert [group.question.text for group in swarm.shared] == ["gcd/easy 70", "lcm/easy 71", "gcd/easy 72"]
     assert (result.report.local_groups, result.report.external_groups) == (1, 2)
-    assert result.report.swarm_reward == 0.5
+    assert result.report.swarm_reward == MEASURED
     (batch,) = engine.batches
     assert [sequence.external for sequence in batch] == [False] * 4 + [True] * 8
     assert batch[4].prompt == [7, 7]

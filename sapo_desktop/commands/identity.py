@@ -1,0 +1,83 @@
+"""identity: who this node is to others. The secret key never leaves the worker in the open."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from argparse import Namespace
+from pathlib import Path
+
+from sapo_desktop.commands.context import Context
+from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.system.folders import write_private
+from sapo_desktop.worker.messages import ChangeIdentity, GetIdentity, IdentityIs
+
+PASSPHRASE = "SAPO_PASSPHRASE"
+_PLACES = {
+    "keyring": "in this computer's keyring",
+    "file": "in a file that its passphrase closes",
+    "session": "nowhere: it ends with this node (sapo-desktop identity protect keeps it)",
+}
+
+
+async def show(context: Context, args: Namespace) -> None:
+    _told(context, await context.ask(GetIdentity(), IdentityIs))
+
+
+async def new(context: Context, args: Namespace) -> None:
+    _told(context, await context.ask(ChangeIdentity(action="new"), IdentityIs))
+
+
+async def protect(context: Context, args: Namespace) -> None:
+    request = ChangeIdentity(action="protect", passphrase=_passphrase(twice=True))
+    _told(context, await context.ask(request, IdentityIs))
+
+
+async def unlock(context: Context, args: Namespace) -> None:
+    _told(context, await context.ask(ChangeIdentity(action="unlock", passphrase=_passphrase()), IdentityIs))
+
+
+async def export_(context: Context, args: Namespace) -> None:
+    path = Path(args.file).expanduser()
+    if path.exists():
+        raise UsageError(f"{path} exists already; name a new file.")
+    request = ChangeIdentity(action="export", passphrase=_passphrase(twice=True))
+    found = await context.ask(request, IdentityIs)
+    try:
+        write_private(path, found.sealed)
+    except OSError as error:
+        raise SapoError(f"{path} could not be written: {error.strerror or error}.") from error
+    context.out.emit("written", file=str(path.resolve()), what="identity")
+    context.out.say(f"Wrote the identity to {path}. Its passphrase opens it: sapo-desktop identity import FILE")
+
+
+async def import_(context: Context, args: Namespace) -> None:
+    try:
+        sealed = Path(args.file).expanduser().read_bytes()
+    except OSError as error:
+        raise SapoError(f"{args.file} could not be read: {error.strerror or error}.") from error
+    request = ChangeIdentity(action="import", sealed=sealed[:4096], passphrase=_passphrase())
+    _told(context, await context.ask(request, IdentityIs))
+
+
+def _told(context: Context, found: IdentityIs) -> None:
+    context.out.emit("identity", key=found.key or None, kept=found.kept or None)
+    if not found.kept:
+        context.out.say("There is no identity yet: it is made when the node first joins the swarm.")
+    elif not found.key:
+        context.out.say("The identity is in a file that its passphrase closes. Open it: sapo-desktop identity unlock")
+    else:
+        context.out.say(f"Key   {found.key}\nKept  {_PLACES[found.kept]}")
+
+
+def _passphrase(*, twice: bool = False) -> str:
+    """From the environment, for scripts; else typed without being shown."""
+    if given := os.environ.get(PASSPHRASE):
+        return given
+    try:
+        typed = getpass.getpass("Passphrase: ")
+        if twice and getpass.getpass("Once more: ") != typed:
+            raise UsageError("The two differ; nothing was changed.")
+    except EOFError as error:
+        raise UsageError(f"A passphrase is needed: type it in a terminal, or set {PASSPHRASE}.") from error
+    return typed

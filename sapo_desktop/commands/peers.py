@@ -1,0 +1,115 @@
+"""peers: who is linked to, and whom to keep, block or try."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterable
+
+from sapo_desktop.commands.context import Context, Node, call
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.terminal.clean import one_line
+from sapo_desktop.terminal.swarm_words import link_line, swarm_line, swarm_lines
+from sapo_desktop.terminal.wording import duration, size
+from sapo_desktop.worker.messages import (
+    GetSettings,
+    GetStatus,
+    LinkInfo,
+    Ok,
+    PeerAnswered,
+    SetSettings,
+    SettingsAre,
+    Status,
+    TestPeer,
+)
+
+
+async def show(context: Context, args: Namespace) -> None:
+    async with context.running() as node:
+        swarm = (await call(node, GetStatus(), Status)).swarm
+    context.out.emit("swarm", **swarm_line(swarm))
+    for link in swarm.links:
+        context.out.emit("link", **link_line(link))
+    if context.out.json_lines:
+        return
+    context.out.say("\n".join(swarm_lines(swarm)))
+    headers = ["key", "by", "linked", "groups in", "out", "traffic in", "out", "refused", "program"]
+    if swarm.links:
+        context.out.table(headers, [_row(link) for link in swarm.links], right=headers[2:8])
+
+
+def _row(link: LinkInfo) -> list[str]:
+    refused = sum(sum(reasons.values()) for kind, reasons in link.refused.items() if kind != "ignored")
+    return [
+        link.key[:16],
+        "us" if link.dialled else "them",
+        duration(link.seconds),
+        f"{link.groups_in:,}",
+        f"{link.groups_out:,}",
+        size(link.bytes_in),
+        size(link.bytes_out),
+        f"{refused:,}",
+        one_line(link.program, 40),
+    ]
+
+
+async def add(context: Context, args: Namespace) -> None:
+    address = args.address.strip()
+    async with context.any_node() as node:
+        kept = await _list(node, "peers")
+        await _keep(context, node, "peers", [*kept, *([] if address in kept else [address])])
+
+
+async def remove(context: Context, args: Namespace) -> None:
+    address = args.address.strip()
+    async with context.any_node() as node:
+        kept = await _list(node, "peers")
+        if address not in kept:
+            raise UsageError(f"{address} is not among the kept peers: {', '.join(kept) or 'there are none'}.")
+        await _keep(context, node, "peers", [one for one in kept if one != address])
+
+
+async def block(context: Context, args: Namespace) -> None:
+    async with context.any_node() as node:
+        kept = await _list(node, "blocked")
+        links = (await call(node, GetStatus(), Status)).swarm.links
+        key = _whole_key(args.key, [link.key for link in links])
+        await _keep(context, node, "blocked", sorted({*kept, key}))
+
+
+async def unblock(context: Context, args: Namespace) -> None:
+    async with context.any_node() as node:
+        kept = await _list(node, "blocked")
+        key = _whole_key(args.key, kept)
+        if key not in kept:
+            raise UsageError(f"{args.key} is not blocked.")
+        await _keep(context, node, "blocked", [one for one in kept if one != key])
+
+
+async def test(context: Context, args: Namespace) -> None:
+    async with context.running() as node:
+        found = await call(node, TestPeer(address=args.address), PeerAnswered)
+    program = one_line(found.program, 60)
+    context.out.emit("peer", key=found.key, program=program, milliseconds=round(found.milliseconds, 1))
+    context.out.say(f"{program} answers there with key {found.key}, in {found.milliseconds:,.0f} ms.")
+
+
+async def _list(node: Node, key: str) -> list[str]:
+    settings = (await call(node, GetSettings(), SettingsAre)).settings
+    return str(getattr(settings, key)).replace(",", " ").split()
+
+
+async def _keep(context: Context, node: Node, key: str, items: Iterable[str]) -> None:
+    reply = await call(node, SetSettings(values={key: ", ".join(items)}), Ok)
+    context.out.emit("ok", text=reply.text)
+    context.out.say(reply.text)
+
+
+def _whole_key(text: str, known: Iterable[str]) -> str:
+    """The key that these first digits name. UsageError where they name none, or several."""
+    text = text.strip().lower()
+    if len(text) == 64:
+        return text
+    found = [key for key in known if len(text) >= 4 and key.startswith(text)]
+    if len(found) != 1:
+        raise UsageError(f"{text!r} names {len(found) or 'no'} of the peers here: give more digits of the key.")
+    return found[0]

@@ -1,0 +1,243 @@
+"""Keeps a node linked: to the peers that a person named, always, and to a few of those it heard of.
+
+Addresses come from the book (address_book.py) and go there; sockets are network.py's. What is worth knowing at the
+next start (links that held, keys that were pinned, identities with a history) is kept in one small file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from random import SystemRandom
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from sapo_desktop.core.durable import write_atomically
+from sapo_desktop.swarm import events, limits
+from sapo_desktop.swarm.address import Address
+from sapo_desktop.swarm.address_book import AddressBook, Anchor
+from sapo_desktop.swarm.envelope import PeerBody, open_envelope, seal
+from sapo_desktop.swarm.exchange import Link, Now
+from sapo_desktop.swarm.network import Network, now
+from sapo_desktop.swarm.refusals import Reason, Refused
+from sapo_desktop.swarm.signing import Signer
+
+log = logging.getLogger(__name__)
+
+FOUND_LINKS = 4
+"""Outbound links to peers that nobody named: two relays and two open nodes, where there are any."""
+ENOUGH_ADDRESSES = 64
+_BREATH = 2.0
+"""Seconds between two looks at what is due."""
+_GREETING_SECONDS = 30.0
+"""Between two dial-backs."""
+_RECORD_SECONDS = 3600.0
+_KEEP_SECONDS = 600.0
+_MOST_KEPT = 5000
+
+
+class Memory(msgspec.Struct, frozen=True, kw_only=True):
+    """What survives a restart."""
+
+    format: int = 1
+    anchors: Annotated[list[Anchor], Meta(max_length=16)] = []
+    pins: Annotated[dict[str, str], Meta(max_length=_MOST_KEPT)] = {}
+    """URL of a peer without a key in its address -> the key that it proved first (hex)."""
+    first_seen: Annotated[dict[str, float], Meta(max_length=_MOST_KEPT)] = {}
+    """Key (hex) -> Unix time, of identities with a history."""
+
+    @classmethod
+    def read(cls, path: Path) -> Memory:
+        """What is kept there; nothing where there is none, or none that can be read: it is learned again."""
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=cls)
+        except FileNotFoundError:
+            return cls()
+        except (OSError, msgspec.DecodeError) as error:
+            log.warning("What was known of peers cannot be read (%s): it is learned again.", type(error).__name__)
+            return cls()
+
+    def known_since(self) -> dict[bytes, float]:
+        return {bytes.fromhex(key): since for key, since in self.first_seen.items()}
+
+
+class Announcement:
+    """Our own address as a signed record, for those who ask: only of a node that was told to announce itself."""
+
+    def __init__(self, signer: Signer, network: bytes, address: Address, *, relay: bool) -> None:
+        self._signer = signer
+        self._network = network
+        self._address = str(address)
+        self._relay = relay
+        self._record = b""
+        self._made = float("-inf")
+
+    def record(self, at: Now) -> bytes:
+        """The record, made anew every hour."""
+        if at.monotonic - self._made >= _RECORD_SECONDS:
+            body = PeerBody(
+                network=self._network,
+                key=self._signer.key,
+                time=int(at.unix),
+                address=self._address,
+                relay=self._relay,
+            )
+            self._record, self._made = seal(self._signer, body), at.monotonic
+        return self._record
+
+
+class Links:
+    """The links of one node that it makes by itself.
+
+    Args:
+        network_id: of the swarm.
+        path: where the memory lies.
+        found_links: how many peers that nobody named are linked to.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        book: AddressBook,
+        network_id: bytes,
+        path: Path,
+        memory: Memory,
+        *,
+        found_links: int = FOUND_LINKS,
+    ) -> None:
+        self.announcement: Announcement | None = None
+        self._network = network
+        self._book = book
+        self._network_id = network_id
+        self._path = path
+        self._found_links = found_links
+        self._named: dict[str, asyncio.Task[None]] = {}
+        self._found: dict[Address, asyncio.Task[None]] = {}
+        self._rng = SystemRandom()
+        self._greeted = self._kept = float("-inf")
+        network.pins.update({url: bytes.fromhex(key) for url, key in memory.pins.items()})
+        book.restore(memory.anchors)
+
+    # -- what is asked of it ---------------------------------------------------------------------------------
+
+    def keep(self, addresses: Sequence[Address]) -> None:
+        """From now on hold links to just these peers, beside those that are found."""
+        named = {str(address): address for address in addresses}
+        for name in set(self._named) - set(named):
+            self._named.pop(name).cancel()
+        for name, address in named.items():
+            self._book.add(address, "typed", time.time())
+            if name not in self._named:
+                self._named[name] = self._network.dial(address)
+
+    def heard(self, link: Link, event: events.Event) -> None:
+        """Take in what the exchange has no use for."""
+        at = now()
+        match event:
+            case events.Opened():
+                if link.dialled is not None:
+                    self._book.tried(link.dialled, at.unix, reached=True)
+                if len(self._book) < ENOUGH_ADDRESSES:
+                    link.session.ask_peers(at.monotonic)
+            case events.PeersWanted():
+                own = [self.announcement.record(at)] if self.announcement else []
+                link.session.give_peers([*own, *self._book.to_pass_on(self._rng, at.unix)][: limits.MAX_RECORDS])
+            case events.PeersHeard(records):
+                for record in records:
+                    self._take_in(link, record, at)
+            case _:
+                pass
+
+    async def run(self) -> None:
+        """Look after the links until cancelled."""
+        while True:
+            at = now()
+            self._book.expire(at.unix)
+            self._dial_found(at)
+            self._greet(at)
+            if at.monotonic - self._kept >= _KEEP_SECONDS:
+                self.remember(at)
+            for link in self._network.exchange.links:
+                if link.session.is_open and len(self._book) < ENOUGH_ADDRESSES:
+                    link.session.ask_peers(at.monotonic)
+            await asyncio.sleep(_BREATH)
+
+    def remember(self, at: Now) -> None:
+        """Keep on disk what the next start is better off knowing; a full disk costs only that."""
+        self._kept = at.monotonic
+        seen = self._network.exchange.standing.first_seen()
+        memory = Memory(
+            anchors=self._book.anchors(),
+            pins={url: key.hex() for url, key in list(self._network.pins.items())[-_MOST_KEPT:]},
+            first_seen={key.hex(): since for key, since in list(seen.items())[-_MOST_KEPT:]},
+        )
+        try:
+            write_atomically(self._path, msgspec.json.encode(memory))
+        except OSError as error:
+            log.warning("What is known of peers cannot be kept: %s.", error.strerror)
+
+    # -- found peers -----------------------------------------------------------------------------------------
+
+    def _dial_found(self, at: Now) -> None:
+        if len(self._found) >= self._found_links:
+            return
+        address = self._book.next_to_dial(self._busy(), at.unix, self._rng)
+        if address is not None and str(address) not in self._named:
+            self._found[address] = asyncio.create_task(self._hold(address))
+
+    async def _hold(self, address: Address) -> None:
+        """One link to a peer that was found, until it ends."""
+        try:
+            link = await self._network.link(address, named_by_stranger=self._book.is_strangers(address))
+            if link is None or not link.key:
+                self._book.tried(address, time.time(), reached=False)
+        finally:
+            self._found.pop(address, None)
+
+    def _greet(self, at: Now) -> None:
+        """Dial back one node that others told of: it is passed on only once it answered to its key."""
+        if at.monotonic - self._greeted < _GREETING_SECONDS:
+            return
+        address = self._book.next_unproven(self._busy(), at.unix, self._rng)
+        if address is None:
+            return
+        self._greeted = at.monotonic
+        self._found[address] = asyncio.create_task(self._greet_once(address))
+
+    async def _greet_once(self, address: Address) -> None:
+        try:
+            link = await self._network.link(
+                address, named_by_stranger=self._book.is_strangers(address), only_greet=True
+            )
+            if link is None or not link.key:
+                self._book.tried(address, time.time(), reached=False)
+        finally:
+            self._found.pop(address, None)
+
+    def _busy(self) -> Collection[Address]:
+        linked = [link.dialled for link in self._network.exchange.links if link.dialled is not None]
+        return {*linked, *self._found}
+
+    def _take_in(self, link: Link, record: bytes, at: Now) -> None:
+        try:
+            self._book.add_record(open_envelope(record, PeerBody, self._network_id), at.unix)
+        except Refused as refused:
+            self._network.exchange.refusals.add(refused.reason)
+            link.refused.add(refused.reason)
+            if refused.reason is Reason.BAD_SIGNATURE:
+                link.session.fault(refused.reason, at.monotonic)
+
+    async def close(self) -> None:
+        """Give up every link that was made here, and keep what was learned."""
+        self.remember(now())
+        for task in [*self._named.values(), *self._found.values()]:
+            task.cancel()
+        for task in [*self._named.values(), *self._found.values()]:
+            with contextlib.suppress(asyncio.CancelledError):
+                await task

@@ -1,0 +1,73 @@
+"""The swarm in words and in JSON fields: never a reward without its interval and the count of peers."""
+
+from __future__ import annotations
+
+from sapo_desktop.core.records import SwarmReward
+from sapo_desktop.terminal.json_lines import Fields, swarm_fields
+from sapo_desktop.terminal.wording import amount
+from sapo_desktop.worker.messages import LinkInfo, SwarmInfo
+
+
+def swarm_line(swarm: SwarmInfo) -> Fields:
+    """What `status --json` says of the swarm."""
+    return {
+        "state": swarm.state,
+        "reason": swarm.reason,
+        "key": swarm.key or None,
+        "kept": swarm.kept or None,
+        "address": swarm.address or None,
+        "sharing": swarm.sharing,
+        "links": len(swarm.links),
+        "pool": swarm.pool,
+        "published": swarm.published,
+        "drawn": swarm.drawn,
+        "taken": swarm.taken,
+        "one_source": swarm.one_source,
+        "refused": {kind: dict(reasons) for kind, reasons in swarm.refused.items()},
+        "clock_offset": round(swarm.clock_offset, 1),
+        "clock_wrong": swarm.clock_wrong,
+        **swarm_fields(swarm.reward),
+    }
+
+
+def link_line(link: LinkInfo) -> Fields:
+    return {
+        "key": link.key,
+        "dialled": link.dialled or None,
+        "program": link.program,
+        "seconds": round(link.seconds, 1),
+        "groups_in": link.groups_in,
+        "groups_out": link.groups_out,
+        "bytes_in": link.bytes_in,
+        "bytes_out": link.bytes_out,
+        "refused": {kind: dict(reasons) for kind, reasons in link.refused.items()},
+    }
+
+
+def swarm_lines(swarm: SwarmInfo) -> list[str]:
+    """For a person, below what the node does."""
+    lines = [f"Swarm     {swarm.reason}"]
+    if swarm.address:
+        lines.append(f"Address   {swarm.address}")
+    if swarm.state not in ("alone", "linked"):
+        return lines
+    lines.append(
+        f"Groups    {swarm.published:,} shared, {swarm.drawn:,} drawn, {swarm.taken:,} of them fit; "
+        f"{swarm.pool:,} in the pool"
+    )
+    if swarm.one_source:
+        lines.append("          All that was drawn last came over the only link there is.")
+    if swarm.reward is not None:
+        lines.append(f"Peers'    reward {reward_words(swarm.reward)}")
+    for kind in ("invalid", "unverifiable", "ignored"):
+        if reasons := swarm.refused.get(kind):
+            told = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in sorted(reasons.items()))
+            lines.append(f"{kind.capitalize():<13} {told}")
+    return lines
+
+
+def reward_words(measured: SwarmReward) -> str:
+    return (
+        f"{measured.value:.2f} ({measured.low:.2f} to {measured.high:.2f}), "
+        f"measured on {amount(measured.peers, 'peer')}"
+    )

@@ -1,0 +1,350 @@
+"""Whether and how this node is in the swarm: follows the settings, joins in the background, leaves at once.
+
+The swarm is never what training waits for. While the node joins, or where it cannot, rounds are played alone; what
+keeps it from joining is one sentence in the status. In silo there is no socket, no second examiner and no key in
+memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.records import SwarmReward
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.swarm.address import Address
+from sapo_desktop.swarm.certificate import self_signed
+from sapo_desktop.swarm.exchange import Link
+from sapo_desktop.swarm.links import Announcement
+from sapo_desktop.system import identity
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
+from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.examiner import Examiner, KeptIds
+from sapo_desktop.worker.foreign import Encoder
+from sapo_desktop.worker.hosting import Host
+from sapo_desktop.worker.joining import Joined, Joining, Linked, join
+from sapo_desktop.worker.member import Member
+
+log = logging.getLogger(__name__)
+
+Say = Callable[[Literal["info", "warning", "error"], str], None]
+_IDS_AT_ONCE = 4
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the swarm's side of a node is built on."""
+
+    folder: DataFolder
+    catalogue: Catalogue
+    own: Examiner
+    encoder: Encoder
+    kept_ids: KeptIds
+    instance: bytes
+    lengths: Mapping[TaskKey, float] = field(default_factory=dict)
+
+
+class SwarmSide:
+    """The membership of one node.
+
+    Args:
+        entered: called with the member once rounds can use it, and with None when they no longer may.
+    """
+
+    def __init__(self, around: Surroundings, say: Say, entered: Callable[[Member | None], None]) -> None:
+        self._around = around
+        self._say = say
+        self._entered = entered
+        self._settings: Settings | None = None
+        self._membership: asyncio.Task[None] | None = None
+        self._following = asyncio.Lock()
+        self._joined: Joined | None = None
+        self._address = ""
+        self._who: identity.Identity | None = None
+        self._passphrase: str | None = None
+        self._state: m.SwarmState = "silo"
+        self._reason = "In silo: no network at all."
+
+    # -- what is asked of it ---------------------------------------------------------------------------------
+
+    async def follow(self, settings: Settings) -> None:
+        """Make what these settings say true: leave within a second, join in the background."""
+        check(settings)
+        async with self._following:
+            before, self._settings = self._settings, settings
+            if settings.silo:
+                await self._leave("silo", "In silo: no network at all.")
+            elif self._membership is None or self._membership.done() or _rejoins(before, settings):
+                await self._leave("joining", "Joining the swarm")
+                self._membership = asyncio.create_task(self._take_part(settings))
+            elif self._joined is not None:
+                self._apply(self._joined, settings)
+
+    async def unlock(self, passphrase: str) -> None:
+        """Open the identity that a passphrase closes, and join."""
+        await asyncio.to_thread(self.keeper().load, passphrase)
+        self._passphrase = passphrase
+        await self.use(None)
+
+    async def use(self, who: identity.Identity | None) -> None:
+        """Be this identity from now on, where nothing else is said the kept one; a member leaves and joins again."""
+        async with self._following:
+            settings, was_in = self._settings, self._membership is not None
+            if was_in:
+                await self._leave("joining", "Joining the swarm")
+            self._who = who
+        if was_in and settings is not None:
+            await self.follow(settings)
+
+    async def close(self) -> None:
+        async with self._following:
+            await self._leave("silo", "Ending")
+
+    async def test(self, text: str) -> m.PeerAnswered:
+        """Dial an address once. Raises UsageError where nobody answers, or not to that key."""
+        if self._joined is None:
+            raise UsageError(f"Only a node in the swarm can dial a peer. {self._reason}")
+        address, began = Address.parse(text), time.monotonic()
+        link = await self._joined.network.link(address, only_greet=True)
+        if link is None:
+            raise UsageError(f"Nobody can be reached at {address}.")
+        if not link.key or link.told is None:
+            why = link.goodbye.reason if link.goodbye else "it hung up"
+            raise UsageError(f"Who answers at {address} is no peer of this swarm: {why}.")
+        milliseconds = 1000 * (time.monotonic() - began)
+        return m.PeerAnswered(key=link.key.hex(), program=link.told.program, milliseconds=milliseconds)
+
+    @property
+    def who(self) -> identity.Identity | None:
+        """The identity in use; None before the first joining."""
+        return self._who
+
+    def keeper(self) -> identity.Keeper:
+        """Where this folder's identity is kept."""
+        folder = self._around.folder
+        return identity.Keeper(folder.node_id(), folder.control / "identity")
+
+    def info(self, tasks: tuple[TaskKey, ...]) -> m.SwarmInfo:
+        """What there is to see; the reward is measured on `tasks`."""
+        joined = self._joined
+        if joined is None:
+            return m.SwarmInfo(state=self._state, reason=self._reason)
+        links = [link for link in joined.network.exchange.links if link.session.is_open]
+        exchange, member = joined.network.exchange, joined.member
+        measured: SwarmReward | None = member.measured(tasks)
+        return m.SwarmInfo(
+            state="linked" if links else "alone",
+            reason=_linked_reason(len(links), member, exchange.clock.is_wrong),
+            key=joined.key.hex(),
+            kept=self._who.where if self._who else "",
+            address=self._address,
+            sharing=member.sharing,
+            links=[link_info(link, time.monotonic()) for link in links],
+            pool=len(exchange.pool),
+            published=member.counts.published,
+            drawn=member.counts.drawn,
+            taken=member.counts.taken,
+            one_source=member.one_source,
+            refused=exchange.refusals.by_kind(),
+            clock_offset=exchange.clock.offset,
+            clock_wrong=exchange.clock.is_wrong,
+            reward=measured,
+        )
+
+    # -- taking part -----------------------------------------------------------------------------------------
+
+    async def _take_part(self, settings: Settings) -> None:
+        """Join, and look after the links until cancelled."""
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                joined = await self._enter(settings, stack)
+            except (SapoError, OSError) as error:
+                self._show("failed", f"The swarm cannot be joined: {_why(error)} Training goes on alone.")
+                self._say("error", self._reason)
+                return
+            self._joined = joined
+            stack.callback(self._left, joined)
+            self._apply(joined, settings)
+            self._entered(joined.member)
+            self._say("info", "Joined the swarm." + ("" if settings.share else f" {m.DRAWS_ONLY}"))
+            await joined.links.run()
+
+    async def _enter(self, settings: Settings, stack: contextlib.AsyncExitStack) -> Joined:
+        around = self._around
+        who = self._who
+        if who is None:
+            who = self._who = await asyncio.to_thread(self._load_identity)
+        host = await Host.start(
+            "examiner", log=around.folder.log("foreign-examiner"), low_priority=settings.low_priority
+        )
+        stack.push_async_callback(host.stop)
+        foreign = Examiner(host, around.kept_ids)
+        ids = await self._task_ids(foreign)
+        joining = Joining(
+            seed=who.seed,
+            folder=around.folder.control,
+            catalogue=around.catalogue,
+            ids=ids,
+            book_secret=around.folder.secret("address-book"),
+            private_addresses=settings.private_addresses,
+            instance=around.instance,
+            label=settings.label,
+            lengths=around.lengths,
+        )
+        joined = join(joining, around.own, foreign, around.encoder)
+        stack.push_async_callback(joined.close)
+        if settings.listen:
+            self._address = str(await listen_at(joined, settings.listen, None, around.folder.control))
+            self._say("info", f"Listening. Others reach this node at {self._address}")
+        return joined
+
+    def _load_identity(self) -> identity.Identity:
+        keeper = self.keeper()
+        found = keeper.load(self._passphrase) or keeper.create()
+        if found.where == "session":
+            self._say("warning", m.SESSION_IDENTITY)
+        return found
+
+    async def _task_ids(self, foreign: Examiner) -> dict[TaskKey, bytes]:
+        """Ids of the whole catalogue: kept ones, and the rest made a few at a time."""
+        tasks = self._around.catalogue.tasks()
+        unknown = [task for task in tasks if task not in foreign.known_ids]
+        for start in range(0, len(unknown), _IDS_AT_ONCE):
+            self._show("joining", f"Joining the swarm: {start} of {len(unknown)} tasks compared")
+            await foreign.task_ids(unknown[start : start + _IDS_AT_ONCE])
+        ids = {task: foreign.known_ids[task] for task in tasks}
+        self._around.own.learn_ids(ids)
+        return ids
+
+    def _apply(self, joined: Joined, settings: Settings) -> None:
+        """What takes effect without joining anew."""
+        joined.member.sharing = settings.share
+        joined.links.keep(addresses(settings.peers))
+        joined.links.announcement = (
+            Announcement(joined.signer, joined.network_id, Address.parse(settings.announce), relay=False)
+            if settings.announce
+            else None
+        )
+        block(joined, settings.blocked)
+
+    def _left(self, joined: Joined) -> None:
+        self._entered(None)
+        joined.member.leave()
+        self._joined, self._address = None, ""
+
+    async def _leave(self, state: m.SwarmState, reason: str) -> None:
+        if self._membership is not None:
+            self._membership.cancel()
+            await asyncio.wait({self._membership})
+            if not self._membership.cancelled() and (error := self._membership.exception()) is not None:
+                log.error("The swarm's side failed.", exc_info=error)
+            self._membership = None
+        self._show(state, reason)
+
+    def _show(self, state: m.SwarmState, reason: str) -> None:
+        self._state, self._reason = state, reason
+
+
+async def listen_at(linked: Linked, where: str, tls: tuple[Path, Path] | None, folder: Path) -> Address:
+    """Listen at HOST:PORT, over TLS with these files or a certificate of our own.
+
+    Raises:
+        UsageError: there is no listening there, and why.
+    """
+    host, port = host_and_port(where)
+    try:
+        return await linked.listen(host, port, tls or self_signed(folder))
+    except OSError as error:
+        raise UsageError(f"Cannot listen at {where}: {error.strerror or error}. Name another one.") from error
+
+
+def host_and_port(where: str) -> tuple[str, int]:
+    """`0.0.0.0:8765` or `[::]:8765`, taken apart. Raises UsageError."""
+    host, colon, port = where.strip().rpartition(":")
+    if not colon or not host or not port.isdigit() or not 0 <= int(port) < 65536:
+        raise UsageError(f"Where to listen is written HOST:PORT, like 0.0.0.0:8765 or [::]:8765, not {where!r}.")
+    return host.strip("[]"), int(port)
+
+
+def addresses(text: str) -> list[Address]:
+    """The addresses of a comma-separated list. Raises UsageError."""
+    return [Address.parse(word) for word in text.replace(",", " ").split()]
+
+
+def check(settings: Settings) -> None:
+    """Refuse addresses and keys that cannot be read. Raises UsageError."""
+    for address in addresses(settings.peers):
+        if not address.tls and not address.is_loopback and not settings.private_addresses:
+            raise UsageError(
+                f"{address} is not encrypted: whoever is in between reads along. Use wss://, or say so: "
+                "settings set private_addresses on"
+            )
+    if settings.listen:
+        host_and_port(settings.listen)
+    if settings.announce:
+        Address.parse(settings.announce)
+    keys_of(settings.blocked)
+
+
+def keys_of(text: str) -> frozenset[bytes]:
+    """The keys (64 hex digits) of a comma-separated list. Raises UsageError."""
+    words = text.replace(",", " ").split()
+    try:
+        keys = frozenset(bytes.fromhex(word) for word in words)
+    except ValueError as error:
+        raise UsageError("A peer is blocked by its key of 64 hex digits, as `sapo-desktop peers` shows it.") from error
+    if any(len(key) != 32 for key in keys):
+        raise UsageError("A peer is blocked by its key of 64 hex digits, as `sapo-desktop peers` shows it.")
+    return keys
+
+
+def block(linked: Linked, blocked: str) -> None:
+    """Have nothing to do with these keys from now on."""
+    exchange = linked.network.exchange
+    exchange.blocked = keys_of(blocked)
+    for link in list(exchange.links):
+        if link.key in exchange.blocked:
+            link.goodbye = link.session.close("blocked", retry_after=86400)
+
+
+def link_info(link: Link, now: float) -> m.LinkInfo:
+    """One link as it is shown."""
+    return m.LinkInfo(
+        key=link.key.hex(),
+        dialled=str(link.dialled) if link.dialled else "",
+        program=link.told.program if link.told else "",
+        seconds=max(0.0, now - link.opened),
+        groups_in=link.traffic.groups_in,
+        groups_out=link.traffic.groups_out,
+        bytes_in=link.traffic.bytes_in,
+        bytes_out=link.traffic.bytes_out,
+        refused=link.refused.by_kind(),
+    )
+
+
+def _rejoins(before: Settings | None, now: Settings) -> bool:
+    """Whether the change is one that a member cannot take over as it is."""
+    keys = ("silo", "listen", "private_addresses", "label")
+    return before is None or any(getattr(before, key) != getattr(now, key) for key in keys)
+
+
+def _linked_reason(links: int, member: Member, clock_wrong: bool) -> str:
+    if clock_wrong:
+        return "The peers' clocks differ from this one by more than twenty minutes: look at this computer's clock."
+    if links == 0:
+        return "No peer can be reached: training goes on alone."
+    peers = "1 peer" if links == 1 else f"{links} peers"
+    return f"Linked to {peers}." + ("" if member.sharing else f" {m.DRAWS_ONLY}")
+
+
+def _why(error: Exception) -> str:
+    text = str(error) or type(error).__name__
+    return text if text.endswith((".", "!", "?")) else f"{text}."
