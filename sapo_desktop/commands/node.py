@@ -5,21 +5,37 @@ from __future__ import annotations
 from argparse import Namespace
 from datetime import datetime
 
-from sapo_desktop.commands.context import Context, call
+from sapo_desktop.commands.context import Context, call, expect
 from sapo_desktop.core.errors import NotRunning
 from sapo_desktop.terminal.json_lines import round_fields, share
-from sapo_desktop.terminal.swarm_words import swarm_line, swarm_lines
+from sapo_desktop.terminal.swarm_words import relay_fields, relay_lines, swarm_line, swarm_lines
 from sapo_desktop.terminal.wording import amount, duration, parse_duration, parse_until, percent
-from sapo_desktop.worker.messages import Finish, GetStatus, Ok, Pause, Quit, Request, Resume, SetSilo, Status
+from sapo_desktop.worker.messages import (
+    Finish,
+    GetStatus,
+    Ok,
+    Pause,
+    Quit,
+    RelayStatus,
+    Request,
+    Resume,
+    SetSilo,
+    Status,
+)
 
 
 async def status(context: Context, args: Namespace) -> None:
     try:
         async with context.running() as node:
-            found = await call(node, GetStatus(), Status)
+            reply = await node.call(GetStatus())
     except NotRunning:
         context.out.emit("status", running=False, data=str(context.folder))
         raise
+    if isinstance(reply, RelayStatus):
+        context.out.emit("relay", **relay_fields(reply))
+        context.out.say("\n".join(relay_lines(reply)))
+        return
+    found = expect(reply, Status)
     _emit_status(context, found)
     if not context.out.json_lines:
         context.out.say("\n".join(_status_lines(context, found)))

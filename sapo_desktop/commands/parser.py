@@ -165,6 +165,13 @@ def _settings(commands: Commands[Parser]) -> None:
 
 
 def _swarm(commands: Commands[Parser]) -> None:
+    relay = _command(commands, "relay", "relay:relay", "carry the swarm's groups between nodes; no model needed")
+    relay.add_argument("--listen", metavar="HOST:PORT", required=True, help="where to take links, like 0.0.0.0:8765")
+    relay.add_argument("--cert", metavar="FILE", help="TLS certificate chain; else one of its own, vouched by its key")
+    relay.add_argument("--key", metavar="FILE", help="the certificate's private key")
+    relay.add_argument("--announce", metavar="URL", help="tell others this address")
+    relay.add_argument("--peer", metavar="URL", action="append", default=[], help="keep a link to this peer")
+    relay.add_argument("--private-addresses", action="store_true", help="home and loopback addresses count too")
     actions = _group(commands, "peers", "peers:show", "list the linked peers, add, block or test one")
     _command(actions, "list", "peers:show", "list the linked peers and what came over each link")
     add = _command(actions, "add", "peers:add", "keep a link to a peer from now on")

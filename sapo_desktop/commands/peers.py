@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Iterable
 
-from sapo_desktop.commands.context import Context, Node, call
+from sapo_desktop.commands.context import Context, Node, call, expect
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.terminal.clean import one_line
 from sapo_desktop.terminal.swarm_words import link_line, swarm_line, swarm_lines
@@ -16,6 +16,7 @@ from sapo_desktop.worker.messages import (
     LinkInfo,
     Ok,
     PeerAnswered,
+    RelayStatus,
     SetSettings,
     SettingsAre,
     Status,
@@ -25,7 +26,8 @@ from sapo_desktop.worker.messages import (
 
 async def show(context: Context, args: Namespace) -> None:
     async with context.running() as node:
-        swarm = (await call(node, GetStatus(), Status)).swarm
+        reply = await node.call(GetStatus())
+    swarm = reply.swarm if isinstance(reply, RelayStatus) else expect(reply, Status).swarm
     context.out.emit("swarm", **swarm_line(swarm))
     for link in swarm.links:
         context.out.emit("link", **link_line(link))

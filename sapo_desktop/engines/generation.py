@@ -18,7 +18,7 @@ from sapo_desktop.core.errors import HostCancelled, OutOfMemory
 from sapo_desktop.core.records import Completion, FinishReason, Sampling
 from sapo_desktop.engines.decoder import PromptBatch, Start
 from sapo_desktop.engines.memory import is_out_of_memory, release_memory
-from sapo_desktop.engines.protocols import GenerationProgress
+from sapo_desktop.engines.protocols import EndedAnswer, GenerationProgress
 from sapo_desktop.engines.sampling import draw, uniforms
 
 PROGRESS_SECONDS = 0.25
@@ -70,10 +70,13 @@ class Watch:
     progress: Callable[[GenerationProgress], None] = lambda _: None
     token: Callable[[int, int], None] = lambda _row, _token: None
     """Called with (sequence, token) for every token of a generation of one sequence."""
+    text: Callable[[list[int]], str] | None = None
+    """Where it is given, the progress shows the text of answers that ended."""
     total: int = 0
     finished: int = 0
     tokens: int = 0
     _told: float = field(default_factory=time.monotonic)
+    _ended: tuple[int, list[int]] | None = None
 
     def check(self) -> None:
         """Raise HostCancelled where a stop was asked for; tell the progress four times a second."""
@@ -82,7 +85,17 @@ class Watch:
         now = time.monotonic()
         if now - self._told >= PROGRESS_SECONDS:
             self._told = now
-            self.progress(GenerationProgress(finished=self.finished, total=self.total, tokens=self.tokens))
+            ended = None
+            if self._ended is not None and self.text is not None:
+                place, tokens = self._ended
+                ended = EndedAnswer(place, self.text(tokens))
+                self._ended = None
+            self.progress(GenerationProgress(finished=self.finished, total=self.total, tokens=self.tokens, ended=ended))
+
+    def end(self, place: int, tokens: list[int]) -> None:
+        """Take note of an answer that ended by itself."""
+        if self._ended is None:
+            self._ended = (place, tokens)
 
 
 @torch.inference_mode()
@@ -154,6 +167,7 @@ def _generate_rows(
             watch.token(row, token)
             if token in job.stop_tokens:
                 done.finish[row] = "stop"
+                watch.end(row, done.tokens[row])
             elif len(done.tokens[row]) < limits[row]:
                 going.append(slot)
         watch.tokens += len(slots)

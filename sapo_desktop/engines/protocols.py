@@ -149,12 +149,21 @@ class Done(EngineMessage, frozen=True):
     files: list[str] = []
 
 
+class EndedAnswer(msgspec.Struct, frozen=True):
+    """An answer by its place (prompt by prompt, answer by answer) and its text."""
+
+    place: int
+    text: str
+
+
 class GenerationProgress(EngineMessage, frozen=True):
     """Sent a few times a second while generating."""
 
     finished: int
     total: int
     tokens: int
+    ended: EndedAnswer | None = None
+    """One of the answers that ended since the last of these messages: something to look at meanwhile."""
 
 
 class TokenText(EngineMessage, frozen=True):

@@ -60,7 +60,7 @@ class TorchEngine:
         job = GenerationJob(
             prompts, request.answers, request.sampling, self.lm.stop_tokens, self.lm.context, self._batch
         )
-        watch = Watch(should_stop=cancelled.is_set, progress=progress)
+        watch = Watch(should_stop=cancelled.is_set, progress=progress, text=self.lm.text)
         if job.total == 1:
             watch.token = _Speaker(self.lm, progress)
         answers = self._answer(job, request.base, watch)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sapo_desktop.core.records import SwarmReward
 from sapo_desktop.terminal.json_lines import Fields, swarm_fields
-from sapo_desktop.terminal.wording import amount
-from sapo_desktop.worker.messages import LinkInfo, SwarmInfo
+from sapo_desktop.terminal.wording import amount, duration
+from sapo_desktop.worker.messages import LinkInfo, RelayStatus, SwarmInfo
 
 
 def swarm_line(swarm: SwarmInfo) -> Fields:
@@ -64,6 +64,21 @@ def swarm_lines(swarm: SwarmInfo) -> list[str]:
             told = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in sorted(reasons.items()))
             lines.append(f"{kind.capitalize():<13} {told}")
     return lines
+
+
+def relay_fields(found: RelayStatus) -> Fields:
+    """`status --json` of a relay."""
+    return {
+        "running": True,
+        "pid": found.pid,
+        "version": found.version,
+        "uptime": round(found.uptime, 1),
+        "swarm": swarm_line(found.swarm),
+    }
+
+
+def relay_lines(found: RelayStatus) -> list[str]:
+    return [*swarm_lines(found.swarm), f"Process   {found.pid}, version {found.version}, up {duration(found.uptime)}"]
 
 
 def reward_words(measured: SwarmReward) -> str:

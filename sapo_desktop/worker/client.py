@@ -166,11 +166,14 @@ async def connect_or_start(
 
 
 async def start_worker(
-    folder: Path, arguments: Sequence[str] = (), timeout: float = START_SECONDS
+    folder: Path,
+    arguments: Sequence[str] = (),
+    timeout: float = START_SECONDS,
+    module: str = "sapo_desktop.worker.main",
 ) -> subprocess.Popen[bytes]:
     """Start a worker that outlives this process and its terminal; returns when its channel answers.
 
-    `arguments` go to `sapo_desktop.worker.main` after `--data`.
+    `arguments` go to `module` after `--data`.
 
     Raises:
         FolderInUse: another worker has the folder.
@@ -181,7 +184,7 @@ async def start_worker(
     with open_log(path) as log:
         since = log.tell()
         process = subprocess.Popen(
-            [*processes.python_command("sapo_desktop.worker.main"), "--data", str(data.root), *arguments],
+            [*processes.python_command(module), "--data", str(data.root), *arguments],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

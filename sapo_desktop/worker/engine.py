@@ -42,6 +42,8 @@ ReplyType = TypeVar("ReplyType", bound=msgspec.Struct)
 
 Progress = Callable[[int, int], None]
 """Called with answers finished and answers in all."""
+Ended = Callable[[int, str], None]
+"""Called with an answer's place (question by question, answer by answer) and its text."""
 
 # Generous: a host that computes is not hung. What is caught here is a dead-lock, not slowness.
 LOAD_SECONDS = 900.0
@@ -90,10 +92,16 @@ class Engine:
             yield
 
     async def generate(
-        self, questions: Sequence[str], answers: int, sampling: Sampling, progress: Progress
+        self,
+        questions: Sequence[str],
+        answers: int,
+        sampling: Sampling,
+        progress: Progress,
+        ended: Ended | None = None,
     ) -> Generated:
+        """Answer each question `answers` times; `ended` is told now and then of one that is finished."""
         async with self.exclusive():
-            return await self._generate(questions, answers, sampling, progress)
+            return await self._generate(questions, answers, sampling, progress, ended=ended)
 
     async def generate_with(
         self,
@@ -174,10 +182,13 @@ class Engine:
         progress: Progress,
         *,
         base: bool = False,
+        ended: Ended | None = None,
     ) -> Generated:
         def told(message: msgspec.Struct) -> None:
             if isinstance(message, GenerationProgress):
                 progress(message.finished, message.total)
+                if ended is not None and message.ended is not None:
+                    ended(message.ended.place, message.ended.text)
 
         request = Generate(prompts=list(questions), answers=answers, sampling=sampling, base=base)
         return _expect(await self._call(request, WORK_SECONDS, told), Generated)

@@ -260,6 +260,15 @@ class Status(Message, frozen=True):
     rounds_per_hour: float | None
 
 
+class RelayStatus(Message, frozen=True):
+    """What a relay says to GetStatus."""
+
+    swarm: SwarmInfo
+    pid: int
+    version: str
+    uptime: float
+
+
 class SettingsAre(Message, frozen=True):
     settings: Settings
     changed: list[str]
@@ -372,6 +381,7 @@ class IdentityIs(Message, frozen=True):
 Reply = (
     Ok
     | Status
+    | RelayStatus
     | SettingsAre
     | Checkpoints
     | Evaluated

@@ -22,7 +22,7 @@ import msgspec
 
 from sapo_desktop.core import guard
 from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostError, UsageError
-from sapo_desktop.core.records import EvalReport, Group
+from sapo_desktop.core.records import EvalReport, Group, Question
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState, Trigger
 from sapo_desktop.tasks.heldout import SetName
@@ -372,6 +372,23 @@ class Node:
                 )
             )
 
+    async def show_ended(self, question: Question, text: str) -> None:
+        """Mark and show an answer while the others are still being written; it is marked again with them."""
+        round_number = self.round_in_hand
+        try:
+            ((mark,),) = await self.examiner.mark([question], [[text]], strict=True)
+        except HostError:
+            return  # a host that fails is seen to where its work is needed
+        self._publish(
+            Answered(
+                round=round_number,
+                task=question.task,
+                question=question.text,
+                completion=text,
+                solved=mark.solved,
+            )
+        )
+
     def _working_reason(self) -> str:
         return f"Training round {self.counters.round + 1}"
 
@@ -381,6 +398,7 @@ class _Watcher:
 
     def __init__(self, node: Node) -> None:
         self._node = node
+        self._showing: asyncio.Task[None] | None = None
 
     async def phase(self, phase: Phase) -> None:
         await self._node.gate.wait()
@@ -390,6 +408,10 @@ class _Watcher:
 
     def progress(self, phase: Phase, done: int, total: int) -> None:
         self._node.show_progress(phase, done, total)
+
+    def ended(self, question: Question, text: str) -> None:
+        if self._showing is None or self._showing.done():
+            self._showing = asyncio.get_running_loop().create_task(self._node.show_ended(question, text))
 
     def answered(self, groups: Sequence[Group]) -> None:
         self._node.show_answers(groups)

@@ -75,7 +75,7 @@ class Engine(Protocol):
     """Answers and learns; worker/engine.py is the one with a process behind it."""
 
     async def generate(
-        self, questions: Sequence[str], answers: int, sampling: Sampling, progress: Progress
+        self, questions: Sequence[str], answers: int, sampling: Sampling, progress: Progress, ended: Ended
     ) -> Generated: ...
 
     async def step(self, batch: Sequence[TrainingSequence]) -> StepReport: ...
@@ -101,12 +101,20 @@ class Progress(Protocol):
     def __call__(self, done: int, total: int, /) -> None: ...
 
 
+class Ended(Protocol):
+    """Told now and then of an answer that is finished, by its place and text."""
+
+    def __call__(self, place: int, text: str, /) -> None: ...
+
+
 class Watcher(Protocol):
     """Is told what a round does. `phase` returns when the round may go on: here a paused node waits."""
 
     async def phase(self, phase: Phase) -> None: ...
 
     def progress(self, phase: Phase, done: int, total: int) -> None: ...
+
+    def ended(self, question: Question, text: str) -> None: ...
 
     def answered(self, groups: Sequence[Group]) -> None: ...
 
@@ -133,6 +141,7 @@ async def run_round(
         plan.answers,
         plan.sampling,
         lambda done, total: watcher.progress("generate", done, total),
+        lambda place, text: watcher.ended(questions[place // plan.answers], text),
     )
 
     # 5a. Score with the local reward model. A person who watches sees the marks before anything else happens.

@@ -10,18 +10,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from sapo_desktop.core.errors import SapoError, UsageError
-from sapo_desktop.core.records import SwarmReward
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.certificate import self_signed
-from sapo_desktop.swarm.exchange import Link
 from sapo_desktop.swarm.links import Announcement
 from sapo_desktop.system import identity
 from sapo_desktop.system.folders import DataFolder
@@ -32,11 +31,14 @@ from sapo_desktop.worker.foreign import Encoder
 from sapo_desktop.worker.hosting import Host
 from sapo_desktop.worker.joining import Joined, Joining, Linked, join
 from sapo_desktop.worker.member import Member
+from sapo_desktop.worker.swarm_view import linked_info
 
 log = logging.getLogger(__name__)
 
 Say = Callable[[Literal["info", "warning", "error"], str], None]
 _IDS_AT_ONCE = 4
+PASSPHRASE = "SAPO_PASSPHRASE"
+"""Environment variable that opens a protected identity where nobody is there to type it."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,8 @@ class SwarmSide:
         self._joined: Joined | None = None
         self._address = ""
         self._who: identity.Identity | None = None
-        self._passphrase: str | None = None
+        # Out of the environment at once: the hosts must not inherit it.
+        self._passphrase = os.environ.pop(PASSPHRASE, None)
         self._state: m.SwarmState = "silo"
         self._reason = "In silo: no network at all."
 
@@ -137,26 +140,14 @@ class SwarmSide:
         joined = self._joined
         if joined is None:
             return m.SwarmInfo(state=self._state, reason=self._reason)
-        links = [link for link in joined.network.exchange.links if link.session.is_open]
-        exchange, member = joined.network.exchange, joined.member
-        measured: SwarmReward | None = member.measured(tasks)
-        return m.SwarmInfo(
-            state="linked" if links else "alone",
-            reason=_linked_reason(len(links), member, exchange.clock.is_wrong),
-            key=joined.key.hex(),
+        return linked_info(
+            joined,
             kept=self._who.where if self._who else "",
             address=self._address,
-            sharing=member.sharing,
-            links=[link_info(link, time.monotonic()) for link in links],
-            pool=len(exchange.pool),
-            published=member.counts.published,
-            drawn=member.counts.drawn,
-            taken=member.counts.taken,
-            one_source=member.one_source,
-            refused=exchange.refusals.by_kind(),
-            clock_offset=exchange.clock.offset,
-            clock_wrong=exchange.clock.is_wrong,
-            reward=measured,
+            sharing=joined.member.sharing,
+            counts=joined.member.counts,
+            one_source=joined.member.one_source,
+            reward=joined.member.measured(tasks),
         )
 
     # -- taking part -----------------------------------------------------------------------------------------
@@ -187,7 +178,8 @@ class SwarmSide:
         )
         stack.push_async_callback(host.stop)
         foreign = Examiner(host, around.kept_ids)
-        ids = await self._task_ids(foreign)
+        ids = await task_ids(foreign, around.catalogue.tasks(), lambda text: self._show("joining", text))
+        around.own.learn_ids(ids)
         joining = Joining(
             seed=who.seed,
             folder=around.folder.control,
@@ -207,22 +199,10 @@ class SwarmSide:
         return joined
 
     def _load_identity(self) -> identity.Identity:
-        keeper = self.keeper()
-        found = keeper.load(self._passphrase) or keeper.create()
+        found = load_or_create(self.keeper(), self._passphrase)
         if found.where == "session":
             self._say("warning", m.SESSION_IDENTITY)
         return found
-
-    async def _task_ids(self, foreign: Examiner) -> dict[TaskKey, bytes]:
-        """Ids of the whole catalogue: kept ones, and the rest made a few at a time."""
-        tasks = self._around.catalogue.tasks()
-        unknown = [task for task in tasks if task not in foreign.known_ids]
-        for start in range(0, len(unknown), _IDS_AT_ONCE):
-            self._show("joining", f"Joining the swarm: {start} of {len(unknown)} tasks compared")
-            await foreign.task_ids(unknown[start : start + _IDS_AT_ONCE])
-        ids = {task: foreign.known_ids[task] for task in tasks}
-        self._around.own.learn_ids(ids)
-        return ids
 
     def _apply(self, joined: Joined, settings: Settings) -> None:
         """What takes effect without joining anew."""
@@ -251,6 +231,24 @@ class SwarmSide:
 
     def _show(self, state: m.SwarmState, reason: str) -> None:
         self._state, self._reason = state, reason
+
+
+def load_or_create(keeper: identity.Keeper, passphrase: str | None) -> identity.Identity:
+    """The kept identity, else a new one: in the keyring, else behind the passphrase, else for this session."""
+    found = keeper.load(passphrase)
+    if found is None:
+        keyring = identity.usable_keyring()
+        found = keeper.create(passphrase if keyring is None else None)
+    return found
+
+
+async def task_ids(examiner: Examiner, tasks: Sequence[TaskKey], show: Callable[[str], None]) -> dict[TaskKey, bytes]:
+    """Ids of all these tasks: kept ones, and the rest made a few at a time."""
+    unknown = [task for task in tasks if task not in examiner.known_ids]
+    for start in range(0, len(unknown), _IDS_AT_ONCE):
+        show(f"Joining the swarm: {start} of {len(unknown)} tasks compared")
+        await examiner.task_ids(unknown[start : start + _IDS_AT_ONCE])
+    return {task: examiner.known_ids[task] for task in tasks}
 
 
 async def listen_at(linked: Linked, where: str, tls: tuple[Path, Path] | None, folder: Path) -> Address:
@@ -315,34 +313,10 @@ def block(linked: Linked, blocked: str) -> None:
             link.goodbye = link.session.close("blocked", retry_after=86400)
 
 
-def link_info(link: Link, now: float) -> m.LinkInfo:
-    """One link as it is shown."""
-    return m.LinkInfo(
-        key=link.key.hex(),
-        dialled=str(link.dialled) if link.dialled else "",
-        program=link.told.program if link.told else "",
-        seconds=max(0.0, now - link.opened),
-        groups_in=link.traffic.groups_in,
-        groups_out=link.traffic.groups_out,
-        bytes_in=link.traffic.bytes_in,
-        bytes_out=link.traffic.bytes_out,
-        refused=link.refused.by_kind(),
-    )
-
-
 def _rejoins(before: Settings | None, now: Settings) -> bool:
     """Whether the change is one that a member cannot take over as it is."""
     keys = ("silo", "listen", "private_addresses", "label")
     return before is None or any(getattr(before, key) != getattr(now, key) for key in keys)
-
-
-def _linked_reason(links: int, member: Member, clock_wrong: bool) -> str:
-    if clock_wrong:
-        return "The peers' clocks differ from this one by more than twenty minutes: look at this computer's clock."
-    if links == 0:
-        return "No peer can be reached: training goes on alone."
-    peers = "1 peer" if links == 1 else f"{links} peers"
-    return f"Linked to {peers}." + ("" if member.sharing else f" {m.DRAWS_ONLY}")
 
 
 def _why(error: Exception) -> str:

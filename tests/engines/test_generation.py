@@ -162,6 +162,10 @@ def test_progress_counts_sequences_and_tokens(engine: TorchEngine, monkeypatch: 
     assert all(t.total == 8 for t in told)
     assert [t.tokens for t in told] == sorted(t.tokens for t in told)
     assert told[-1].tokens <= sum(len(c.tokens) for c in flat(made.completions))
+    answers = flat(made.completions)
+    shown = [t.ended for t in told if t.ended is not None]
+    assert shown and all(one.text == answers[one.place].text for one in shown)
+    assert all(answers[one.place].finish == "stop" for one in shown)
 
 
 def test_a_single_answer_is_streamed(engine: TorchEngine) -> None:

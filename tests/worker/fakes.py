@@ -18,7 +18,7 @@ from sapo_desktop.core.records import (
     TrainingSequence,
 )
 from sapo_desktop.engines.protocols import Generated, Loaded
-from sapo_desktop.worker.engine import EnginePlan
+from sapo_desktop.worker.engine import Ended, EnginePlan
 from sapo_desktop.worker.messages import Phase
 
 Progress = Callable[[int, int], None]
@@ -84,8 +84,15 @@ class FakeEngine:
         self.parameters = 10**9
 
     async def generate(
-        self, questions: Sequence[str], answers: int, sampling: Sampling, progress: Progress
+        self,
+        questions: Sequence[str],
+        answers: int,
+        sampling: Sampling,
+        progress: Progress,
+        ended: Ended | None = None,
     ) -> Generated:
+        if ended is not None:
+            ended(len(questions) * answers - 1, "wrong")
         if self.hold is not None:
             await self.hold.wait()
         if self.errors:
@@ -150,12 +157,16 @@ class FakeWatcher:
         self.phases: list[Phase] = []
         self.groups: list[Group] = []
         self.progressed: list[tuple[Phase, int, int]] = []
+        self.early: list[tuple[str, str]] = []
 
     async def phase(self, phase: Phase) -> None:
         self.phases.append(phase)
 
     def progress(self, phase: Phase, done: int, total: int) -> None:
         self.progressed.append((phase, done, total))
+
+    def ended(self, question: Question, text: str) -> None:
+        self.early.append((question.text, text))
 
     def answered(self, groups: Sequence[Group]) -> None:
         self.groups.extend(groups)

@@ -45,7 +45,12 @@ class Solver(FakeEngine):
         self.seeds: list[int] = []
 
     async def generate(
-        self, questions: Sequence[str], answers: int, sampling: Sampling, progress: Callable[[int, int], None]
+        self,
+        questions: Sequence[str],
+        answers: int,
+        sampling: Sampling,
+        progress: Callable[[int, int], None],
+        ended: Callable[[int, str], None] | None = None,
     ) -> Generated:
         by_text = {question(seed).text: truth(seed) for seed in self.seeds}
         rows = [

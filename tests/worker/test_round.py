@@ -134,3 +134,9 @@ def test_own_groups_fill_up_where_the_swarm_has_too_few_and_it_is_said() -> None
     result = play(FakeEngine(), swarm=FakeSwarm(groups=1), share=MixShare(1, 2))
     assert (result.report.local_groups, result.report.external_groups) == (2, 1)
     assert "1 own groups filled up" in result.report.note
+
+
+def test_an_answer_that_ended_is_shown_with_its_question_before_the_others_are_there() -> None:
+    watcher = FakeWatcher()
+    play(FakeEngine(skill=1), watcher)
+    assert watcher.early == [(watcher.groups[-1].question.text, "wrong")]

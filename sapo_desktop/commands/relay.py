@@ -1,0 +1,78 @@
+"""relay: carries the swarm's groups between nodes; no model and no training."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from argparse import Namespace
+from pathlib import Path
+
+from sapo_desktop.commands.context import Context
+from sapo_desktop.core.errors import ControlError, NotRunning, SapoError, UsageError
+from sapo_desktop.terminal.swarm_words import swarm_line
+from sapo_desktop.worker.client import Client, connect, start_worker
+from sapo_desktop.worker.messages import GetStatus, Notice, Quit, RelayStatus, Stopping
+
+_LOOK_SECONDS = 10.0
+_END_SECONDS = 10.0
+
+
+async def relay(context: Context, args: Namespace) -> None:
+    """Run a relay until Ctrl-C, a signal or `quit`."""
+    arguments = _arguments(args)
+    process = await start_worker(context.folder, arguments, module="sapo_desktop.worker.relay")
+    client = await connect(context.folder, owner=True)
+    told = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError):  # Windows: Ctrl-C arrives as KeyboardInterrupt
+            loop.add_signal_handler(number, told.set)
+    ending = asyncio.create_task(_end_when(told, client))
+    looking = asyncio.create_task(_look(context, client))
+    try:
+        failure = await _follow(context, client)
+    finally:
+        ending.cancel()
+        looking.cancel()
+        await client.close()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.to_thread(process.wait), _END_SECONDS)
+    if failure:
+        raise SapoError(failure)
+
+
+def _arguments(args: Namespace) -> list[str]:
+    if bool(args.cert) != bool(args.key):
+        raise UsageError("--cert and --key belong together: the certificate's file and its private key's.")
+    words = ["--listen", args.listen, "--peers", ",".join(args.peer), "--announce", args.announce or ""]
+    if args.cert:
+        words += ["--cert", str(Path(args.cert).resolve()), "--key", str(Path(args.key).resolve())]
+    return [*words, *(["--private-addresses"] if args.private_addresses else [])]
+
+
+async def _follow(context: Context, client: Client) -> str:
+    """Show what the relay says until it ends; returns why, where it failed."""
+    async for event in client.events():
+        if isinstance(event, Notice):
+            context.out.emit("notice", level=event.level, text=event.text)
+            context.out.say(event.text)
+        if isinstance(event, Stopping):
+            return event.reason if event.failed else ""
+    return f"The relay ended without a word; its log is in {context.folder / 'logs'}."
+
+
+async def _look(context: Context, client: Client) -> None:
+    """Say now and then what goes through."""
+    while True:
+        with contextlib.suppress(ControlError, NotRunning):
+            found = await client.call(GetStatus())
+            if isinstance(found, RelayStatus):
+                context.out.emit("swarm", **swarm_line(found.swarm))
+        await asyncio.sleep(_LOOK_SECONDS)
+
+
+async def _end_when(told: asyncio.Event, client: Client) -> None:
+    await told.wait()
+    with contextlib.suppress(ControlError, NotRunning):
+        await client.call(Quit())

@@ -1,0 +1,207 @@
+"""The relay process: `python -m sapo_desktop.worker.relay --data DIR --listen HOST:PORT`.
+
+The same swarm code as in a node, with more room for links and nothing that computes: no model, and an examiner only
+until the tasks are compared. A relay keeps what authors publish to it and serves it to those who ask; it looks at
+signatures, sizes, slots and alphabets, never at whether an answer is right.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import sapo_desktop
+from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.resources import resource
+from sapo_desktop.swarm.address import Address
+from sapo_desktop.swarm.links import Announcement
+from sapo_desktop.system import identity
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.tasks.catalogue import TaskKey, load_catalogue
+from sapo_desktop.tasks.identity import ids_key
+from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.channel import ControlServer
+from sapo_desktop.worker.examiner import Examiner, KeptIds
+from sapo_desktop.worker.hosting import Host
+from sapo_desktop.worker.joining import Identified, Linked, link_up
+from sapo_desktop.worker.lock import FolderLock
+from sapo_desktop.worker.swarm_side import PASSPHRASE, addresses, listen_at, load_or_create, task_ids
+from sapo_desktop.worker.swarm_view import linked_info
+
+SESSIONS = 2000
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line of the process says. `tls`: certificate and key files; None: a certificate of our own."""
+
+    data: Path
+    listen: str
+    tls: tuple[Path, Path] | None
+    peers: str
+    announce: str
+    private_addresses: bool
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Relay until told to end; returns the exit code."""
+    options = _parse(arguments)
+    try:
+        return asyncio.run(_work(options))
+    except SapoError as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return error.exit_code
+
+
+def _parse(arguments: Sequence[str] | None) -> Options:
+    parser = argparse.ArgumentParser(prog="sapo_desktop.worker.relay", description="A relay of the swarm.")
+    parser.add_argument("--data", type=Path, required=True, help="the relay's data folder")
+    parser.add_argument("--listen", required=True, help="HOST:PORT")
+    parser.add_argument("--cert", type=Path, help="certificate chain (PEM)")
+    parser.add_argument("--key", type=Path, help="its private key (PEM)")
+    parser.add_argument("--peers", default="", help="addresses to keep links to, by comma")
+    parser.add_argument("--announce", default="", help="the address to tell others")
+    parser.add_argument("--private-addresses", action="store_true", help="home and loopback addresses are as good")
+    given = parser.parse_args(arguments)
+    return Options(
+        data=given.data,
+        listen=given.listen,
+        tls=(given.cert, given.key) if given.cert and given.key else None,
+        peers=given.peers,
+        announce=given.announce,
+        private_addresses=given.private_addresses,
+    )
+
+
+async def _work(options: Options) -> int:
+    folder = DataFolder.open(options.data)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+    with FolderLock(folder):
+        return await Relay(folder, options).run()
+
+
+class Relay:
+    """The parts of one relay and their order of beginning and ending."""
+
+    def __init__(self, folder: DataFolder, options: Options) -> None:
+        self._folder = folder
+        self._options = options
+        self._catalogue = load_catalogue(resource("tasks.toml"))
+        self._server = ControlServer(folder.control, self._handle, self._attached, self._detached)
+        self._quit = asyncio.Event()
+        self._started = time.monotonic()
+        self._info = m.SwarmInfo(state="joining", reason="Starting")
+        self._linked: Linked | None = None
+        self._identity: identity.Identity | None = None
+        self._address = ""
+
+    async def run(self) -> int:
+        """Compare tasks, listen, relay, say goodbye. Returns the exit code."""
+        for name in (signal.SIGTERM, signal.SIGINT):
+            with contextlib.suppress(NotImplementedError):  # Windows
+                asyncio.get_running_loop().add_signal_handler(name, self._quit.set)
+        await self._server.start()
+        relaying = asyncio.create_task(self._relay())
+        ending = asyncio.create_task(self._quit.wait())
+        try:
+            await asyncio.wait({relaying, ending}, return_when=asyncio.FIRST_COMPLETED)
+            failed = relaying.exception() if relaying.done() else None
+            self._server.publish(m.Stopping(failed=failed is not None, reason=str(failed or "Ended as asked.")))
+            if failed is not None:
+                raise failed
+            return 0
+        finally:
+            relaying.cancel()
+            ending.cancel()
+            await asyncio.wait({relaying})
+            await self._server.close()
+
+    async def _relay(self) -> None:
+        options = self._options
+        # Out of the environment at once: the examiner must not inherit it.
+        passphrase = os.environ.pop(PASSPHRASE, None)
+        who = self._identity = await asyncio.to_thread(
+            load_or_create, identity.Keeper(self._folder.node_id(), self._folder.control / "identity"), passphrase
+        )
+        if who.where == "session":
+            self._say("warning", "The relay's key lasts until it ends, and its address with it: there is no keyring "
+                      f"here. Set {PASSPHRASE} to keep the key in a file.")  # fmt: skip
+        identified = Identified(
+            seed=who.seed,
+            folder=self._folder.control,
+            catalogue=self._catalogue,
+            ids=await self._task_ids(),
+            book_secret=self._folder.secret("address-book"),
+            private_addresses=options.private_addresses,
+        )
+        linked = link_up(identified, most_links=SESSIONS, found_links=0)
+        try:
+            address = await listen_at(linked, options.listen, options.tls, self._folder.control)
+            self._address, self._linked = str(address), linked
+            linked.links.keep(addresses(options.peers))
+            if options.announce:
+                linked.links.announcement = Announcement(
+                    linked.signer, linked.network_id, Address.parse(options.announce), relay=True
+                )
+            self._say("info", f"Relaying at {address}")
+            await linked.links.run()
+        finally:
+            await linked.close()
+
+    async def _task_ids(self) -> dict[TaskKey, bytes]:
+        """Ids of the catalogue; the examiner that compares tasks ends before the first link."""
+        key = ids_key(self._catalogue, version("reasoning_gym"), sapo_desktop.__version__)
+        host = await Host.start("examiner", log=self._folder.log("examiner"), low_priority=False)
+        try:
+            kept = KeptIds(self._folder.cache / "task-ids.json", key)
+            return await task_ids(Examiner(host, kept), self._catalogue.tasks(), self._comparing)
+        finally:
+            await host.stop()
+
+    def _comparing(self, text: str) -> None:
+        self._info = m.SwarmInfo(state="joining", reason=text)
+
+    def _say(self, level: str, text: str) -> None:
+        logging.getLogger(__name__).info("%s", text.partition(" at ")[0])
+        self._server.publish(m.Notice(level="warning" if level == "warning" else "info", text=text))
+
+    # -- the control channel's side --------------------------------------------------------------------------
+
+    async def _handle(self, client: object, request: m.Request) -> m.Reply:
+        if isinstance(request, m.Quit):
+            self._quit.set()
+            return m.Ok(text="Ending.")
+        if isinstance(request, m.GetStatus):
+            return self._status()
+        raise UsageError("This folder is a relay's: it answers `status`, `peers` and `quit`.")
+
+    def _status(self) -> m.RelayStatus:
+        info = self._info
+        if self._linked is not None and self._identity is not None:
+            info = linked_info(self._linked, kept=self._identity.where, address=self._address, relay=True)
+        return m.RelayStatus(
+            swarm=info,
+            pid=os.getpid(),
+            version=sapo_desktop.__version__,
+            uptime=time.monotonic() - self._started,
+        )
+
+    def _attached(self, client: object, owner: bool) -> None:
+        """A relay goes on whoever comes."""
+
+    def _detached(self, client: object, owner: bool) -> None:
+        """And whoever leaves."""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+"""What a node or a relay shows of its links, as the control channel carries it."""
+
+from __future__ import annotations
+
+import time
+
+from sapo_desktop.core.records import SwarmReward
+from sapo_desktop.swarm.exchange import Link
+from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.joining import Linked
+from sapo_desktop.worker.member import Counts
+
+
+def linked_info(
+    linked: Linked,
+    *,
+    kept: str,
+    address: str,
+    sharing: bool = False,
+    counts: Counts | None = None,
+    one_source: bool = False,
+    reward: SwarmReward | None = None,
+    relay: bool = False,
+) -> m.SwarmInfo:
+    """All there is to see of a swarm that was joined."""
+    exchange, counts = linked.network.exchange, counts or Counts()
+    links = [link for link in exchange.links if link.session.is_open]
+    return m.SwarmInfo(
+        state="linked" if links else "alone",
+        reason=_reason(len(links), clock_wrong=exchange.clock.is_wrong, relay=relay, sharing=sharing),
+        key=linked.signer.key.hex(),
+        kept=kept,
+        address=address,
+        sharing=sharing,
+        links=[link_info(link, time.monotonic()) for link in links],
+        pool=len(exchange.pool),
+        published=counts.published,
+        drawn=counts.drawn,
+        taken=counts.taken,
+        one_source=one_source,
+        refused=exchange.refusals.by_kind(),
+        clock_offset=exchange.clock.offset,
+        clock_wrong=exchange.clock.is_wrong,
+        reward=reward,
+    )
+
+
+def link_info(link: Link, now: float) -> m.LinkInfo:
+    """One link as it is shown."""
+    return m.LinkInfo(
+        key=link.key.hex(),
+        dialled=str(link.dialled) if link.dialled else "",
+        program=link.told.program if link.told else "",
+        seconds=max(0.0, now - link.opened),
+        groups_in=link.traffic.groups_in,
+        groups_out=link.traffic.groups_out,
+        bytes_in=link.traffic.bytes_in,
+        bytes_out=link.traffic.bytes_out,
+        refused=link.refused.by_kind(),
+    )
+
+
+def _reason(links: int, *, clock_wrong: bool, relay: bool, sharing: bool) -> str:
+    if clock_wrong:
+        return "The peers' clocks differ from this one by more than twenty minutes: look at this computer's clock."
+    peers = "1 peer" if links == 1 else f"{links:,} peers"
+    if relay:
+        return f"Relaying for {peers}."
+    if links == 0:
+        return "No peer can be reached: training goes on alone."
+    return f"Linked to {peers}." + ("" if sharing else f" {m.DRAWS_ONLY}")
