@@ -14,10 +14,15 @@ from sapo_desktop.terminal.plain import eval_line
 from sapo_desktop.terminal.wording import duration, percent
 from sapo_desktop.worker.messages import Ask, Asked, Evaluate, Evaluated, Exported, ExportModel
 
+MOST_SAMPLES = 64
+
 
 async def evaluate(context: Context, args: Namespace) -> None:
     name = checkpoint_name(args.checkpoint)
-    report = (await context.ask(Evaluate(checkpoint=name, which=args.which), Evaluated)).report
+    if args.samples > MOST_SAMPLES:
+        raise UsageError(f"At most {MOST_SAMPLES} answers are drawn to each question.")
+    request = Evaluate(checkpoint=name, which=args.which, samples=args.samples)
+    report = (await context.ask(request, Evaluated)).report
     context.out.emit("eval", **eval_fields(report))
     context.out.table(
         ["task", "questions", "solved", "partial"],

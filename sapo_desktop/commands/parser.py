@@ -120,6 +120,9 @@ def _model(commands: Commands[Parser]) -> None:
     score.add_argument(
         "--which", choices=("validation", "test"), default="test", help="which held-out set (default: test)"
     )
+    score.add_argument(
+        "--samples", type=_natural, default=0, metavar="N", help="draw N answers a question; else one, the likeliest"
+    )
     ask = _command(commands, "ask", "model:ask", "ask the model a question")
     ask.add_argument("question")
     ask.add_argument("--checkpoint", metavar="NAME", default="last", help=CHECKPOINT_HELP)

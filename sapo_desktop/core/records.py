@@ -186,7 +186,7 @@ class RoundReport(Record, frozen=True):
 
 
 class EvalReport(Record, frozen=True):
-    """A held-out score. `score` is the share solved."""
+    """A held-out score. `score` is the share solved, of greedy answers or of `samples` drawn ones a question."""
 
     checkpoint: str
     round: int
@@ -196,8 +196,16 @@ class EvalReport(Record, frozen=True):
     questions: int
     low: float
     high: float
-    """95% interval of `score` (Wilson)."""
+    """95% interval of `score`: Wilson's where answers are greedy, over questions where they are drawn."""
     tasks: list[TaskMark]
     solved: list[bool]
-    """Per question, in the set's fixed order: what paired tests need."""
+    """Per answer, in the set's fixed order, question by question: what paired tests need."""
     seconds: float
+    samples: int = 0
+    """Answers drawn to each question at the training temperature; 0: one, greedily."""
+
+    @property
+    def rates(self) -> list[float]:
+        """Share solved of each question's answers."""
+        count = max(self.samples, 1)
+        return [sum(self.solved[at : at + count]) / count for at in range(0, len(self.solved), count)]

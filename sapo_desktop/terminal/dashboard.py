@@ -214,7 +214,7 @@ class Dashboard:
         self._take_marks(report)
 
     def _take_score(self, report: EvalReport) -> None:
-        if report.which != "validation":
+        if report.which != "validation" or report.samples:
             return
         if report.checkpoint == "base":
             self.base = report.score

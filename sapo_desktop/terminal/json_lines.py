@@ -63,6 +63,7 @@ def eval_fields(report: EvalReport) -> Fields:
         "which": report.which,
         "round": report.round,
         "questions": report.questions,
+        "samples": report.samples,
         "low": share(report.low),
         "high": share(report.high),
         "seconds": round(report.seconds, 3),

@@ -1,4 +1,4 @@
-"""Held-out scores: the same questions each time, answered greedily, marked by our own examiner.
+"""Held-out scores: the same questions each time, answered greedily or by chance, marked by our own examiner.
 
 `score` is the share solved. The validation set comes from a local secret (guard, best checkpoint), the test
 set is public (eval, figures). Left out: deciding anything; that is the guard's.
@@ -12,12 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from sapo_desktop.core.records import Completion, EvalReport, Group, Mark, Question, Sampling
-from sapo_desktop.core.statistics import wilson
+from sapo_desktop.core.statistics import mean_with_error, wilson
 from sapo_desktop.tasks.heldout import SetName
 from sapo_desktop.worker.engine import Engine, Progress
 from sapo_desktop.worker.examiner import Examiner
 from sapo_desktop.worker.round import task_marks
+
+_SEED = 20_260_101
 
 
 @dataclass(frozen=True)
@@ -60,45 +64,55 @@ class Evaluator:
             self._sets[which] = HeldOutSet(which, await self._examiner.held_out(which, secret))
         return self._sets[which]
 
-    async def evaluate(self, subject: Subject, which: SetName, max_tokens: int, progress: Progress) -> EvalReport:
-        """Answer and mark the whole set. The live adapter is left as it was."""
+    async def evaluate(
+        self, subject: Subject, which: SetName, sampling: Sampling, progress: Progress, samples: int = 0
+    ) -> EvalReport:
+        """Answer and mark the whole set, each question once greedily or `samples` times by `sampling`. The live
+        adapter is left as it was."""
         started = time.perf_counter()
         held_out = await self.held_out(which)
+        answers = max(samples, 1)
         answered = await self._engine.generate_with(
             subject.folder,
-            [question.text for question in held_out.questions],
-            Sampling(greedy=True, max_tokens=max_tokens),
+            [question.text for question in held_out.questions for _ in range(answers)],
+            # One seed for all: two checkpoints are compared under the same chance.
+            msgspec.structs.replace(sampling, greedy=samples == 0, seed=_SEED),
             progress,
             live=subject.live,
         )
-        completions = [row[0] for row in answered.completions]
-        marks = await self._examiner.mark(held_out.questions, [[c.text] for c in completions], strict=True)
-        return _report(held_out, subject, completions, [row[0] for row in marks], time.perf_counter() - started)
+        drawn = [row[0] for row in answered.completions]
+        rows = [drawn[at : at + answers] for at in range(0, len(drawn), answers)]
+        marks = await self._examiner.mark(held_out.questions, [[c.text for c in row] for row in rows], strict=True)
+        return _report(held_out, subject, rows, marks, samples, time.perf_counter() - started)
 
 
 def _report(
     held_out: HeldOutSet,
     subject: Subject,
-    completions: Sequence[Completion],
-    marks: Sequence[Mark],
+    completions: Sequence[list[Completion]],
+    marks: Sequence[list[Mark]],
+    samples: int,
     seconds: float,
 ) -> EvalReport:
     groups = [
-        Group(question=question, completions=[completion], marks=[mark])
-        for question, completion, mark in zip(held_out.questions, completions, marks, strict=True)
+        Group(question=question, completions=row, marks=row_marks)
+        for question, row, row_marks in zip(held_out.questions, completions, marks, strict=True)
     ]
-    solved = [mark.solved for mark in marks]
-    interval = wilson(sum(solved), len(solved))
+    answers = [mark for row in marks for mark in row]
+    solved = [mark.solved for mark in answers]
+    by_question = [sum(mark.solved for mark in row) / max(len(row), 1) for row in marks]
+    interval = mean_with_error(by_question) if samples else wilson(sum(solved), len(solved))
     return EvalReport(
         checkpoint=subject.checkpoint,
         round=subject.round,
         which=held_out.which,
         score=sum(solved) / max(len(solved), 1),
-        partial=sum(mark.partial for mark in marks) / max(len(marks), 1),
-        questions=len(solved),
+        partial=sum(mark.partial for mark in answers) / max(len(answers), 1),
+        questions=len(marks),
         low=interval.low,
         high=interval.high,
         tasks=task_marks(groups),
         solved=solved,
         seconds=seconds,
+        samples=samples,
     )

@@ -91,7 +91,7 @@ class History:
         with self._database.writing() as db:
             db.execute(
                 "INSERT INTO evals (run, round, finished, which, score, report) VALUES (?, ?, ?, ?, ?, ?)",
-                (run, report.round, self._clock(), report.which, report.score, rows.to_json(report)),
+                (run, report.round, self._clock(), _kind(report), report.score, rows.to_json(report)),
             )
 
     def reconcile(self, round_number: int, checkpoint: int | None = None) -> int:
@@ -156,7 +156,7 @@ class History:
         return messages.Rollouts(items=items, more=False)
 
     def evals(self, which: str | None = None) -> list[EvalReport]:
-        """Held-out scores that count, oldest first; `which`: only `validation` or `test`."""
+        """Held-out scores that count, oldest first; `which`: only `validation`, `test`, or one of them `(sampled)`."""
         with self._database.reading() as db:
             found = db.execute(
                 "SELECT report FROM evals WHERE lost = 0 AND which = coalesce(?, which) ORDER BY id", (which,)
@@ -193,3 +193,8 @@ class History:
     def bytes_written_last_day(self) -> int:
         """Bytes of checkpoints written within the last 24 hours."""
         return sum(written.bytes for written in self.checkpoints_written(self._clock() - DAY))
+
+
+def _kind(report: EvalReport) -> str:
+    """The two kinds of answers give scores that must never be compared."""
+    return f"{report.which} (sampled)" if report.samples else report.which

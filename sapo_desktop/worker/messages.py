@@ -7,9 +7,10 @@ fields: both ends are of one release, so a mismatch is a mistake to show, not a 
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 from sapo_desktop.core.records import EvalReport, Mark, RoundReport, SwarmReward
 from sapo_desktop.core.settings import Settings
@@ -106,6 +107,8 @@ class RollBack(Message, frozen=True):
 class Evaluate(Message, frozen=True):
     checkpoint: CheckpointName = "last"
     which: Literal["validation", "test"] = "test"
+    samples: Annotated[int, Meta(ge=0, le=64)] = 0
+    """Answers drawn to each question at the training temperature; 0: one, greedily."""
 
 
 class Ask(Message, frozen=True):

@@ -22,7 +22,7 @@ import msgspec
 
 from sapo_desktop.core import guard
 from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostError, UsageError
-from sapo_desktop.core.records import EvalReport, Group, Question
+from sapo_desktop.core.records import EvalReport, Group, Question, Sampling
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState, Trigger
 from sapo_desktop.tasks.heldout import SetName
@@ -150,8 +150,8 @@ class Node:
             return
         self.gate.move(Trigger.FINISH, f"Finishing round {self.counters.round + 1}, then pausing")
 
-    async def evaluate(self, name: str, which: SetName) -> EvalReport:
-        """Held-out score of a checkpoint; `last` is the adapter as it is now."""
+    async def evaluate(self, name: str, which: SetName, samples: int = 0) -> EvalReport:
+        """Held-out score of a checkpoint; `last` is the adapter as it is now. `samples`: see EvalReport."""
         if name == "last":
             reached = self.counters.round if self._settled else self.round_in_hand
             subject = Subject(name, reached, None, live=True)
@@ -161,7 +161,7 @@ class Node:
         before = self.phase
         async with self.awake():
             try:
-                return await self._score(subject, which)
+                return await self._score(subject, which, samples)
             finally:
                 self.show_phase(before)
 
@@ -316,13 +316,14 @@ class Node:
 
     # -- scores ------------------------------------------------------------------------------------------
 
-    async def _score(self, subject: Subject, which: SetName) -> EvalReport:
+    async def _score(self, subject: Subject, which: SetName, samples: int = 0) -> EvalReport:
         self.show_phase("evaluate")
         report = await self.evaluator.evaluate(
             subject,
             which,
-            self.settings.max_tokens,
+            Sampling(temperature=self.settings.temperature, max_tokens=self.settings.max_tokens),
             lambda done, total: self.show_progress("evaluate", done, total),
+            samples,
         )
         await self.keeper.record_eval(self.counters.run, report)
         self._publish(EvalFinished(report=report))

@@ -270,7 +270,7 @@ class Requests:
         return m.Ok(text=f"Back at {request.to}; kept as checkpoint {written.number}. Rounds count on.")
 
     async def _evaluate(self, request: m.Evaluate) -> m.Evaluated:
-        return m.Evaluated(report=await self._node.evaluate(request.checkpoint, request.which))
+        return m.Evaluated(report=await self._node.evaluate(request.checkpoint, request.which, request.samples))
 
     async def _ask(self, request: m.Ask) -> m.Asked:
         if not request.question.strip():

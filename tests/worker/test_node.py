@@ -266,6 +266,10 @@ def test_scores_of_any_checkpoint_leave_the_live_adapter_alone(tmp_path: Path) -
             await it.until_state(NodeState.IDLE)
             assert (await it.node.evaluate("base", "test")).score == 1 / 8
             assert (await it.node.evaluate("1", "test")).score == 2 / 8
+            sampled = await it.node.evaluate("base", "test", samples=4)
+            assert (sampled.samples, sampled.questions, len(sampled.solved)) == (4, 8, 32)
+            assert sampled.rates == [0.25, *[0.0] * 7]  # the stand-in solves the first question it is asked
+            assert [e.score for e in it.keeper.history.evals("test (sampled)")] == [1 / 32]
             assert (await it.node.evaluate("last", "test")).score == 4 / 8
             assert it.engine.skill == 4
 
