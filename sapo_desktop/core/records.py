@@ -152,7 +152,7 @@ class SwarmReward(Record, frozen=True):
     value: float
     low: float
     high: float
-    """95% interval, bootstrapped over identities."""
+    """95% interval, bootstrapped over identities, and over their groups where they are few."""
     peers: int
     """Identities that it was measured on."""
     tasks: dict[str, float]

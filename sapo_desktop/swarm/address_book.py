@@ -91,6 +91,10 @@ class AddressBook:
         if body.time - unix_time > _FUTURE:
             raise Refused(Reason.TOO_NEW)
         self._forget_record_of(body.key, body.time)
+        before = self._known.get(str(address))
+        if before is not None:  # typed, or found at home: a stranger's word changes nothing of what we know of it
+            self._known[str(address)] = replace(before, envelope=record.envelope, relay=body.relay)
+            return
         self._check_room(address)
         self._known[str(address)] = Known(address, "peer", body.time, record.envelope, body.relay)
 
@@ -110,7 +114,11 @@ class AddressBook:
             for name, one in self._known.items()
             if name not in busy
             and unix_time >= one.tried + _wait(one.failures)
-            and (one.source in ("typed", "lan") or _neighbourhood(one.address.host) not in taken)
+            and (
+                one.source in ("typed", "lan")
+                or self._is_at_home(one.address)
+                or _neighbourhood(one.address.host) not in taken
+            )
         ]
         if not due:
             return None
@@ -188,7 +196,13 @@ class AddressBook:
                     raise Refused(Reason.DUPLICATE)
                 del self._known[name]
 
+    def _is_at_home(self, address: Address) -> bool:
+        """Whether the address is private and such ones were allowed: the limits per part of the internet are void."""
+        return self._private_allowed and not address.is_public
+
     def _check_room(self, address: Address) -> None:
+        if self._is_at_home(address):
+            return
         peers = [one for one in self._known.values() if one.source == "peer"]
         if sum(one.address.host == address.host for one in peers) >= _PER_HOST:
             raise Refused(Reason.POOL_FULL, "its host has its share")

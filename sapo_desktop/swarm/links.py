@@ -42,15 +42,18 @@ _KEEP_SECONDS = 600.0
 _MOST_KEPT = 5000
 
 
+KeyText = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+
+
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
     """What survives a restart."""
 
     format: int = 1
     anchors: Annotated[list[Anchor], Meta(max_length=16)] = []
-    pins: Annotated[dict[str, str], Meta(max_length=_MOST_KEPT)] = {}
-    """URL of a peer without a key in its address -> the key that it proved first (hex)."""
-    first_seen: Annotated[dict[str, float], Meta(max_length=_MOST_KEPT)] = {}
-    """Key (hex) -> Unix time, of identities with a history."""
+    pins: Annotated[dict[str, KeyText], Meta(max_length=_MOST_KEPT)] = {}
+    """URL of a peer without a key in its address -> the key that it proved first."""
+    first_seen: Annotated[dict[KeyText, float], Meta(max_length=_MOST_KEPT)] = {}
+    """Key -> Unix time, of identities with a history."""
 
     @classmethod
     def read(cls, path: Path) -> Memory:
@@ -188,8 +191,12 @@ class Links:
         if len(self._found) >= self._found_links:
             return
         address = self._book.next_to_dial(self._busy(), at.unix, self._rng)
-        if address is not None and str(address) not in self._named:
-            self._found[address] = asyncio.create_task(self._hold(address))
+        if address is None or str(address) in self._named:
+            return
+        if address.key in {link.key for link in self._network.exchange.links}:
+            self._book.tried(address, at.unix, reached=True)  # linked already, over a connection that it made
+            return
+        self._found[address] = asyncio.create_task(self._hold(address))
 
     async def _hold(self, address: Address) -> None:
         """One link to a peer that was found, until it ends."""

@@ -26,6 +26,8 @@ _GROUPS_PER_IDENTITY = 16
 _MOST_IDENTITIES = 2000
 """Per task; the longest silent go first."""
 _RESAMPLES = 200
+_FEW = 32
+"""Up to so many identities their groups are resampled too; with more of them it changes little and costs much."""
 
 
 class Origin(NamedTuple):
@@ -40,6 +42,12 @@ class _Seen(NamedTuple):
     origin: Origin
     mean: float
     time: float
+
+
+class _Identity(NamedTuple):
+    origin: Origin
+    groups: list[float]
+    """Mean reward of each group."""
 
 
 class Weighted(NamedTuple):
@@ -81,24 +89,23 @@ class RewardMeter:
         medians = {task: _median_of(sample) for task, sample in samples.items()}
         rng = Random(seed)
         resampled = sorted(
-            _mean([_median_of(rng.choices(sample, k=len(sample))) for sample in samples.values()])
-            for _ in range(_RESAMPLES)
+            _mean([_median_of(_resampled(sample, rng)) for sample in samples.values()]) for _ in range(_RESAMPLES)
         )
         return SwarmReward(
             value=_mean(list(medians.values())),
             low=resampled[round(0.025 * (_RESAMPLES - 1))],
             high=resampled[round(0.975 * (_RESAMPLES - 1))],
-            peers=len({origin.author for sample in samples.values() for origin, _ in sample}),
+            peers=len({one.origin.author for sample in samples.values() for one in sample}),
             tasks=medians,
         )
 
-    def _sample(self, task: str, excluded: Collection[bytes], now: float) -> list[tuple[Origin, float]]:
-        """The latest origin and the mean of every identity heard of within the window."""
+    def _sample(self, task: str, excluded: Collection[bytes], now: float) -> list[_Identity]:
+        """The latest origin and the marks of every identity heard of within the window."""
         sample = []
         for author, groups in self._seen[task].items():
             recent = [group for group in groups if now - group.time <= WINDOW_SECONDS]
             if recent and author not in excluded:
-                sample.append((recent[-1].origin, _mean([group.mean for group in recent])))
+                sample.append(_Identity(recent[-1].origin, [group.mean for group in recent]))
         return sample
 
 
@@ -134,8 +141,16 @@ def weighted_median(values: Sequence[Weighted]) -> float:
     return ordered[-1].value
 
 
-def _median_of(sample: Sequence[tuple[Origin, float]]) -> float:
-    return weighted_median(weigh(sample))
+def _median_of(sample: Sequence[_Identity]) -> float:
+    return weighted_median(weigh([(one.origin, _mean(one.groups)) for one in sample]))
+
+
+def _resampled(sample: Sequence[_Identity], rng: Random) -> list[_Identity]:
+    """Identities drawn with replacement; of few also their groups, for one peer alone is not known exactly."""
+    drawn = rng.choices(sample, k=len(sample))
+    if len(sample) > _FEW:
+        return drawn
+    return [_Identity(one.origin, rng.choices(one.groups, k=len(one.groups))) for one in drawn]
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -160,3 +160,17 @@ def test_anchors_survive_a_restart_and_records_do_not_survive_a_day() -> None:
     again = book()
     again.restore([*anchors, Anchor(address="nonsense", reached=1.0)])
     assert len(again) == 4
+
+
+def test_a_record_of_a_typed_address_leaves_it_typed_and_reached() -> None:
+    signer = Signer(b"s" * 32)
+    public = Address("8.8.8.8", 8765, key=signer.key)
+    book = AddressBook(bytes(32), bytes(32))
+    book.add(public, "typed", 1000.0)
+    book.tried(public, 1000.0, reached=True)
+    body = PeerBody(network=NETWORK, key=signer.key, time=1000, address=str(public))
+    book.add_record(open_envelope(seal(signer, body), PeerBody, NETWORK), 1000.0)
+    assert [anchor.address for anchor in book.anchors()] == [str(public)]
+    assert len(book.to_pass_on(Random(0), 1001.0)) == 1
+    book.expire(1000.0 + 2 * LIFETIME)
+    assert len(book) == 1

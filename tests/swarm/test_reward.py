@@ -113,3 +113,12 @@ def test_the_records_stay_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
             meter.observe(TASK, origin(author), [1.0], 0)
     assert len(meter._seen[TASK]) == 10
     assert max(map(len, meter._seen[TASK].values())) == 16
+
+
+def test_of_one_peer_the_interval_shows_how_little_is_known() -> None:
+    meter = RewardMeter()
+    for place in range(8):
+        meter.observe("gcd/easy", Origin(b"a" * 32, b"r", b"t"), [float(place % 2)], 0.0)
+    measured = meter.estimate({"gcd/easy"}, (), 0.0, seed=1)
+    assert measured is not None and measured.value == 0.5
+    assert measured.low <= 0.25 and measured.high >= 0.75
