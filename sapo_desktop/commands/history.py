@@ -17,7 +17,17 @@ from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.records import RoundReport
 from sapo_desktop.terminal.json_lines import round_fields, swarm_fields
 from sapo_desktop.terminal.wording import amount, duration, percent
-from sapo_desktop.worker.messages import GetHistory, GetRollouts, GetStatus, History, Rollout, Rollouts, Status
+from sapo_desktop.worker.messages import (
+    GetHistory,
+    GetRollouts,
+    GetSources,
+    GetStatus,
+    History,
+    Rollout,
+    Rollouts,
+    Sources,
+    Status,
+)
 
 SHOWN_ROUNDS = 20
 CSV_COLUMNS = (
@@ -48,6 +58,8 @@ async def history(context: Context, args: Namespace) -> None:
     async with context.any_node() as node:
         if args.csv is not None:
             await _write_csv(context, node, args.csv)
+        elif args.sources:
+            await _show_sources(context, node)
         elif args.rollouts is not None:
             await _write_rollouts(context, node, args.rollouts)
         else:
@@ -77,6 +89,27 @@ async def _show(context: Context, node: Node) -> None:
         return
     headers = ["round", "reward", "solved", "partial", "time", "checkpoint", "note"]
     context.out.table(headers, rows, right=headers[:6])
+
+
+async def _show_sources(context: Context, node: Node) -> None:
+    """By author, all tasks together; with `--json` a line per author and task."""
+    items = (await call(node, GetSources(), Sources)).items
+    for item in items:
+        context.out.emit("source", **msgspec.structs.asdict(item))
+    if not items:
+        context.out.say(f"No rounds yet. Start with: sapo-desktop run{context.data_option}")
+        return
+    total = sum(item.weight for item in items) or 1.0
+    rows = []
+    authors = {(item.origin, item.author) for item in items}
+    weights = {one: sum(i.weight for i in items if (i.origin, i.author) == one) for one in authors}
+    for origin, author in sorted(authors, key=lambda one: (-weights[one], one)):
+        theirs = [item for item in items if (item.origin, item.author) == (origin, author)]
+        most = ", ".join(item.task for item in theirs[:3]) + (" ..." if len(theirs) > 3 else "")
+        groups = f"{sum(item.groups for item in theirs):,}"
+        rows.append([author[:16] or "this node", origin, groups, percent(weights[origin, author] / total), most])
+    headers = ["from", "kind", "groups", "weight", "most on"]
+    context.out.table(headers, rows, right=headers[2:4])
 
 
 async def _write_csv(context: Context, node: Node, name: str) -> None:

@@ -151,6 +151,7 @@ def _records(commands: Commands[Parser]) -> None:
     history = _command(commands, "history", "history:history", "show the finished rounds, or write them to a file")
     files = history.add_mutually_exclusive_group()
     files.add_argument("--csv", metavar="FILE", help="all rounds as CSV; - for stdout")
+    files.add_argument("--sources", action="store_true", help="from whom training learned how much, on which task")
     files.add_argument("--rollouts", metavar="FILE", help="all kept answers as JSON lines; - for stdout")
     doctor = _command(commands, "doctor", "doctor:doctor", "check this installation and this node")
     doctor.add_argument("--report", metavar="FILE", help="write it to a file, for a bug report")

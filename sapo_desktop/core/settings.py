@@ -61,6 +61,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     learning_rate: Annotated[
         float, Meta(ge=0, le=0.1, description="Adam's learning rate; 0: the model's recommended one.")
     ] = 0.0
+    learning_rate_decay: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=10**9,
+            description="Rounds until the learning rate is half; a tenth is the least. 0: the model's recommended.",
+        ),
+    ] = 0
     kl_weight: Annotated[float, Meta(ge=0, le=10, description="Weight of the KL term to the base model.")] = 0.0
     updates: Annotated[int, Meta(ge=1, le=16, description="Optimiser steps per round.")] = 1
     micro_batch: Annotated[int, Meta(ge=1, le=1024, description="Answers per forward pass; memory and time only.")] = 16

@@ -27,6 +27,10 @@ from sapo_desktop.engines.trainer import GrpoTrainer
 from sapo_desktop.engines.training_state import reset_trainer, restore_trainer, save_trainer
 
 
+_MOST_ON_CPU = 512
+"""Sequences at once: beyond that a CPU only waits for its memory, and a held-out set of thousands fills it."""
+
+
 class TorchEngine:
     """A loaded model that answers and learns."""
 
@@ -38,7 +42,7 @@ class TorchEngine:
         self.policy = Policy(self.lm.model, request.trainer)
         self.trainer = GrpoTrainer(self.policy, request.trainer, self.lm.device)
         self._packed: dict[bool, tuple[int, WrittenOutModel]] = {}
-        self._batch = 0
+        self._batch = _MOST_ON_CPU if self.lm.device.type == "cpu" else 0
 
     def loaded(self) -> p.Loaded:
         """Describe the engine."""

@@ -155,6 +155,11 @@ class History:
                 items += rows.read_rollouts(db, round_number, round_id)
         return messages.Rollouts(items=items, more=False)
 
+    def sources(self) -> list[messages.Source]:
+        """Where the groups that entered training came from, by author and task; lost rounds left out."""
+        with self._database.reading() as db:
+            return rows.read_sources(db)
+
     def evals(self, which: str | None = None) -> list[EvalReport]:
         """Held-out scores that count, oldest first; `which`: only `validation`, `test`, or one of them `(sampled)`."""
         with self._database.reading() as db:

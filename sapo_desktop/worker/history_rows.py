@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from sapo_desktop.core.records import Group, RoundReport, TaskMark
-from sapo_desktop.worker.messages import Rollout
+from sapo_desktop.worker.messages import Rollout, Source
 
 _ROUNDS_A_STEP = 10
 """Pruning is done a little at every round, so that no round waits for it."""
@@ -54,7 +54,8 @@ def insert_group(db: sqlite3.Connection, round_id: int, place: int, group: Group
     question = group.question
     author = name_id(db, group.author) if group.author else None
     db.execute(
-        "INSERT INTO groups VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO groups (round_id, place, task, seed, origin, author, answers, weight) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (
             round_id,
             place,
@@ -63,6 +64,7 @@ def insert_group(db: sqlite3.Connection, round_id: int, place: int, group: Group
             group.origin,
             author,
             len(group.completions),
+            sum(abs(value) for value in advantages),
         ),
     )
     db.execute("INSERT INTO questions VALUES (?, ?, ?)", (round_id, place, storable(question.text)))
@@ -153,6 +155,20 @@ def read_rollouts(db: sqlite3.Connection, round_number: int, round_id: int) -> l
             verdict=verdict,
         )
         for task, seed, question, origin, author, text, solved, partial, reward, advantage, verdict in rows
+    ]
+
+
+def read_sources(db: sqlite3.Connection) -> list[Source]:
+    """What training was fed from whom, by author and task; own groups have no author. The most weight first."""
+    rows = db.execute(
+        "SELECT t.name, g.origin, coalesce(u.name, ''), count(*), sum(g.answers), coalesce(sum(g.weight), 0.0) "
+        "FROM groups g JOIN rounds r ON r.id = g.round_id JOIN names t ON t.id = g.task "
+        "LEFT JOIN names u ON u.id = g.author WHERE r.lost = 0 "
+        "GROUP BY g.origin, u.name, t.name ORDER BY 6 DESC, 3, 1"
+    ).fetchall()
+    return [
+        Source(task=task, origin=origin, author=author, groups=groups, answers=answers, weight=weight)
+        for task, origin, author, groups, answers, weight in rows
     ]
 
 

@@ -7,6 +7,7 @@ can be read and tested without a process.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from random import Random
 
@@ -24,6 +25,8 @@ Levels = Mapping[str, Sequence[str]]
 
 TINY_PARAMETERS = 50_000_000
 _SMOOTHING = 0.05
+_LEAST_SHARE = 0.1
+"""Of the learning rate, after all decay."""
 
 
 def group_levels(tasks: Sequence[str]) -> dict[str, list[str]]:
@@ -113,18 +116,29 @@ def after_round(counters: Counters, report: RoundReport, levels: Levels) -> tupl
 
 def trainer_settings(settings: Settings, parameters: int, counters: Counters) -> TrainerSettings:
     """What the engine is given; the guard's factor on the learning rate is in it."""
-    rate = settings.learning_rate or recommended_learning_rate(settings.method, parameters)
     return TrainerSettings(
         method=settings.method,
         lora_rank=settings.lora_rank,
         lora_alpha=2 * settings.lora_rank,
-        learning_rate=rate * counters.guard.learning_rate_factor,
+        learning_rate=next_learning_rate(settings, parameters, counters),
         kl_weight=settings.kl_weight,
         updates=settings.updates,
         micro_batch=min(counters.micro_batch or settings.micro_batch, settings.micro_batch),
         temperature=settings.temperature,
         seed=round_seed(counters.seed, 0, "adapter"),
     )
+
+
+def next_learning_rate(settings: Settings, parameters: int, counters: Counters) -> float:
+    """Adam's learning rate in the next round: inverse-time decay, times what the guard makes of it.
+
+    Gradients of a few groups are mostly noise, which a constant rate turns into a standing loss of skill; a rate that
+    falls as 1/t sheds it and still goes any way that is needed (Robbins and Monro). The floor keeps an old node able
+    to learn.
+    """
+    rate = settings.learning_rate or recommended_learning_rate(settings.method, parameters)
+    decay = settings.learning_rate_decay or recommended_decay(parameters)
+    return rate * counters.guard.learning_rate_factor * max(_LEAST_SHARE, 1 / (1 + counters.round / decay))
 
 
 def recommended_questions(parameters: int) -> int:
@@ -145,3 +159,8 @@ def recommended_learning_rate(method: str, parameters: int) -> float:
     if parameters > TINY_PARAMETERS:
         return 2e-5 if method == "lora" else 2e-6
     return 2e-3 if method == "lora" else 4e-4
+
+
+def recommended_decay(parameters: int) -> float:
+    """Rounds until the learning rate is half: soon for the tiny models that begin with a high one (docs/starter.md)."""
+    return math.inf if parameters > TINY_PARAMETERS else 150

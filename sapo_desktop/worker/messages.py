@@ -150,6 +150,10 @@ class GetRollouts(Message, frozen=True):
     limit: int = 200
 
 
+class GetSources(Message, frozen=True):
+    """Where the groups that entered training came from."""
+
+
 class Examine(Message, frozen=True):
     """Facts for `doctor`: versions, hosts, limits, folders (no private data)."""
 
@@ -177,6 +181,7 @@ Request = (
     | TryTask
     | GetHistory
     | GetRollouts
+    | GetSources
     | Examine
 )
 
@@ -361,6 +366,24 @@ class Rollouts(Message, frozen=True):
     more: bool
 
 
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """What one author's groups of one task were to training."""
+
+    task: str
+    origin: str
+    """own, peer, or human."""
+    author: str
+    """Hex key; empty for own groups."""
+    groups: int
+    answers: int
+    weight: float
+    """Sum of |advantage| over the answers: how much of the gradient they could decide."""
+
+
+class Sources(Message, frozen=True):
+    items: list[Source]
+
+
 class Facts(Message, frozen=True):
     values: dict[str, str]
 
@@ -394,6 +417,7 @@ Reply = (
     | Tried
     | History
     | Rollouts
+    | Sources
     | Facts
     | PeerAnswered
     | IdentityIs

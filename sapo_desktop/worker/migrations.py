@@ -96,4 +96,8 @@ CREATE TABLE evals (
 );
 """
 
-STEPS: tuple[str, ...] = (VERSION_1,)
+VERSION_2 = """
+ALTER TABLE groups ADD COLUMN weight REAL;   -- sum of |advantage| over the group's answers; NULL before this version
+"""
+
+STEPS: tuple[str, ...] = (VERSION_1, VERSION_2)

@@ -32,7 +32,7 @@ from sapo_desktop.worker.evaluation import Evaluator, Subject
 from sapo_desktop.worker.examiner import Examiner
 from sapo_desktop.worker.gate import Gate
 from sapo_desktop.worker.keeper import Keeper
-from sapo_desktop.worker.learning import Levels, after_round, levels_of_interest, plan_round
+from sapo_desktop.worker.learning import Levels, after_round, levels_of_interest, next_learning_rate, plan_round
 from sapo_desktop.worker.messages import (
     Answered,
     EvalFinished,
@@ -240,6 +240,9 @@ class Node:
         """One round; None where it was discarded."""
         plan = plan_round(self.settings, self.counters, self.levels, self.engine.parameters)
         self.round_in_hand = plan.number
+        rate = next_learning_rate(self.settings, self.engine.parameters, self.counters)
+        if rate != self.engine.plan.trainer.learning_rate:
+            await self.engine.configure(learning_rate=rate)
         if self.swarm is not None:
             self.swarm.want(levels_of_interest(self.settings, self.counters, self.levels), plan.share.external)
         self._round = asyncio.get_running_loop().create_task(

@@ -35,7 +35,7 @@ from sapo_desktop.worker.validation import BASE_NUMBER
 
 _MODEL = {"model", "method", "lora_rank", "device", "seed", "tasks"}
 # Sampling and training must use one temperature, so that waits with the trainer's other settings.
-_TRAINER = {"learning_rate", "micro_batch", "temperature", "kl_weight", "updates"}
+_TRAINER = {"micro_batch", "temperature", "kl_weight", "updates"}
 _GUEST = {"threads", "low_priority", "keep_checkpoints", "write_gigabytes_a_day"}
 NEEDS_RESTART = frozenset(_MODEL | _TRAINER | _GUEST)
 """Settings that are read once, when the node starts."""
@@ -88,6 +88,7 @@ class Requests:
             m.TryTask: self._try,
             m.GetHistory: self._history,
             m.GetRollouts: self._rollouts,
+            m.GetSources: self._sources,
             m.Examine: self._facts,
         }
 
@@ -369,6 +370,10 @@ class Requests:
     async def _rollouts(self, request: m.GetRollouts) -> m.Rollouts:
         keeper = self._node.keeper
         return await keeper.call(keeper.history.rollouts, request.after, min(request.limit, 1000))
+
+    async def _sources(self, request: m.GetSources) -> m.Sources:
+        keeper = self._node.keeper
+        return m.Sources(items=await keeper.call(keeper.history.sources))
 
     async def _facts(self, request: m.Examine) -> m.Facts:
         node = self._node

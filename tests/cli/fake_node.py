@@ -114,6 +114,10 @@ class FakeNode:
                 return m.History(rounds=found[:limit], more=len(found) > limit)
             case m.GetRollouts(after=after):
                 return self._rollouts(after)
+            case m.GetSources():
+                own = m.Source(task="gcd/easy", origin="own", author="", groups=30, answers=240, weight=30.0)
+                peer = m.Source(task="lcm/easy", origin="peer", author="ab" * 32, groups=9, answers=72, weight=10.0)
+                return m.Sources(items=[own, peer])
             case m.ListCheckpoints():
                 return m.Checkpoints(items=_checkpoints())
             case m.RollBack(to=to):

@@ -273,6 +273,14 @@ def test_history_shows_the_newest_rounds_and_writes_all(run: Words, tmp_path: Pa
     assert [answer["round"] for answer in answers] == list(range(1, 31))
 
 
+def test_history_says_from_whom_was_learned(run: Words) -> None:
+    assert run("history", "--sources") == 0
+    assert "this node" in run.stdout and "75%" in run.stdout
+    assert "abababababababab   peer" in run.stdout
+    assert run("history", "--sources", "--json") == 0
+    assert [(line["origin"], line["groups"]) for line in run.lines] == [("own", 30), ("peer", 9)]
+
+
 def test_a_file_that_cannot_be_written_is_one_sentence(run: Words, tmp_path: Path) -> None:
     assert run("history", "--csv", str(tmp_path / "no" / "h.csv")) == 1
     assert "could not be written" in run.stderr

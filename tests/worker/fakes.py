@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import msgspec
+
 from sapo_desktop.core.errors import HostDied, HostError
 from sapo_desktop.core.records import (
     Completion,
@@ -148,6 +150,7 @@ class FakeEngine:
     async def configure(self, *, learning_rate: float | None = None, threads: int | None = None) -> None:
         if learning_rate is not None:
             self.rates.append(learning_rate)
+            self.plan.trainer = msgspec.structs.replace(self.plan.trainer, learning_rate=learning_rate)
 
 
 class FakeWatcher:

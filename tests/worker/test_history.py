@@ -22,7 +22,9 @@ from sapo_desktop.core.records import (
     StepReport,
     TaskMark,
 )
+from sapo_desktop.worker.database import Database
 from sapo_desktop.worker.history import WHOLE_ROUNDS, History
+from sapo_desktop.worker.migrations import STEPS
 from sapo_desktop.worker.write_budget import Written
 from tests.records import round_report
 from tests.records import run_manifest as manifest
@@ -358,3 +360,27 @@ def test_two_processes_use_the_history_at_once(tmp_path: Path, history: History)
     assert ended.returncode == 0, ended.stderr
     record(history, run, 3)
     assert [r.round for r in history.rounds().rounds] == [1, 2, 3]
+
+
+def test_it_says_from_whom_how_much_was_learned_and_forgets_lost_rounds(history: History) -> None:
+    run = history.begin_run(manifest())
+    for number in (1, 2, 3):
+        record(history, run, number)
+    history.reconcile(2)
+    own, peer = history.sources()
+    assert (own.origin, own.author, own.task, own.groups, own.answers, own.weight) == ("own", "", "gcd/easy", 2, 4, 4.0)
+    assert (peer.origin, peer.author, peer.groups, peer.weight) == ("peer", "ab" * 32, 2, 1.0)
+
+
+def test_a_database_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    Database(path, 0, STEPS[:1]).close()
+    old = sqlite3.connect(path)
+    old.executescript(
+        "INSERT INTO names VALUES (1, 'gcd/easy'); INSERT INTO runs VALUES (1, 0, 1, '', '{}');"
+        "INSERT INTO rounds VALUES (1, 1, 1, 0, 0, 0, NULL, 0, 0, 0, NULL, 1, 0, 1, '{}');"
+        "INSERT INTO groups VALUES (1, 0, 1, 7, 'own', NULL, 8);"
+    )
+    old.close()
+    (source,) = History(path).sources()
+    assert (source.groups, source.answers, source.weight) == (1, 8, 0.0)

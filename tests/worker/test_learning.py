@@ -12,6 +12,7 @@ from sapo_desktop.worker.learning import (
     after_round,
     group_levels,
     levels_of_interest,
+    next_learning_rate,
     plan_round,
     recommended_learning_rate,
     sample_tasks,
@@ -73,7 +74,17 @@ def test_a_round_moves_counters_on() -> None:
 
 def test_the_guards_factor_reaches_the_learning_rate() -> None:
     guarded = counters(guard=GuardState(learning_rate_factor=0.5))
-    assert trainer_settings(Settings(learning_rate=1e-3), 10, guarded).learning_rate == 5e-4
+    assert trainer_settings(Settings(learning_rate=1e-3), LARGE, guarded).learning_rate == 5e-4
+
+
+def test_the_learning_rate_falls_with_the_rounds_to_a_tenth_at_last() -> None:
+    settings = Settings(learning_rate=1e-3, learning_rate_decay=100)
+    rates = [next_learning_rate(settings, LARGE, counters(round=n)) for n in (0, 100, 200, 900, 10**6)]
+    assert rates == pytest.approx([1e-3, 5e-4, 1e-3 / 3, 1e-4, 1e-4])
+    constant = [next_learning_rate(Settings(), LARGE, counters(round=n)) for n in (0, 1000)]
+    assert constant == pytest.approx([2e-5, 2e-5], rel=1e-5)
+    tiny = [next_learning_rate(Settings(), 2_000_000, counters(round=n)) for n in (0, 150)]
+    assert tiny == pytest.approx([2e-3, 1e-3])
 
 
 def test_recommended_rates_are_small_for_models_of_common_size() -> None:

@@ -52,7 +52,6 @@ def requests(folder: Path) -> tuple[Scene, Requests]:
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("learning_rate", "0.01"),
         ("micro_batch", "4"),
         ("temperature", "0.5"),
         ("kl_weight", "0.1"),
