@@ -89,6 +89,7 @@ class Mesh:
                 for (_, link), (other, theirs) in (wire.ends, wire.ends[::-1]):
                     for frame in link.session.take():
                         busy = True
+                        link.traffic.bytes_out += len(frame)
                         self.heard += [(other, event) for event in other.exchange.receive(theirs, frame, self.now)]
 
     def wait(self, seconds: float, step: float = 5.0) -> None:

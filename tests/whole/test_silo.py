@@ -80,6 +80,8 @@ def test_no_process_of_a_silo_node_has_a_socket_beyond_loopback(tmp_path: Path) 
 
 @pytest.mark.allowed_skip("a container may be refused a network namespace")
 def test_a_silo_node_works_where_there_is_no_network(tmp_path: Path) -> None:
+    if sys.platform != "linux":
+        pytest.skip("network namespaces are Linux's")
     command = [sys.executable, "-c", NO_NETWORK, *RUN, "--data", str(tempted(tmp_path / "node"))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == 77:
