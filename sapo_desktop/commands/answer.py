@@ -17,7 +17,7 @@ from sapo_desktop.commands.context import Context, call
 from sapo_desktop.commands.tasks import verdict_words
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.terminal.json_lines import share
-from sapo_desktop.terminal.wording import amount, duration
+from sapo_desktop.terminal.wording import duration
 from sapo_desktop.worker.messages import AskForQuestion, GiveAnswer, HumanMarked, PosedQuestion
 
 _LONGEST_LINE = 64 * 1024
@@ -28,7 +28,7 @@ async def answer(context: Context, args: Namespace) -> None:
     async with context.running() as node:
         posed = await call(node, AskForQuestion(task=args.task), PosedQuestion)
     _show(context, posed)
-    text = _typed(context) if args.answer is None else args.answer
+    text = _typed(context, posed) if args.answer is None else args.answer
     if not text.strip():
         context.out.emit("skipped", task=posed.task)
         context.out.say("Skipped: nothing was published.")
@@ -49,14 +49,12 @@ def _show(context: Context, posed: PosedQuestion) -> None:
         where=posed.where,
         seconds=round(posed.seconds, 3),
     )
-    context.out.say(
-        f"{posed.task}: {posed.title}\n\n{posed.question}\n\nThe answer is {posed.form}.\n{posed.where}\n"
-        f"Type it on one line within {duration(posed.seconds)}; an empty line skips the question."
-    )
+    context.out.say(f"{posed.task}: {posed.title}\n\n{posed.question}\n\nThe answer is {posed.form}.\n{posed.where}")
 
 
-def _typed(context: Context) -> str:
+def _typed(context: Context, posed: PosedQuestion) -> str:
     """One line from standard input; nothing at its end."""
+    context.out.say(f"Type it on one line within {duration(posed.seconds)}; an empty line skips the question.")
     if sys.stdin.isatty():
         context.out.stderr.write("> ")
         context.out.stderr.flush()
@@ -106,10 +104,9 @@ def _tell(context: Context, marked: HumanMarked) -> None:
 def _lines(context: Context, marked: HumanMarked) -> list[str]:
     glyphs = context.out.glyphs
     mark = f"{glyphs.tick} right" if marked.mark.solved else f"{glyphs.cross} {verdict_words(marked.mark)}"
-    beside = f"{marked.model_solved} of the {amount(marked.model_answers, 'answer')} that the model gave beside yours"
     lines = [
         f"{mark}. Right: {marked.truth}" if marked.truth else f"{mark}.",
-        f"Right were {beside}." if marked.model_answers else "The model gave no answer beside yours.",
+        f"The model answered beside you: {marked.model_solved} of {marked.model_answers} right.",
         "Shared with the swarm, marked as a person's." if marked.shared else "Not shared.",
     ]
     if marked.learned:

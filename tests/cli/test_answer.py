@@ -44,7 +44,7 @@ def test_a_person_sees_where_the_text_goes_before_it_is_taken(
     before, after = run.stdout.split("skips the question.")
     assert "48 and 36" in before and "a whole number, like 42" in before and "published under this node" in before
     assert "\x1b" not in before and "\u202e" not in before
-    assert "✓ right. Right: 12" in after and "2 of the 7 answers" in after and "Shared with the swarm" in after
+    assert "✓ right. Right: 12" in after and "2 of 7 right" in after and "Shared with the swarm" in after
 
 
 def test_wrong_and_not_shared_is_said_so(run: Words, door: FakeDoor) -> None:

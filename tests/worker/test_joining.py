@@ -18,8 +18,8 @@ from sapo_desktop.swarm.envelope import Answer
 from sapo_desktop.swarm.refusals import Reason, Refused
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.worker import messages as m
-from sapo_desktop.worker.human import HumanAnswers
 from sapo_desktop.worker.history import History
+from sapo_desktop.worker.human import HumanAnswers
 from sapo_desktop.worker.joining import Joined, Joining, group_check, join
 from sapo_desktop.worker.round import RoundPlan, RoundResult, run_round
 from tests.records import run_manifest
