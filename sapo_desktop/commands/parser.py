@@ -169,6 +169,14 @@ def _settings(commands: Commands[Parser]) -> None:
 
 
 def _swarm(commands: Commands[Parser]) -> None:
+    answer = _command(
+        commands, "answer", "answer:answer", "answer a question yourself; the node, and others, learn from it"
+    )
+    answer.add_argument(
+        "task", metavar="TASK", nargs="?", help="a family, or family/level (default: one of those in training)"
+    )
+    answer.add_argument("--answer", metavar="TEXT", help="the answer, where nobody is there to type it; empty: skip")
+    answer.add_argument("--reasoning", metavar="TEXT", default="", help="how the answer was found; stands before it")
     relay = _command(commands, "relay", "relay:relay", "carry the swarm's groups between nodes; no model needed")
     relay.add_argument("--listen", metavar="HOST:PORT", required=True, help="where to take links, like 0.0.0.0:8765")
     relay.add_argument("--cert", metavar="FILE", help="TLS certificate chain; else one of its own, vouched by its key")

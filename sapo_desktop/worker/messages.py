@@ -136,6 +136,21 @@ class TryTask(Message, frozen=True):
     checkpoint: CheckpointName = "last"
 
 
+class AskForQuestion(Message, frozen=True):
+    """A question for a person. `task`: a family, or family/level; None: drawn from the tasks in training."""
+
+    task: str | None = None
+
+
+class GiveAnswer(Message, frozen=True):
+    """A person's answer to a posed question; each is answered once."""
+
+    id: str
+    answer: str
+    reasoning: str = ""
+    """Stands before the answer where there is any."""
+
+
 class GetHistory(Message, frozen=True):
     """Finished rounds after round `after`, oldest first, at most `limit`."""
 
@@ -179,6 +194,8 @@ Request = (
     | ExportModel
     | ListTasks
     | TryTask
+    | AskForQuestion
+    | GiveAnswer
     | GetHistory
     | GetRollouts
     | GetSources
@@ -341,6 +358,41 @@ class Tried(Message, frozen=True):
     truth: str
 
 
+class PosedQuestion(Message, frozen=True):
+    """A question that waits for a person's answer, for a while."""
+
+    id: str
+    task: str
+    title: str
+    question: str
+    form: str
+    """What the answer must look like, in plain words."""
+    shared: bool
+    where: str
+    """One sentence, to be shown before the answer is given: where its text goes."""
+    seconds: float
+    """How long the question can be answered."""
+
+
+class HumanMarked(Message, frozen=True):
+    """What became of a person's answer."""
+
+    task: str
+    question: str
+    completion: str
+    """The text as it was marked, and published where it was."""
+    mark: Mark
+    truth: str
+    model_solved: int
+    model_answers: int
+    """Answers that the model gave beside it."""
+    shared: bool
+    learned: bool
+    """Whether the next round trains on it."""
+    note: str
+    """Why it was not shared or is not learned from; empty where it was as `where` said."""
+
+
 class History(Message, frozen=True):
     rounds: list[RoundReport]
     more: bool
@@ -359,6 +411,8 @@ class Rollout(msgspec.Struct, frozen=True, kw_only=True):
     reward: float
     advantage: float
     verdict: str
+    kind: str = "model"
+    """model or human: who wrote it."""
 
 
 class Rollouts(Message, frozen=True):
@@ -373,7 +427,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     origin: str
     """own, peer, or human."""
     author: str
-    """Hex key; empty for own groups."""
+    """Hex key; empty for groups made here."""
     groups: int
     answers: int
     weight: float
@@ -415,6 +469,8 @@ Reply = (
     | Exported
     | Tasks
     | Tried
+    | PosedQuestion
+    | HumanMarked
     | History
     | Rollouts
     | Sources

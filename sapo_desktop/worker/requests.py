@@ -28,6 +28,7 @@ from sapo_desktop.system import identity
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.human import HumanAnswers
 from sapo_desktop.worker.learning import levels_of_interest
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.swarm_side import SwarmSide, check
@@ -65,6 +66,7 @@ class Requests:
         self._publish = publish
         self._quit = quit
         self._started = time.monotonic()
+        human = HumanAnswers(node, side, catalogue)
         self._handlers: dict[type[m.Message], Callable[[Any], Awaitable[m.Reply]]] = {
             m.GetStatus: self._status,
             m.StartRounds: self._start_rounds,
@@ -86,6 +88,8 @@ class Requests:
             m.ExportModel: self._export,
             m.ListTasks: self._tasks,
             m.TryTask: self._try,
+            m.AskForQuestion: human.pose,
+            m.GiveAnswer: human.give,
             m.GetHistory: self._history,
             m.GetRollouts: self._rollouts,
             m.GetSources: self._sources,

@@ -126,6 +126,16 @@ class SwarmSide:
         return m.PeerAnswered(key=link.key.hex(), program=link.told.program, milliseconds=milliseconds)
 
     @property
+    def member(self) -> Member | None:
+        """This node in the swarm; None while it is not."""
+        return self._joined.member if self._joined else None
+
+    @property
+    def reason(self) -> str:
+        """One sentence on why there is no member."""
+        return self._reason
+
+    @property
     def who(self) -> identity.Identity | None:
         """The identity in use; None before the first joining."""
         return self._who

@@ -134,6 +134,10 @@ class FakeNode:
                 return m.Tasks(items=_tasks())
             case m.TryTask():
                 return _tried(request)
+            case m.AskForQuestion(task=task):
+                return _posed(task or "gcd/easy", self.settings.share)
+            case m.GiveAnswer():
+                return _human_marked(request, self.settings.share)
             case m.Examine():
                 return m.Facts(values={"torch": "2.13.0", "device": "cpu"})
             case _:
@@ -302,6 +306,41 @@ def _tasks() -> list[m.TaskInfo]:
         for family in FAMILIES
         for level in ("easy", "middle", "hard")
     ]
+
+
+def _posed(task: str, shared: bool) -> m.PosedQuestion:
+    return m.PosedQuestion(
+        id="0123456789abcdef",
+        task=task,
+        title="Title of gcd",
+        question=f"Find the greatest common divisor of 48 and 36.\n{HOSTILE}",
+        form="a whole number, like 42",
+        shared=shared,
+        where="Your answer is published under this node's key." if shared else "Your answer stays on this computer.",
+        seconds=900.0,
+    )
+
+
+def _human_marked(request: m.GiveAnswer, shared: bool) -> m.HumanMarked:
+    solved = request.answer.strip() == "12"
+    return m.HumanMarked(
+        task="gcd/easy",
+        question="Find the greatest common divisor of 48 and 36.",
+        completion=f"<answer>{request.answer.strip()}</answer>",
+        mark=Mark(
+            solved=solved,
+            partial=float(solved),
+            reward=float(solved),
+            answer=request.answer.strip(),
+            verdict="solved" if solved else "wrong",
+        ),
+        truth="12",
+        model_solved=2,
+        model_answers=7,
+        shared=shared,
+        learned=True,
+        note="",
+    )
 
 
 def _tried(request: m.TryTask) -> m.Tried:
