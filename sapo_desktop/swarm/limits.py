@@ -12,6 +12,8 @@ SEND_QUEUE = 64 * KIB
 """Waiting for one link; while it is full nothing is added that could be left out."""
 MAX_HELLO = 2 * KIB
 MAX_STATS = 512
+MAX_ADMISSION = 128
+"""Of what a member of a private swarm shows; 72 are used."""
 MAX_GROUP = 24 * KIB
 MAX_ANSWER = 4 * KIB
 MAX_ANSWERS = 16
