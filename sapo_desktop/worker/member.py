@@ -55,6 +55,8 @@ class Membership:
     """16 random bytes of the data folder."""
     ids: Mapping[TaskKey, bytes]
     label: str = ""
+    admission: bytes = b""
+    """What shows others that we belong to a private swarm."""
 
 
 @dataclass
@@ -187,6 +189,7 @@ class Member:
         return GroupBody(
             network=self._me.network,
             key=self._me.signer.key,
+            admission=self._me.admission,
             instance=self._me.instance,
             task=self._me.ids[question.task],
             slot=question.slot,

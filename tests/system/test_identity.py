@@ -13,8 +13,9 @@ from keyring.backend import KeyringBackend
 from keyring.errors import KeyringLocked
 from nacl import pwhash
 
+from sapo_desktop.core.errors import IdentityError, PassphraseNeeded
 from sapo_desktop.system import identity
-from sapo_desktop.system.identity import IdentityError, Keeper, seal, unseal
+from sapo_desktop.system.identity import Keeper, seal, unseal
 
 PASSPHRASE = "correct horse"
 
