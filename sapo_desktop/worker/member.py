@@ -176,7 +176,7 @@ class Member:
             and self._is_shared(group.question.task)
             and 1 <= len(texts) <= limits.MAX_ANSWERS
             and all(may_be_shared(text) and belongs(text, grammar) for text in texts)
-            and sum(len(text.encode("utf-8")) for text in texts) <= limits.MAX_GROUP - limits.KIB
+            and sum(len(text.encode("utf-8")) for text in texts) <= limits.MAX_GROUP - limits.GROUP_OVERHEAD
         )
 
     def _is_shared(self, task: TaskKey) -> bool:
