@@ -9,6 +9,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from sapo_desktop.commands.context import Context
+from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError, UsageError
 from sapo_desktop.core.invite import Invite
 from sapo_desktop.terminal.swarm_words import swarm_line
@@ -53,6 +54,8 @@ def _arguments(args: Namespace) -> list[str]:
         link = Invite.parse(args.invite)
         swarm, admission, peers = link.swarm, link.admission, [*peers, *link.peers]
     words = ["--listen", args.listen, "--peers", ",".join(peers), "--announce", args.announce or ""]
+    for key, text in (("swarm", swarm), ("admission", admission)):
+        settings_file.parse_value(key, text)
     if swarm:
         words += ["--swarm", swarm, "--admission", admission]
     if args.cert:

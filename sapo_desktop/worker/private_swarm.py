@@ -41,7 +41,7 @@ def how_to_be_admitted(key: bytes) -> str:
     """What a newcomer with this key tells whom."""
     return (
         f"Tell whoever founded the swarm your key, {key.hex()}: `sapo-desktop peers admit KEY` makes a link there, "
-        "and `sapo-desktop peers join LINK` follows it here."
+        "and `sapo-desktop peers join LINK` (a relay: `relay --invite LINK`) follows it here."
     )
 
 

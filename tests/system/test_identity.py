@@ -65,6 +65,20 @@ def test_it_is_kept_in_the_keyring_under_the_folders_name(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
+def test_two_secrets_of_one_folder_are_kept_apart(tmp_path: Path, memory: Memory) -> None:
+    other = Keeper("node", tmp_path / "admission-key", "admission key")
+    mine, founded = keeper(tmp_path).create(), other.create()
+    assert (keeper(tmp_path).load(), other.load()) == (mine, founded) and mine.seed != founded.seed
+    keeper(tmp_path).forget()
+    assert other.load() == founded
+    memory.kept["sapo-desktop", "node admission key"] = "hello"
+    with pytest.raises(IdentityError, match="is no admission key"):
+        other.load()
+    other.create(PASSPHRASE)
+    with pytest.raises(PassphraseNeeded, match="The admission key in "):
+        other.load()
+
+
 def test_a_keyring_that_keeps_plain_text_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(identity, "_SEALED", ("keyring.backends.SecretService",))
     made = keeper(tmp_path).create()
