@@ -16,6 +16,7 @@ from random import Random
 from sapo_desktop.swarm import events, held_filter, limits, serve
 from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.address import Address
+from sapo_desktop.swarm.admission import Members
 from sapo_desktop.swarm.clock import Clock
 from sapo_desktop.swarm.draw import Drawn, draw
 from sapo_desktop.swarm.envelope import GroupBody, Opened, open_envelope
@@ -91,10 +92,19 @@ class Exchange:
         own_key, network: ours.
         check: what the catalogue says about a group.
         rng: chooses tickets and draws; not for secrets.
+        members: of a private swarm, whose groups alone are taken.
     """
 
     def __init__(
-        self, own_key: bytes, network: bytes, check: CheckGroup, standing: Standing, rng: Random, *, serves: bool = True
+        self,
+        own_key: bytes,
+        network: bytes,
+        check: CheckGroup,
+        standing: Standing,
+        rng: Random,
+        *,
+        serves: bool = True,
+        members: Members | None = None,
     ) -> None:
         self.links: list[Link] = []
         self.refusals = Refusals()
@@ -110,6 +120,7 @@ class Exchange:
         self._check = check
         self._rng = rng
         self._serves = serves
+        self._members = members
         self._own: deque[Opened[GroupBody]] = deque(maxlen=_MOST_OWN)
         self._digests: OrderedDict[bytes, None] = OrderedDict()
         self._barred: OrderedDict[bytes, float] = OrderedDict()
@@ -223,7 +234,7 @@ class Exchange:
     def _admit(self, link: Link, group: m.Sourced, now: Now, *, published: bool) -> None:
         """Every check of a foreign group, cheapest first. Raises Refused."""
         digest = _remember(self._digests, group.envelope)
-        opened = open_envelope(group.envelope, GroupBody, self._network)
+        opened = open_envelope(group.envelope, GroupBody, self._network, self._members)
         try:
             body = opened.body
             if body.key in self.blocked:

@@ -55,6 +55,8 @@ class Membership:
     """16 random bytes of the data folder."""
     ids: Mapping[TaskKey, bytes]
     label: str = ""
+    admission: bytes = b""
+    """What shows others that we belong to a private swarm."""
 
 
 @dataclass
@@ -207,7 +209,7 @@ class Member:
             and self.is_shared(group.question.task)
             and 1 <= len(texts) <= limits.MAX_ANSWERS
             and all(may_be_shared(text) and belongs(text, grammar) for text in texts)
-            and sum(len(text.encode("utf-8")) for text in texts) <= limits.MAX_GROUP - limits.KIB
+            and sum(len(text.encode("utf-8")) for text in texts) <= limits.MAX_GROUP - limits.GROUP_OVERHEAD
         )
 
     def _body(self, group: Group, answered: int, published: int) -> GroupBody:
@@ -216,6 +218,7 @@ class Member:
         return GroupBody(
             network=self._me.network,
             key=self._me.signer.key,
+            admission=self._me.admission,
             instance=self._me.instance,
             task=self._me.ids[question.task],
             slot=question.slot,

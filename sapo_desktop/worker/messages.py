@@ -68,7 +68,37 @@ class TestPeer(Message, frozen=True):
 
 
 class GetIdentity(Message, frozen=True):
-    pass
+    create: bool = False
+    """Make one where there is none yet and it can be kept."""
+
+
+class FoundSwarm(Message, frozen=True):
+    """Be in the private swarm of this folder's admission key, which is made where there is none yet."""
+
+    passphrase: str | None = None
+    """Opens or closes the file of the admission key, where there is no keyring."""
+
+
+class AdmitPeer(Message, frozen=True):
+    """Make a link that admits one key to the swarm that was founded here."""
+
+    key: str
+    """64 hex digits."""
+    days: Annotated[int, Meta(ge=0, le=36_500)] = 0
+    """After which the admission ends; 0: never."""
+    passphrase: str | None = None
+
+
+class GetInvite(Message, frozen=True):
+    """The link to the private swarm that the node is in; it admits nobody."""
+
+
+class JoinSwarm(Message, frozen=True):
+    """Follow an invite link."""
+
+    link: str
+    passphrase: str | None = None
+    """Opens the identity, where it is closed."""
 
 
 class ChangeIdentity(Message, frozen=True):
@@ -183,6 +213,10 @@ Request = (
     | SetSilo
     | TestPeer
     | GetIdentity
+    | FoundSwarm
+    | AdmitPeer
+    | GetInvite
+    | JoinSwarm
     | ChangeIdentity
     | GetSettings
     | SetSettings
@@ -241,6 +275,8 @@ class SwarmInfo(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     """One sentence for a person."""
     key: str = ""
+    swarm: str = ""
+    """Admission key of the private swarm, in hex; empty in the public one."""
     kept: str = ""
     """Where the identity is: keyring, file, session."""
     address: str = ""
@@ -456,6 +492,12 @@ class IdentityIs(Message, frozen=True):
     kept: str
     sealed: bytes = b""
     """What `export` asked for."""
+    created: bool = False
+    """Whether it was made just now."""
+
+
+class InviteIs(Message, frozen=True):
+    link: str
 
 
 Reply = (
@@ -477,6 +519,7 @@ Reply = (
     | Facts
     | PeerAnswered
     | IdentityIs
+    | InviteIs
 )
 
 # -- events ------------------------------------------------------------------------------------------------

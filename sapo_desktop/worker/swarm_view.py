@@ -6,9 +6,11 @@ import time
 
 from sapo_desktop.core.records import SwarmReward
 from sapo_desktop.swarm.exchange import Link
+from sapo_desktop.swarm.refusals import Refused
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.joining import Linked
 from sapo_desktop.worker.member import Counts
+from sapo_desktop.worker.private_swarm import how_to_be_admitted
 
 
 def linked_info(
@@ -27,8 +29,10 @@ def linked_info(
     links = [link for link in exchange.links if link.session.is_open]
     return m.SwarmInfo(
         state="linked" if links else "alone",
-        reason=_reason(len(links), clock_wrong=exchange.clock.is_wrong, relay=relay, sharing=sharing),
+        reason=_ended(linked, time.time())
+        or _reason(len(links), clock_wrong=exchange.clock.is_wrong, relay=relay, sharing=sharing),
         key=linked.signer.key.hex(),
+        swarm=linked.members.swarm.hex() if linked.members else "",
         kept=kept,
         address=address,
         sharing=sharing,
@@ -58,6 +62,17 @@ def link_info(link: Link, now: float) -> m.LinkInfo:
         bytes_out=link.traffic.bytes_out,
         refused=link.refused.by_kind(),
     )
+
+
+def _ended(linked: Linked, unix_time: float) -> str:
+    """Why peers of the private swarm no longer talk to us; empty while they do, or in the public one."""
+    if linked.members is None:
+        return ""
+    try:
+        linked.members.check(linked.signer.key, linked.admission, unix_time)
+    except Refused as refused:
+        return f"No longer in the private swarm: {refused.detail}. {how_to_be_admitted(linked.signer.key)}"
+    return ""
 
 
 def _reason(links: int, *, clock_wrong: bool, relay: bool, sharing: bool) -> str:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,7 +81,7 @@ class Solver(FakeEngine):
 class Seat:
     """One node of the swarm."""
 
-    def __init__(self, folder: Path, name: int, skill: int) -> None:
+    def __init__(self, folder: Path, name: int, skill: int, **more: Any) -> None:
         folder.mkdir()
         self.folder = folder
         joining = Joining(
@@ -90,6 +91,7 @@ class Seat:
             catalogue=CATALOGUE,
             ids=IDS,
             book_secret=bytes(32),
+            **more,
         )
         self.engine = Solver(skill)
         self.joined: Joined = join(joining, Marker(), Marker(), Encoder())
