@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sapo_desktop.core.records import EvalReport, RoundReport
+from sapo_desktop.core.records import EvalReport, RoundReport, SwarmReward
 from sapo_desktop.terminal.clean import one_line
 from sapo_desktop.worker.messages import (
     Answered,
@@ -25,6 +25,7 @@ from sapo_desktop.worker.messages import (
     StateChanged,
     Status,
     Stopping,
+    SwarmChanged,
 )
 
 RECENT_ROUNDS = 10
@@ -106,6 +107,8 @@ class Dashboard:
         self.seed: int | None = None
         self.silo = True
         self.peers = 0
+        self.swarm_state, self.swarm_reason = "silo", ""
+        self.swarm_reward: SwarmReward | None = None
         self.state, self.reason = "starting", "Starting the node"
         self.round = 0
         self.phase: Phase = "waiting"
@@ -132,12 +135,9 @@ class Dashboard:
     def greet(self, status: Status, earlier: Sequence[RoundReport] = ()) -> None:
         """Take what the node says about itself when a view attaches, and the rounds finished before."""
         self.model, self.mix, self.device = one_line(status.model), status.mix, one_line(status.device)
-        self.version, self.seed, self.silo, self.peers = (
-            status.version,
-            status.seed,
-            status.silo,
-            len(status.swarm.links),
-        )
+        self.version, self.seed = status.version, status.seed
+        self.silo = status.silo
+        self._take_swarm(status.swarm.state, status.swarm.reason, len(status.swarm.links))
         self.state, self.reason = status.state, one_line(status.reason)
         self.round, self.phase = status.round, status.phase
         self.base, self.best = status.base_validation, status.best_validation
@@ -167,6 +167,8 @@ class Dashboard:
                 self.notices.append(Notice(level=level, text=one_line(text)))
             case SettingsChanged(settings=settings):
                 self.mix, self.silo = settings.mix, settings.silo
+            case SwarmChanged(state=state, reason=reason, peers=peers):
+                self._take_swarm(state, reason, peers)
             case Stopping():
                 self.ended = event
 
@@ -191,6 +193,10 @@ class Dashboard:
         if state in ("paused", "idle"):
             self._finish_times.clear()
 
+    def _take_swarm(self, state: str, reason: str, peers: int) -> None:
+        self.swarm_state, self.swarm_reason, self.peers = state, one_line(reason), peers
+        self.silo = state == "silo"
+
     def _take_answer(self, event: Answered) -> None:
         self.answers.append(
             AnswerShown(
@@ -209,6 +215,7 @@ class Dashboard:
     def _take_round(self, report: RoundReport, now: float) -> None:
         self.round = report.round
         self.rewards.append(report.reward)
+        self.swarm_reward = report.swarm_reward
         self.tally.add(report.reward)
         self._finish_times.append(now)
         self._take_marks(report)

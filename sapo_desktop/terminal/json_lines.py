@@ -14,6 +14,7 @@ from sapo_desktop.worker.messages import (
     RoundFinished,
     SettingsChanged,
     StateChanged,
+    SwarmChanged,
 )
 
 Fields: TypeAlias = "dict[str, JsonValue]"
@@ -92,6 +93,8 @@ def emit_event(out: Output, event: Event) -> None:
             out.emit("eval", **eval_fields(report))
         case Notice(level=level, text=text):
             out.emit("notice", level=level, text=text)
+        case SwarmChanged(state=state, reason=reason, peers=peers):
+            out.emit("swarm", state=state, reason=reason, peers=peers)
         case SettingsChanged(settings=settings):
             out.emit("settings", silo=settings.silo, mix=settings.mix)
         case _:

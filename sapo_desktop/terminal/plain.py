@@ -6,6 +6,7 @@ from sapo_desktop.core.records import EvalReport, RoundReport
 from sapo_desktop.terminal.clean import one_line
 from sapo_desktop.terminal.dashboard import AnswerShown
 from sapo_desktop.terminal.glyphs import Glyphs
+from sapo_desktop.terminal.swarm_words import reward_words
 from sapo_desktop.terminal.wording import amount, duration, percent
 
 
@@ -16,6 +17,8 @@ def round_line(report: RoundReport) -> str:
         f"partial {report.partial:.2f}  {report.local_groups} own + {report.external_groups} external groups  "
         f"{duration(report.seconds)}"
     )
+    if report.swarm_reward is not None:
+        line += f"  peers {reward_words(report.swarm_reward)}"
     return f"{line}  ({one_line(report.note)})" if report.note else line
 
 

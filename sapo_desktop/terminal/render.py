@@ -14,6 +14,7 @@ from rich.text import Text
 from sapo_desktop.terminal.dashboard import AnswerShown, Dashboard, TaskTrack
 from sapo_desktop.terminal.glyphs import Glyphs
 from sapo_desktop.terminal.sparkline import plot
+from sapo_desktop.terminal.swarm_words import reward_words
 from sapo_desktop.terminal.wording import amount, duration, percent
 
 _PHASES = {
@@ -51,7 +52,7 @@ def render(view: Dashboard, width: int, height: int, glyphs: Glyphs, now: float)
 
 
 def _header(view: Dashboard, width: int, glyphs: Glyphs, now: float) -> list[Text]:
-    mode = f"silo, {view.mix}" if view.silo else f"swarm, {view.mix}, {view.peers} peers"
+    mode = "silo, 8/0" if view.silo else f"swarm, {view.mix}"
     facts = [
         PurePath(view.model).name,
         f"seed {view.seed}" if view.seed is not None else "",
@@ -67,11 +68,19 @@ def _header(view: Dashboard, width: int, glyphs: Glyphs, now: float) -> list[Tex
         done = f"{view.tally.rounds:,} of {amount(view.rounds_wanted, 'round')}"
     count = Text(f"{done} in this view", style="dim")
     sentence = Text(_shown(view.reason, glyphs), style=_STATE_STYLES.get(view.state, "bold"))
-    return [
+    lines = [
         _ends(title, count, width, glyphs),
         _ends(sentence, Text(duration(max(0.0, now - view.opened)), style="dim"), width, glyphs),
         _progress(view, width, glyphs),
     ]
+    return lines if view.silo else [*lines, _swarm(view, width, glyphs)]
+
+
+def _swarm(view: Dashboard, width: int, glyphs: Glyphs) -> Text:
+    """`Linked to 3 peers.` and, at the right, their reward, never without its interval and count."""
+    style = "yellow" if view.swarm_state in ("failed", "alone") else "none"
+    reward = f"peers' reward {reward_words(view.swarm_reward)}" if view.swarm_reward else ""
+    return _ends(Text(_shown(view.swarm_reason, glyphs), style=style), Text(reward, style="dim"), width, glyphs)
 
 
 def _progress(view: Dashboard, width: int, glyphs: Glyphs) -> Text:

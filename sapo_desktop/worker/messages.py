@@ -574,6 +574,14 @@ class SettingsChanged(Message, frozen=True):
     settings: Settings
 
 
+class SwarmChanged(Message, frozen=True):
+    """The swarm's side in one sentence; sent when it changes."""
+
+    state: SwarmState
+    reason: str
+    peers: int
+
+
 class Stopping(Message, frozen=True):
     """The worker ends; `failed` with the reason where it was not asked to."""
 
@@ -590,6 +598,7 @@ Event = (
     | EvalFinished
     | Notice
     | SettingsChanged
+    | SwarmChanged
     | Stopping
 )
 

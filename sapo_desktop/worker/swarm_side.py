@@ -39,6 +39,7 @@ log = logging.getLogger(__name__)
 
 Say = Callable[[Literal["info", "warning", "error"], str], None]
 _IDS_AT_ONCE = 4
+_TELL_SECONDS = 1.0
 PASSPHRASE = "SAPO_PASSPHRASE"
 """Environment variable that opens a protected identity where nobody is there to type it."""
 
@@ -61,10 +62,19 @@ class SwarmSide:
 
     Args:
         entered: called with the member once rounds can use it, and with None when they no longer may.
+        publish: told when what there is to say of the swarm changes.
     """
 
-    def __init__(self, around: Surroundings, say: Say, entered: Callable[[Member | None], None]) -> None:
+    def __init__(
+        self,
+        around: Surroundings,
+        say: Say,
+        entered: Callable[[Member | None], None],
+        publish: Callable[[m.Event], None],
+    ) -> None:
         self._around = around
+        self._publish = publish
+        self._told: m.SwarmChanged | None = None
         self._say = say
         self._entered = entered
         self._settings: Settings | None = None
@@ -197,7 +207,7 @@ class SwarmSide:
             self._apply(joined, settings)
             self._entered(joined.member)
             self._say("info", "Joined the swarm." + ("" if settings.share else f" {m.DRAWS_ONLY}"))
-            await joined.links.run()
+            await asyncio.gather(joined.links.run(), self._tell_changes())
 
     async def _enter(self, settings: Settings, stack: contextlib.AsyncExitStack) -> Joined:
         around = self._around
@@ -253,6 +263,20 @@ class SwarmSide:
 
     def _show(self, state: m.SwarmState, reason: str) -> None:
         self._state, self._reason = state, reason
+        self._tell()
+
+    async def _tell_changes(self) -> None:
+        while True:
+            self._tell()
+            await asyncio.sleep(_TELL_SECONDS)
+
+    def _tell(self) -> None:
+        """Say how it stands, where that is not what was said last."""
+        info = self.info(())
+        told = m.SwarmChanged(state=info.state, reason=info.reason, peers=len(info.links))
+        if told != self._told:
+            self._told = told
+            self._publish(told)
 
 
 def announcement(linked: Linked, address: str, *, relay: bool = False) -> Announcement | None:

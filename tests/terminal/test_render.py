@@ -9,7 +9,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from sapo_desktop.core.records import TaskMark
+from sapo_desktop.core.records import SwarmReward, TaskMark
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.glyphs import ASCII, UNICODE, glyphs_for
 from sapo_desktop.terminal.render import render
@@ -94,3 +94,17 @@ def test_many_tasks_use_two_columns_and_keep_their_level() -> None:
 )
 def test_glyphs_follow_the_encoding(encoding: str | None, glyphs: object) -> None:
     assert glyphs_for(encoding) is glyphs
+
+
+def test_in_the_swarm_a_line_says_how_it_stands_and_never_a_reward_without_its_interval() -> None:
+    view = busy_view()
+    view.apply(m.SwarmChanged(state="linked", reason="Linked to 3 peers.", peers=3), 124.0)
+    measured = SwarmReward(value=0.59, low=0.45, high=0.7, peers=12, tasks={})
+    report = msgspec.structs.replace(scripted_round(41, 0.6), swarm_reward=measured)
+    view.apply(m.RoundFinished(report=report), 125.0)
+    lines = [line.plain for line in render(view, 80, 24, UNICODE, 126.0)]
+    assert "swarm, 8/0" in lines[0]
+    assert lines[3].startswith("Linked to 3 peers.")
+    assert lines[3].endswith("peers' reward 0.59 (0.45 to 0.70), measured on 12 peers")
+    view.apply(m.SwarmChanged(state="silo", reason="In silo: no network at all.", peers=0), 127.0)
+    assert "peers" not in "\n".join(line.plain for line in render(view, 80, 24, UNICODE, 128.0)[:4])
