@@ -40,6 +40,7 @@ class FakeSwarm:
     def __init__(self, groups: int) -> None:
         self.groups = groups
         self.shared: list[Group] = []
+        self.rates: dict[str, float] = {}
 
     async def questions(self, tasks: Sequence[str]) -> list[Question]:
         return [question(task, 70 + place) for place, task in enumerate(tasks)]
@@ -60,6 +61,9 @@ class FakeSwarm:
 
     def measured(self, tasks: Sequence[str]) -> SwarmReward:
         return MEASURED
+
+    def author_rates(self) -> dict[str, float]:
+        return self.rates
 
     def want(self, tasks: Sequence[str], groups: int) -> None:
         self.wanted = (tuple(tasks), groups)
