@@ -160,8 +160,9 @@ class Member:
         self._outlet.exchange.want(known, _STOCK * groups)
 
     def measured(self, tasks: Sequence[TaskKey]) -> SwarmReward | None:
-        """The swarm's reward on these tasks with its interval and count."""
-        return self._meter.estimate(set(tasks), (), time.monotonic(), seed=1)
+        """The swarm's reward on these tasks with its interval and count; without authors that failed their audit."""
+        excluded = self._outlet.exchange.audit.excluded
+        return self._meter.estimate(set(tasks), excluded, time.monotonic(), seed=1)
 
     def author_rates(self) -> Mapping[str, float]:
         """Smoothed share solved by author (hex key), of those of whom we marked enough."""

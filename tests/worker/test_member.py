@@ -187,3 +187,15 @@ def test_authors_are_known_by_our_marks_also_after_a_restart(seats: tuple[Mesh, 
     assert rates == {first.peer.signer.key.hex(): pytest.approx(0.5)}
     second.member.leave()
     assert AuthorRates(tmp_path / "authors-2.json", 0.0).rates() == rates
+
+
+def test_authors_that_failed_their_audit_are_not_measured(seats: tuple[Mesh, Seat, Seat]) -> None:
+    mesh, first, second = seats
+    second.member.want(["gcd/easy"], 1)
+    asyncio.run(first.member.share(first.answered(asyncio.run(first.member.questions(["gcd/easy"])))))
+    mesh.settle()
+    asyncio.run(second.member.draw(1, 8, strict=True))
+    assert second.member.measured(["gcd/easy"]) is not None
+    for _ in range(6):
+        second.peer.exchange.audit.record(first.peer.signer.key, 1.0, supplied=False)
+    assert second.member.measured(["gcd/easy"]) is None
