@@ -21,7 +21,7 @@ _PLACES = {
 
 
 async def show(context: Context, args: Namespace) -> None:
-    _told(context, await context.ask(GetIdentity(), IdentityIs))
+    _told(context, await context.ask(GetIdentity(create=True), IdentityIs))
 
 
 async def new(context: Context, args: Namespace) -> None:
@@ -29,19 +29,19 @@ async def new(context: Context, args: Namespace) -> None:
 
 
 async def protect(context: Context, args: Namespace) -> None:
-    request = ChangeIdentity(action="protect", passphrase=_passphrase(twice=True))
+    request = ChangeIdentity(action="protect", passphrase=typed_passphrase(twice=True))
     _told(context, await context.ask(request, IdentityIs))
 
 
 async def unlock(context: Context, args: Namespace) -> None:
-    _told(context, await context.ask(ChangeIdentity(action="unlock", passphrase=_passphrase()), IdentityIs))
+    _told(context, await context.ask(ChangeIdentity(action="unlock", passphrase=typed_passphrase()), IdentityIs))
 
 
 async def export_(context: Context, args: Namespace) -> None:
     path = Path(args.file).expanduser()
     if path.exists():
         raise UsageError(f"{path} exists already; name a new file.")
-    request = ChangeIdentity(action="export", passphrase=_passphrase(twice=True))
+    request = ChangeIdentity(action="export", passphrase=typed_passphrase(twice=True))
     found = await context.ask(request, IdentityIs)
     try:
         write_private(path, found.sealed)
@@ -56,21 +56,26 @@ async def import_(context: Context, args: Namespace) -> None:
         sealed = Path(args.file).expanduser().read_bytes()
     except OSError as error:
         raise SapoError(f"{args.file} could not be read: {error.strerror or error}.") from error
-    request = ChangeIdentity(action="import", sealed=sealed[:4096], passphrase=_passphrase())
+    request = ChangeIdentity(action="import", sealed=sealed[:4096], passphrase=typed_passphrase())
     _told(context, await context.ask(request, IdentityIs))
 
 
 def _told(context: Context, found: IdentityIs) -> None:
     context.out.emit("identity", key=found.key or None, kept=found.kept or None)
     if not found.kept:
-        context.out.say("There is no identity yet: it is made when the node first joins the swarm.")
+        context.out.say(
+            "There is no identity yet, and no keyring here to keep one: it would be made when the node first joins the "
+            "swarm, and end with it. To keep one behind a passphrase: sapo-desktop identity protect"
+        )
     elif not found.key:
         context.out.say("The identity is in a file that its passphrase closes. Open it: sapo-desktop identity unlock")
     else:
+        if found.created:
+            context.out.say("There was no identity yet; it was made now.")
         context.out.say(f"Key   {found.key}\nKept  {_PLACES[found.kept]}")
 
 
-def _passphrase(*, twice: bool = False) -> str:
+def typed_passphrase(*, twice: bool = False) -> str:
     """From the environment, for scripts; else typed without being shown."""
     if given := os.environ.get(PASSPHRASE):
         return given

@@ -84,6 +84,7 @@ def _run(commands: Commands[Parser]) -> None:
         "--peer", metavar="URL", action="append", default=[], help="join by this peer, wss://HOST:PORT#KEY; repeatable"
     )
     run.add_argument("--listen", metavar="HOST:PORT", help="join, and take links here too")
+    run.add_argument("--invite", metavar="LINK", help="join a private swarm by this link, sapo://join?..., and stay")
     run.add_argument("--treatment", metavar="NAME", help="how external groups are weighed: guarded, paper, ...")
     run.add_argument("--mix", metavar="I/J", help="own/external groups per step: 8/0, 6/2, 4/4, 2/6 or adaptive")
     run.add_argument("--model", metavar="ID", help="'starter', or a folder in transformers' layout")
@@ -169,6 +170,14 @@ def _settings(commands: Commands[Parser]) -> None:
 
 
 def _swarm(commands: Commands[Parser]) -> None:
+    answer = _command(
+        commands, "answer", "answer:answer", "answer a question yourself; the node, and others, learn from it"
+    )
+    answer.add_argument(
+        "task", metavar="TASK", nargs="?", help="a family, or family/level (default: one of those in training)"
+    )
+    answer.add_argument("--answer", metavar="TEXT", help="the answer, where nobody is there to type it; empty: skip")
+    answer.add_argument("--reasoning", metavar="TEXT", default="", help="how the answer was found; stands before it")
     relay = _command(commands, "relay", "relay:relay", "carry the swarm's groups between nodes; no model needed")
     relay.add_argument("--listen", metavar="HOST:PORT", required=True, help="where to take links, like 0.0.0.0:8765")
     relay.add_argument("--cert", metavar="FILE", help="TLS certificate chain; else one of its own, vouched by its key")
@@ -176,7 +185,10 @@ def _swarm(commands: Commands[Parser]) -> None:
     relay.add_argument("--announce", metavar="URL", help="tell others this address")
     relay.add_argument("--peer", metavar="URL", action="append", default=[], help="keep a link to this peer")
     relay.add_argument("--private-addresses", action="store_true", help="home and loopback addresses count too")
-    actions = _group(commands, "peers", "peers:show", "list the linked peers, add, block or test one")
+    relay.add_argument("--invite", metavar="LINK", help="relay for the private swarm of this link")
+    relay.add_argument("--swarm", metavar="KEY", help="the same without a link: the swarm's admission key, in hex")
+    relay.add_argument("--admission", metavar="HEX", help="and what admits the relay's own key there")
+    actions = _group(commands, "peers", "peers:show", "list the linked peers, add, block or test one; private swarms")
     _command(actions, "list", "peers:show", "list the linked peers and what came over each link")
     add = _command(actions, "add", "peers:add", "keep a link to a peer from now on")
     add.add_argument("address", metavar="URL", help="wss://HOST:PORT#KEY")
@@ -187,6 +199,7 @@ def _swarm(commands: Commands[Parser]) -> None:
         blocking.add_argument("key", metavar="KEY", help="its key (64 hex digits), or the first of them")
     test = _command(actions, "test", "peers:test", "dial an address once and say who answers")
     test.add_argument("address", metavar="URL")
+    _private(actions)
     actions = _group(commands, "identity", "identity:show", "show, export, import, protect or renew the identity")
     _command(actions, "show", "identity:show", "show this node's public key and where its secret is kept")
     for name, text in (
@@ -198,6 +211,18 @@ def _swarm(commands: Commands[Parser]) -> None:
     _command(actions, "new", "identity:new", "forget this identity and draw another")
     _command(actions, "protect", "identity:protect", "keep the identity in a file that a passphrase closes")
     _command(actions, "unlock", "identity:unlock", "open a protected identity for the running node")
+
+
+def _private(actions: Commands[Parser]) -> None:
+    _command(actions, "found", "peers:found", "found a private swarm, and be in it")
+    admit = _command(actions, "admit", "peers:admit", "make a link that admits one key to the swarm founded here")
+    admit.add_argument("key", metavar="KEY", help="the newcomer's key, as `sapo-desktop identity show` tells it there")
+    admit.add_argument(
+        "--days", type=_positive, default=0, metavar="N", help="the admission ends then (default: never)"
+    )
+    _command(actions, "invite", "peers:invite", "print the link to this private swarm; it admits nobody")
+    join = _command(actions, "join", "peers:join", "be in the private swarm of a link")
+    join.add_argument("link", metavar="LINK", help="sapo://join?..., in quotes")
 
 
 def _positive(text: str) -> int:

@@ -1,27 +1,40 @@
-"""peers: who is linked to, and whom to keep, block or try."""
+"""peers: who is linked to, whom to keep, block or try; and private swarms."""
 
 from __future__ import annotations
 
+import os
+import sys
 from argparse import Namespace
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from sapo_desktop.commands.context import Context, Node, call, expect
-from sapo_desktop.core.errors import UsageError
+from sapo_desktop.commands.identity import PASSPHRASE, typed_passphrase
+from sapo_desktop.core.errors import PassphraseNeeded, UsageError
+from sapo_desktop.core.invite import Invite
 from sapo_desktop.terminal.clean import one_line
 from sapo_desktop.terminal.swarm_words import link_line, swarm_line, swarm_lines
 from sapo_desktop.terminal.wording import duration, size
 from sapo_desktop.worker.messages import (
+    AdmitPeer,
+    FoundSwarm,
+    GetInvite,
     GetSettings,
     GetStatus,
+    InviteIs,
+    JoinSwarm,
     LinkInfo,
     Ok,
     PeerAnswered,
     RelayStatus,
+    Request,
     SetSettings,
     SettingsAre,
     Status,
     TestPeer,
 )
+
+Told = TypeVar("Told", Ok, InviteIs)
 
 
 async def show(context: Context, args: Namespace) -> None:
@@ -95,13 +108,63 @@ async def test(context: Context, args: Namespace) -> None:
     context.out.say(f"{program} answers there with key {found.key}, in {found.milliseconds:,.0f} ms.")
 
 
+async def found(context: Context, args: Namespace) -> None:
+    async with context.any_node() as node:
+        reply = await _with_passphrase(node, lambda given: FoundSwarm(passphrase=given), Ok, twice=True)
+    _said(context, reply)
+    context.out.say("To let somebody in: sapo-desktop peers admit KEY, with the key that `identity show` tells there.")
+
+
+async def admit(context: Context, args: Namespace) -> None:
+    def request(given: str | None) -> Request:
+        return AdmitPeer(key=args.key, days=args.days, passphrase=given)
+
+    async with context.any_node() as node:
+        reply = await _with_passphrase(node, request, InviteIs)
+    _print_link(context, reply.link, key=args.key.strip().lower())
+    context.out.say("It admits only that key, and is no secret. There: sapo-desktop peers join 'LINK'")
+
+
+async def invite(context: Context, args: Namespace) -> None:
+    reply = await context.ask(GetInvite(), InviteIs)
+    _print_link(context, reply.link)
+    context.out.say("It tells the way and admits nobody: who follows it is told the key to be admitted.")
+
+
+async def join(context: Context, args: Namespace) -> None:
+    Invite.parse(args.link)  # refused before a node is started for it
+    async with context.any_node() as node:
+        reply = await _with_passphrase(node, lambda given: JoinSwarm(link=args.link, passphrase=given), Ok)
+    _said(context, reply)
+
+
+async def _with_passphrase(
+    node: Node, request: Callable[[str | None], Request], kind: type[Told], *, twice: bool = False
+) -> Told:
+    """Ask with the passphrase of the environment, if any; where one is needed and was not given, have it typed."""
+    given = os.environ.get(PASSPHRASE)
+    try:
+        return await call(node, request(given), kind)
+    except PassphraseNeeded as needed:
+        print(needed, file=sys.stderr)
+        return await call(node, request(typed_passphrase(twice=twice)), kind)
+
+
+def _print_link(context: Context, link: str, **more: str) -> None:
+    context.out.emit("invite", link=link, **more)
+    context.out.say(link)
+
+
 async def _list(node: Node, key: str) -> list[str]:
     settings = (await call(node, GetSettings(), SettingsAre)).settings
     return str(getattr(settings, key)).replace(",", " ").split()
 
 
 async def _keep(context: Context, node: Node, key: str, items: Iterable[str]) -> None:
-    reply = await call(node, SetSettings(values={key: ", ".join(items)}), Ok)
+    _said(context, await call(node, SetSettings(values={key: ", ".join(items)}), Ok))
+
+
+def _said(context: Context, reply: Ok) -> None:
     context.out.emit("ok", text=reply.text)
     context.out.say(reply.text)
 

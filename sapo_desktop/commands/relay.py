@@ -9,7 +9,9 @@ from argparse import Namespace
 from pathlib import Path
 
 from sapo_desktop.commands.context import Context
+from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError, UsageError
+from sapo_desktop.core.invite import Invite
 from sapo_desktop.terminal.swarm_words import swarm_line
 from sapo_desktop.worker.client import Client, connect, start_worker
 from sapo_desktop.worker.messages import GetStatus, Notice, Quit, RelayStatus, Stopping
@@ -45,7 +47,17 @@ async def relay(context: Context, args: Namespace) -> None:
 def _arguments(args: Namespace) -> list[str]:
     if bool(args.cert) != bool(args.key):
         raise UsageError("--cert and --key belong together: the certificate's file and its private key's.")
-    words = ["--listen", args.listen, "--peers", ",".join(args.peer), "--announce", args.announce or ""]
+    swarm, admission, peers = args.swarm or "", args.admission or "", args.peer
+    if args.invite:
+        if swarm or admission:
+            raise UsageError("--invite names the swarm and the admission already: leave out --swarm and --admission.")
+        link = Invite.parse(args.invite)
+        swarm, admission, peers = link.swarm, link.admission, [*peers, *link.peers]
+    words = ["--listen", args.listen, "--peers", ",".join(peers), "--announce", args.announce or ""]
+    for key, text in (("swarm", swarm), ("admission", admission)):
+        settings_file.parse_value(key, text)
+    if swarm:
+        words += ["--swarm", swarm, "--admission", admission]
     if args.cert:
         words += ["--cert", str(Path(args.cert).resolve()), "--key", str(Path(args.key).resolve())]
     return [*words, *(["--private-addresses"] if args.private_addresses else [])]

@@ -8,15 +8,20 @@ from argparse import Namespace
 from collections.abc import Mapping
 
 from sapo_desktop.commands.consent import record_consent
-from sapo_desktop.commands.context import Context
+from sapo_desktop.commands.context import Context, call
 from sapo_desktop.commands.settings import typed_values
 from sapo_desktop.commands.watch import Watch
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.invite import Invite
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.json_lines import share
 from sapo_desktop.terminal.summary import summary_lines
 from sapo_desktop.terminal.views import View, open_view
+from sapo_desktop.worker.messages import JoinSwarm, Ok
+
+INVITED = ("swarm", "admission", "peers")
+"""The settings that an invite link changes, kept ones too: until the node has followed it, it must dial nobody else."""
 
 
 async def run(context: Context, args: Namespace) -> None:
@@ -30,6 +35,9 @@ async def run(context: Context, args: Namespace) -> None:
             attached = await context.door.running_or_started(context.folder, overrides)
             watch = Watch(context, dashboard, view, attached)
             try:
+                if args.invite:
+                    view.said((await call(watch.node, JoinSwarm(link=args.invite), Ok)).text)
+                    overrides = {key: text for key, text in overrides.items() if key not in INVITED}
                 await watch.until_the_end(overrides, args.rounds)
             finally:
                 await watch.node.close()
@@ -51,13 +59,18 @@ def run_overrides(args: Namespace) -> dict[str, str]:
             values[key] = str(getattr(args, key))
     if args.peer:
         values["peers"] = ", ".join(args.peer)
+    if args.invite:
+        if args.peer:
+            raise UsageError("--invite names whom to dial: leave out --peer, or add it with sapo-desktop peers add.")
+        link = Invite.parse(args.invite)
+        values |= dict(zip(INVITED, (link.swarm, link.admission, ", ".join(link.peers)), strict=True))
     if args.silo:
-        if outward := [f"--{name}" for name in ("peer", "listen", "share") if getattr(args, name)]:
+        if outward := [f"--{name}" for name in ("peer", "listen", "invite", "share") if getattr(args, name)]:
             raise UsageError(f"--silo means no network at all: leave out {', '.join(outward)}, or --silo.")
         if values.get("mix", "8/0") != "8/0":
             raise UsageError(f"--silo means no external groups: leave out --mix {values['mix']}, or --silo.")
         values["silo"] = "on"
-    elif args.peer or args.listen or args.share:
+    elif args.peer or args.listen or args.invite or args.share:
         values["silo"] = "off"
     for key, text in values.items():
         settings_file.parse_value(key, text)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from sapo_desktop.commands.context import Context, call
 from sapo_desktop.core.errors import TaskError
+from sapo_desktop.core.records import Mark
 from sapo_desktop.terminal.json_lines import share
 from sapo_desktop.terminal.wording import nearest, percent
 from sapo_desktop.worker.messages import ListTasks, TaskInfo, Tasks, Tried, TryTask
@@ -113,7 +114,7 @@ def _task_lines(item: TaskInfo) -> list[str]:
 
 def _tried_lines(context: Context, tried: Tried) -> list[str]:
     glyphs = context.out.glyphs
-    mark = f"{glyphs.tick} solved" if tried.mark.solved else f"{glyphs.cross} {_verdict(tried)}"
+    mark = f"{glyphs.tick} solved" if tried.mark.solved else f"{glyphs.cross} {verdict_words(tried.mark)}"
     return [
         f"{tried.task}, seed {tried.seed}",
         "",
@@ -125,13 +126,14 @@ def _tried_lines(context: Context, tried: Tried) -> list[str]:
     ]
 
 
-def _verdict(tried: Tried) -> str:
+def verdict_words(mark: Mark) -> str:
+    """Why an answer was not solved."""
     words = {
-        "partial": f"not solved, {percent(tried.mark.partial)} right",
+        "partial": f"not solved, {percent(mark.partial)} right",
         "wrong": "wrong",
         "unparsed": "no answer of the form that this task asks for",
         "no_answer": "no answer",
         "timeout": "marking took too long",
         "scorer_failed": "it could not be marked",
     }
-    return words.get(tried.mark.verdict, tried.mark.verdict)
+    return words.get(mark.verdict, mark.verdict)

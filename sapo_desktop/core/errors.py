@@ -11,6 +11,8 @@ SapoError                      anything we can explain; `str(error)` says what h
 │   ├── HostTimeout            it did not answer in time and was killed
 │   ├── HostCancelled          we ended its work on purpose
 │   └── OutOfMemory            it ran out of memory; less work may fit
+├── IdentityError                 a secret key cannot be read, opened or kept
+│   └── PassphraseNeeded       it is, or can only be, behind a passphrase that was not given
 ├── ModelError                 a model folder is missing, damaged or of a kind we cannot use
 ├── TaskError                  a task, level or catalogue entry does not exist or is not well formed
 ├── CheckpointError            a checkpoint is missing or damaged
@@ -75,6 +77,14 @@ class HostCancelled(HostError):
 
 class OutOfMemory(HostError):
     """A host process ran out of memory; a smaller batch may fit."""
+
+
+class IdentityError(SapoError):
+    """A secret key of this node cannot be read, opened or kept."""
+
+
+class PassphraseNeeded(IdentityError):
+    """A secret key is in a file, or can only be kept in one, that a passphrase closes; none was given."""
 
 
 class ModelError(SapoError):

@@ -32,7 +32,7 @@ class MixShare:
 
 @dataclass(frozen=True)
 class MixedBatch:
-    """The groups that enter a training step, own ones first."""
+    """The groups that enter a training step: own ones first, then external ones, then those of this node's person."""
 
     groups: list[Group]
     local: int
@@ -51,13 +51,16 @@ def mix_share(mix: str, groups: int) -> MixShare:
     return MixShare(local=groups - wanted_external, external=wanted_external)
 
 
-def mix_groups(own: Sequence[Group], external: Sequence[Group], share: MixShare) -> MixedBatch:
-    """Take `share.local` own and up to `share.external` external groups, in the order given."""
+def mix_groups(
+    own: Sequence[Group], external: Sequence[Group], share: MixShare, human: Sequence[Group] = ()
+) -> MixedBatch:
+    """Take `share.local` own and up to `share.external` external groups, in the order given; `human` ones come on top,
+    so that a person is heard whatever the mix."""
     taken = list(external[: share.external])
     missing = share.external - len(taken)
     local = list(own[: share.local + missing])
     filled_up = max(0, len(local) - share.local)
-    return MixedBatch(groups=local + taken, local=len(local), external=len(taken), filled_up=filled_up)
+    return MixedBatch(groups=[*local, *taken, *human], local=len(local), external=len(taken), filled_up=filled_up)
 
 
 def advantages(
@@ -66,7 +69,7 @@ def advantages(
     own_rates: Mapping[str, float] = MappingProxyType({}),
     author_rates: Mapping[str, float] = MappingProxyType({}),
 ) -> list[list[float]]:
-    """One advantage per answer of each group: own groups by themselves, external ones as the treatment weighs them.
+    """One advantage per answer of each group: own groups by themselves, all others as the treatment weighs them.
 
     `own_rates`: this node's smoothed share solved by task; `author_rates`: those of authors, by hex key.
     """

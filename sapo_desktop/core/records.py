@@ -18,6 +18,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 Verdict = Literal["solved", "partial", "wrong", "unparsed", "no_answer", "timeout", "scorer_failed"]
 FinishReason = Literal["stop", "length", "cancelled"]
 Origin = Literal["own", "peer", "human"]
+"""`human`: one of the group's answers was given by a person, here or at the author's node."""
+AnswerKind = Literal["model", "human"]
 
 
 class Question(Record, frozen=True):
@@ -72,6 +74,8 @@ class Completion(Record, frozen=True):
     text: str
     """Decoded, special tokens left out."""
     finish: FinishReason
+    kind: AnswerKind = "model"
+    """Who wrote it; of a foreign answer what its author says."""
 
 
 class Group(Record, frozen=True):
@@ -82,7 +86,7 @@ class Group(Record, frozen=True):
     marks: list[Mark]
     origin: Origin = "own"
     author: str = ""
-    """Hex key of the peer that shared it; empty for own groups."""
+    """Hex key of the peer that shared it; empty for groups made here."""
 
 
 class TrainingSequence(Record, frozen=True):

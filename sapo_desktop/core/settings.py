@@ -88,6 +88,20 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     peers: Annotated[
         str, Meta(max_length=4000, description="Peers to keep links to, by comma: wss://HOST:PORT#KEY.")
     ] = ""
+    swarm: Annotated[
+        str,
+        Meta(
+            pattern=r"^([0-9a-f]{64})?$",
+            description="Admission key of the private swarm to be in; empty: the public one. Set by peers join, found.",
+        ),
+    ] = ""
+    admission: Annotated[
+        str,
+        Meta(
+            pattern=r"^([0-9a-f]{144})?$",
+            description="What admits this node's key to the private swarm. Set by peers join.",
+        ),
+    ] = ""
     listen: Annotated[
         str, Meta(max_length=255, description="HOST:PORT to take links at; empty: this node only dials.")
     ] = ""

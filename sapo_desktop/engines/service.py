@@ -26,7 +26,6 @@ from sapo_desktop.engines.torch_lm import LanguageModel, load_language_model
 from sapo_desktop.engines.trainer import GrpoTrainer
 from sapo_desktop.engines.training_state import reset_trainer, restore_trainer, save_trainer
 
-
 _MOST_ON_CPU = 512
 """Sequences at once: beyond that a CPU only waits for its memory, and a held-out set of thousands fills it."""
 

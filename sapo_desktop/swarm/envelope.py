@@ -15,7 +15,8 @@ import msgspec
 from msgspec import Meta
 
 from sapo_desktop.swarm import limits
-from sapo_desktop.swarm.messages import Index, Key, NetworkId, Number, Signature, TaskId
+from sapo_desktop.swarm.admission import Members
+from sapo_desktop.swarm.messages import Admission, Index, Key, NetworkId, Number, Signature, TaskId
 from sapo_desktop.swarm.refusals import Reason, Refused
 from sapo_desktop.swarm.signing import Signer, verify
 
@@ -48,6 +49,13 @@ class Body(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
 
     network: NetworkId
     key: Key
+    admission: Admission = b""
+    """In a private swarm: what shows whoever gets this that its author is a member."""
+
+    @property
+    def written(self) -> int:
+        """Unix time at which it was made, by its author's word."""
+        raise NotImplementedError
 
 
 class GroupBody(Body, frozen=True, kw_only=True, tag="group"):
@@ -68,6 +76,10 @@ class GroupBody(Body, frozen=True, kw_only=True, tag="group"):
     answers: Annotated[list[Answer], Meta(min_length=1, max_length=limits.MAX_ANSWERS)]
     claims: Claims = Claims()
 
+    @property
+    def written(self) -> int:
+        return self.slot * limits.SLOT_SECONDS
+
 
 class StatsBody(Body, frozen=True, kw_only=True, tag="stats"):
     """What a node says about itself."""
@@ -77,6 +89,10 @@ class StatsBody(Body, frozen=True, kw_only=True, tag="stats"):
     reward: float = 0.0
     label: Label = ""
 
+    @property
+    def written(self) -> int:
+        return self.time
+
 
 class PeerBody(Body, frozen=True, kw_only=True, tag="peer"):
     """Where a node that opted in can be reached, for a day."""
@@ -84,6 +100,10 @@ class PeerBody(Body, frozen=True, kw_only=True, tag="peer"):
     time: Number
     address: Annotated[str, Meta(min_length=1, max_length=255)]
     relay: bool = False
+
+    @property
+    def written(self) -> int:
+        return self.time
 
 
 BodyType = TypeVar("BodyType", bound=Body)
@@ -131,11 +151,17 @@ def seal(signer: Signer, body: Body) -> bytes:
     return envelope
 
 
-def open_envelope(envelope: bytes, kind: type[BodyType], network: bytes) -> Opened[BodyType]:
+def open_envelope(
+    envelope: bytes, kind: type[BodyType], network: bytes, members: Members | None = None
+) -> Opened[BodyType]:
     """The body of an envelope, its signature checked first: what is wrong after that is its author's doing.
 
+    `members`: of a private swarm, to which the author must belong. It must have done so when it wrote this: then all
+    receivers judge alike, and none that passes it on is blamed for an admission that ended on the way.
+
     Raises:
-        Refused: OVERSIZE, MALFORMED, BAD_SIGNATURE (the link's); BAD_BODY, OTHER_NETWORK, BAD_TEXT (the author's).
+        Refused: OVERSIZE, MALFORMED, BAD_SIGNATURE (the link's); BAD_BODY, OTHER_NETWORK, NOT_ADMITTED, BAD_TEXT (the
+            author's).
     """
     if len(envelope) > limits.MAX_GROUP:
         raise Refused(Reason.OVERSIZE, f"{len(envelope)} bytes")
@@ -150,19 +176,21 @@ def open_envelope(envelope: bytes, kind: type[BodyType], network: bytes) -> Open
     if not verify(signature, key=key, label=label, network=network, content=content):
         raise Refused(Reason.BAD_SIGNATURE, "or made for another kind of body or network")
     try:
-        return Opened(_checked(content, kind, network), envelope)
+        return Opened(_checked(content, kind, network, members), envelope)
     except Refused as refused:
         refused.author = key
         raise
 
 
-def _checked(content: bytes, kind: type[BodyType], network: bytes) -> BodyType:
+def _checked(content: bytes, kind: type[BodyType], network: bytes, members: Members | None) -> BodyType:
     try:
         body = msgspec.msgpack.decode(content, type=kind)
     except _UNREADABLE as error:
         raise Refused(Reason.BAD_BODY, str(error)) from error
     if body.network != network:
         raise Refused(Reason.OTHER_NETWORK)
+    if members is not None:
+        members.check(body.key, body.admission, body.written)
     if isinstance(body, GroupBody):
         _check_group(body)
     return body

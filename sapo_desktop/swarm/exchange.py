@@ -16,6 +16,7 @@ from random import Random
 from sapo_desktop.swarm import events, held_filter, limits, same_key, serve
 from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.address import Address
+from sapo_desktop.swarm.admission import Members
 from sapo_desktop.swarm.audit import Audit, Spot, supplies
 from sapo_desktop.swarm.clock import Clock
 from sapo_desktop.swarm.draw import Drawn, draw
@@ -31,6 +32,7 @@ CheckGroup = Callable[[GroupBody], None]
 SHELF_BYTES = 16 * limits.KIB * limits.KIB
 _MOST_OWN = 256
 _MOST_DIGESTS = 100_000
+_MOST_BARRED = 10_000
 _COUNTED_OF_ONE = 4
 """Groups of one identity that count as stock: a flood must not make a pool look full."""
 _HELD_TOLD = 2 * limits.KIB
@@ -102,10 +104,19 @@ class Exchange:
         own_key, network: ours.
         check: what the catalogue says about a group.
         rng: chooses tickets and draws; not for secrets.
+        members: of a private swarm, whose groups alone are taken.
     """
 
     def __init__(
-        self, own_key: bytes, network: bytes, check: CheckGroup, standing: Standing, rng: Random, *, serves: bool = True
+        self,
+        own_key: bytes,
+        network: bytes,
+        check: CheckGroup,
+        standing: Standing,
+        rng: Random,
+        *,
+        serves: bool = True,
+        members: Members | None = None,
     ) -> None:
         self.links: list[Link] = []
         self.refusals = Refusals()
@@ -122,8 +133,11 @@ class Exchange:
         self._check = check
         self._rng = rng
         self._serves = serves
+        self._members = members
         self._own: deque[Opened[GroupBody]] = deque(maxlen=_MOST_OWN)
         self._digests: OrderedDict[bytes, None] = OrderedDict()
+        self._barred: OrderedDict[bytes, float] = OrderedDict()
+        """Keys whose link was ended for its faults -> monotonic time until which they get none."""
         self._interest: tuple[bytes, ...] = ()
         self._appetite = 0
 
@@ -191,6 +205,8 @@ class Exchange:
         match event:
             case events.Opened() if event.key in self.blocked:
                 link.goodbye = link.session.close("blocked", retry_after=86400)
+            case events.Opened() if now.monotonic < (until := self._barred.get(event.key, 0.0)):
+                link.goodbye = link.session.close("still shut out", retry_after=int(until - now.monotonic) + 1)
             case events.Opened():
                 link.key, link.told, link.opened = event.key, event, now.monotonic
                 same_key.opened(link, self.links, now.monotonic)
@@ -220,10 +236,19 @@ class Exchange:
                 link.refused.add(reason)
             case events.Closed():
                 link.goodbye = event
+                self._bar(link, event, now)
                 return False
             case _:
                 return False
         return True
+
+    def _bar(self, link: Link, closed: events.Closed, now: Now) -> None:
+        """Who was sent away for a while is not welcomed again at once; a key costs nothing, so only so many."""
+        if link.key and not closed.by_peer and closed.retry_after:
+            self._barred[link.key] = now.monotonic + closed.retry_after
+            self._barred.move_to_end(link.key)
+            if len(self._barred) > _MOST_BARRED:
+                self._barred.popitem(last=False)
 
     def _take_in(self, link: Link, group: m.Sourced, now: Now, *, published: bool) -> None:
         try:
@@ -234,7 +259,7 @@ class Exchange:
     def _admit(self, link: Link, group: m.Sourced, now: Now, *, published: bool) -> None:
         """Every check of a foreign group, cheapest first. Raises Refused."""
         digest = _remember(self._digests, group.envelope)
-        opened = open_envelope(group.envelope, GroupBody, self._network)
+        opened = open_envelope(group.envelope, GroupBody, self._network, self._members)
         try:
             body = opened.body
             if body.key in self.blocked:
@@ -269,7 +294,7 @@ class Exchange:
                 return  # each of its links may have kept to its own credit
             self.standing.charge(refused.author, refused.reason, now.monotonic, now.unix)
             if refused.author == link.key and self.standing.is_shut_out(link.key, now.monotonic):
-                link.goodbye = link.session.close(f"shut out: {refused.reason}", retry_after=3600)
+                self._handled(link, link.session.close(f"shut out: {refused.reason}", retry_after=3600), now)
             return
         for event in link.session.fault(refused.reason, now.monotonic, str(refused)):
             self._handled(link, event, now)

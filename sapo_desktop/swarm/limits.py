@@ -12,7 +12,11 @@ SEND_QUEUE = 64 * KIB
 """Waiting for one link; while it is full nothing is added that could be left out."""
 MAX_HELLO = 2 * KIB
 MAX_STATS = 512
+MAX_ADMISSION = 128
+"""Of what a member of a private swarm shows; 72 are used."""
 MAX_GROUP = 24 * KIB
+GROUP_OVERHEAD = 2 * KIB
+"""Enough for all of a group but the texts of its answers."""
 MAX_ANSWER = 4 * KIB
 MAX_ANSWERS = 16
 MAX_BATCH = 16

@@ -22,6 +22,7 @@ from sapo_desktop.core.durable import write_atomically
 from sapo_desktop.swarm import events, limits
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.address_book import AddressBook, Anchor
+from sapo_desktop.swarm.admission import Members
 from sapo_desktop.swarm.envelope import PeerBody, open_envelope, seal
 from sapo_desktop.swarm.exchange import Link, Now
 from sapo_desktop.swarm.network import Network, now
@@ -73,11 +74,14 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
 class Announcement:
     """Our own address as a signed record, for those who ask: only of a node that was told to announce itself."""
 
-    def __init__(self, signer: Signer, network: bytes, address: Address, *, relay: bool) -> None:
+    def __init__(
+        self, signer: Signer, network: bytes, address: Address, *, relay: bool, admission: bytes = b""
+    ) -> None:
         self._signer = signer
         self._network = network
         self._address = str(address)
         self._relay = relay
+        self._admission = admission
         self._record = b""
         self._made = float("-inf")
 
@@ -90,6 +94,7 @@ class Announcement:
                 time=int(at.unix),
                 address=self._address,
                 relay=self._relay,
+                admission=self._admission,
             )
             self._record, self._made = seal(self._signer, body), at.monotonic
         return self._record
@@ -102,6 +107,7 @@ class Links:
         network_id: of the swarm.
         path: where the memory lies.
         found_links: how many peers that nobody named are linked to.
+        members: of a private swarm, whose addresses alone are taken.
     """
 
     def __init__(
@@ -113,11 +119,13 @@ class Links:
         memory: Memory,
         *,
         found_links: int = FOUND_LINKS,
+        members: Members | None = None,
     ) -> None:
         self.announcement: Announcement | None = None
         self._network = network
         self._book = book
         self._network_id = network_id
+        self._members = members
         self._path = path
         self._found_links = found_links
         self._named: dict[str, asyncio.Task[None]] = {}
@@ -233,7 +241,7 @@ class Links:
 
     def _take_in(self, link: Link, record: bytes, at: Now) -> None:
         try:
-            self._book.add_record(open_envelope(record, PeerBody, self._network_id), at.unix)
+            self._book.add_record(open_envelope(record, PeerBody, self._network_id, self._members), at.unix)
         except Refused as refused:
             self._network.exchange.refusals.add(refused.reason)
             link.refused.add(refused.reason)

@@ -19,6 +19,8 @@ NetworkId: TypeAlias = Annotated[bytes, Meta(min_length=32, max_length=32)]
 TaskId: TypeAlias = Annotated[bytes, Meta(min_length=32, max_length=32)]
 Hash32: TypeAlias = Annotated[bytes, Meta(min_length=32, max_length=32)]
 Signature: TypeAlias = Annotated[bytes, Meta(min_length=64, max_length=64)]
+Admission: TypeAlias = Annotated[bytes, Meta(max_length=limits.MAX_ADMISSION)]
+"""What admits a key to a private swarm (admission.py); empty in the public one."""
 Nonce: TypeAlias = Annotated[bytes, Meta(min_length=32, max_length=32)]
 Ticket: TypeAlias = Annotated[bytes, Meta(min_length=16, max_length=16)]
 """Drawn at random by whoever asks, and named by the answer."""
@@ -61,6 +63,7 @@ class Hello(Message, frozen=True, kw_only=True):
     """Fingerprint of library and scorers; explains questions that come out otherwise."""
     program: Annotated[str, Meta(max_length=64)] = ""
     """For display and statistics only."""
+    admission: Admission = b""
 
 
 class Auth(Message, frozen=True, kw_only=True):

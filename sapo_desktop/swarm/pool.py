@@ -8,9 +8,10 @@ and looked into again only when drawn; no question is made and no answer is mark
 from __future__ import annotations
 
 import heapq
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import NamedTuple
 
 from sapo_desktop.swarm import limits
@@ -74,6 +75,9 @@ class Pool:
         self._most_bytes = most_bytes
         self._entries: dict[Name, Entry] = {}
         self._by_identity: dict[bytes, dict[Name, Entry]] = defaultdict(dict)
+        self._by_tag: dict[bytes, dict[bytes, dict[Name, Entry]]] = {}
+        """Tag -> author -> entries: what a WANT is answered from without looking at all of them."""
+        self._tasks: Counter[bytes] = Counter()
         self._bytes_of: defaultdict[bytes, int] = defaultdict(int)
         self._seen: dict[Name, tuple[bytes, float]] = {}
         """Digest of the first body under a name, and when it came; also of those drawn or pushed out since."""
@@ -84,6 +88,20 @@ class Pool:
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self._entries.values())
+
+    @property
+    def tags(self) -> Collection[bytes]:
+        return self._by_tag.keys()
+
+    def under(self, tag: bytes) -> Mapping[bytes, Mapping[Name, Entry]]:
+        """The entries of a tag, by author."""
+        return self._by_tag.get(tag, {})
+
+    def of(self, author: bytes) -> Collection[Entry]:
+        return self._by_identity[author].values() if author in self._by_identity else ()
+
+    def has_task(self, task: bytes) -> bool:
+        return self._tasks[task] > 0
 
     def stock(self, most_of_one: int) -> int:
         """Groups at hand, of each identity at most so many counted."""
@@ -125,13 +143,11 @@ class Pool:
 
     def expire(self, now: float) -> int:
         """Forget what is too old to be drawn; returns how many groups that were."""
-        old = [entry for entry in self._entries.values() if now - entry.received > LIFETIME]
+        # In the order they came, so the first young one ends it.
+        old = list(takewhile(lambda entry: now - entry.received > LIFETIME, self._entries.values()))
         for entry in old:
             self._remove(entry)
-        # In the order they came, so the first young one ends it.
-        for name in list(self._seen):
-            if now - self._seen[name][1] <= LIFETIME:
-                break
+        for name in list(takewhile(lambda name: now - self._seen[name][1] > LIFETIME, self._seen)):
             del self._seen[name]
         return len(old)
 
@@ -144,6 +160,8 @@ class Pool:
         author = entry.name.author
         self._entries[entry.name] = entry
         self._by_identity[author][entry.name] = entry
+        self._by_tag.setdefault(entry.path.tag, {}).setdefault(author, {})[entry.name] = entry
+        self._tasks[entry.name.task] += 1
         self._bytes_of[author] += entry.size
         self.bytes += entry.size
 
@@ -152,11 +170,23 @@ class Pool:
         del self._entries[entry.name]
         mine = self._by_identity[author]
         del mine[entry.name]
+        self._forget_place(entry)
         self.bytes -= entry.size
         self._bytes_of[author] -= entry.size
         if not mine:
             del self._by_identity[author]
             del self._bytes_of[author]
+
+    def _forget_place(self, entry: Entry) -> None:
+        authors = self._by_tag[entry.path.tag]
+        del authors[entry.name.author][entry.name]
+        if not authors[entry.name.author]:
+            del authors[entry.name.author]
+        if not authors:
+            del self._by_tag[entry.path.tag]
+        self._tasks[entry.name.task] -= 1
+        if not self._tasks[entry.name.task]:
+            del self._tasks[entry.name.task]
 
     def _make_room(self, now: float) -> None:
         """Push out down to a little below the budget, so that a full pool is not sorted for every group."""

@@ -32,6 +32,7 @@ class Reason(enum.StrEnum):
     # The author's signed body
     BAD_BODY = "bad_body"
     OTHER_NETWORK = "other_network"
+    NOT_ADMITTED = "not_admitted"
     BAD_TEXT = "bad_text"
     SECOND_BODY = "second_body"
     FLOODING = "flooding"
@@ -71,6 +72,7 @@ OF_THE_AUTHOR = frozenset(
     {
         Reason.BAD_BODY,
         Reason.OTHER_NETWORK,
+        Reason.NOT_ADMITTED,
         Reason.BAD_TEXT,
         Reason.SECOND_BODY,
         Reason.FLOODING,
@@ -95,6 +97,7 @@ class Refused(Exception):
     def __init__(self, reason: Reason, detail: str = "", author: bytes | None = None) -> None:
         super().__init__(f"{reason}: {detail}" if detail else str(reason))
         self.reason = reason
+        self.detail = detail
         self.author = author
 
 

@@ -8,46 +8,68 @@ the group with the lowest; round after round until there are enough.
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterator, Mapping
+from itertools import islice
 
 from sapo_desktop.swarm import held_filter
-from sapo_desktop.swarm.messages import Want
-from sapo_desktop.swarm.pool import Entry
+from sapo_desktop.swarm.messages import Exact, Want
+from sapo_desktop.swarm.pool import Entry, Name, Pool
+
+_MOST_LOOKED_AT = 4096
+"""Entries; a WANT for something rare must not cost a walk through everything."""
 
 
-def sample(shelf: Iterable[Entry], want: Want) -> list[Entry]:
+def sample(shelf: Pool, want: Want) -> list[Entry]:
     """At most `want.n` entries of the wanted tasks that the asker does not hold; for an exact one, at most that."""
     if want.exact is not None:
-        exact = want.exact
-        named = (exact.author, exact.slot, exact.task, exact.index)
-        found = [e for e in shelf if (e.name.author, e.name.slot, e.name.task, e.name.index) == named]
+        found = [entry for entry in shelf.of(want.exact.author) if _is_exact(entry.name, want.exact)]
         return sorted(found, key=lambda entry: _rank(want.ticket, entry.digest))[:1]
-    tasks = set(want.tasks)
-    strata: defaultdict[bytes, defaultdict[bytes, list[Entry]]] = defaultdict(lambda: defaultdict(list))
-    for entry in shelf:
-        if entry.name.task in tasks and not held_filter.holds(want.held, entry.digest, want.ticket):
-            strata[entry.path.tag][entry.name.author].append(entry)
-    queues = [_merged(strata[tag], want.ticket) for tag in sorted(strata, key=lambda tag: _rank(want.ticket, tag))]
+    walk = _Walk(want, {task for task in want.tasks if shelf.has_task(task)})
+    tags = sorted(shelf.tags, key=lambda tag: _rank(want.ticket, tag)) if walk.tasks else []
+    # A tag's turn comes once before any tag's second one, so the first n that have anything are enough.
+    queues = list(islice(filter(None, (walk.queue(shelf.under(tag)) for tag in tags)), want.n))
     return _in_turns(queues, want.n)
 
 
-def _merged(identities: dict[bytes, list[Entry]], ticket: bytes) -> list[Entry]:
-    """The groups of one tag, its identities taking turns."""
-    queues = [
-        sorted(identities[author], key=lambda entry: _rank(ticket, entry.digest))
-        for author in sorted(identities, key=lambda author: _rank(ticket, author))
-    ]
-    return _in_turns(queues, sum(map(len, queues)))
+class _Walk:
+    """Looks for entries that answer a WANT, and stops looking when it has looked at enough."""
+
+    def __init__(self, want: Want, tasks: Collection[bytes]) -> None:
+        self.tasks = tasks
+        self._want = want
+        self._looked_at = 0
+
+    def queue(self, authors: Mapping[bytes, Mapping[Name, Entry]]) -> list[Entry]:
+        """The groups of one tag, its identities taking turns; as many as the WANT could take."""
+        ranked = sorted(authors, key=lambda author: _rank(self._want.ticket, author))
+        queues = filter(None, (self._fit(authors[author].values()) for author in ranked))
+        return _in_turns(list(islice(queues, self._want.n)), self._want.n)
+
+    def _fit(self, entries: Collection[Entry]) -> list[Entry]:
+        if self._looked_at >= _MOST_LOOKED_AT:
+            return []
+        self._looked_at += len(entries)
+        want = self._want
+        found = [
+            entry
+            for entry in entries
+            if entry.name.task in self.tasks and not held_filter.holds(want.held, entry.digest, want.ticket)
+        ]
+        return sorted(found, key=lambda entry: _rank(want.ticket, entry.digest))
+
+
+def _is_exact(name: Name, exact: Exact) -> bool:
+    return (name.slot, name.task, name.index) == (exact.slot, exact.task, exact.index)
 
 
 def _in_turns(queues: list[list[Entry]], most: int) -> list[Entry]:
-    taken: list[Entry] = []
-    turn = 0
-    while len(taken) < most and any(turn < len(queue) for queue in queues):
-        taken += [queue[turn] for queue in queues if turn < len(queue)]
-        turn += 1
-    return taken[:most]
+    """The first of each queue, then the second of each, ..., at most so many."""
+    return list(islice(_turns(queues), most))
+
+
+def _turns(queues: list[list[Entry]]) -> Iterator[Entry]:
+    for turn in range(max(map(len, queues), default=0)):
+        yield from (queue[turn] for queue in queues if turn < len(queue))
 
 
 def _rank(ticket: bytes, name: bytes) -> bytes:

@@ -19,6 +19,7 @@ from typing import Any
 
 from sapo_desktop.swarm import codec, events, handshake, limits
 from sapo_desktop.swarm import messages as m
+from sapo_desktop.swarm.admission import Members
 from sapo_desktop.swarm.events import Event
 from sapo_desktop.swarm.handshake import NO_TLS, Role
 from sapo_desktop.swarm.limits import Bucket
@@ -44,6 +45,9 @@ class Me:
     examiner: bytes = b""
     program: str = ""
     versions: tuple[int, ...] = (m.VERSION,)
+    admission: bytes = b""
+    members: Members | None = None
+    """Of a private swarm: who else may be talked to; None: anybody."""
 
 
 @dataclass
@@ -104,11 +108,17 @@ class Session:
             previous=me.previous,
             examiner=me.examiner,
             program=me.program,
+            admission=me.admission,
         )
         self._theirs: m.Hello | None = None
         self._out: list[bytes] = []
         self._deadline = now + limits.HANDSHAKE_SECONDS
         self._heard = now
+        self._unix_time = unix_time
+        self._unix_lead = unix_time - now
+        """Seconds from the monotonic clock to Unix time."""
+        self._admitted_until = float("inf")
+        """When the peer's admission ends, on the monotonic clock."""
         self._pinged = False
         self._faults = Bucket(_MOST_FAULTS, _FAULTS_PER_SECOND, now)
         self._sending, self._receiving = _Allowance.fresh(now), _Allowance.fresh(now)
@@ -188,6 +198,8 @@ class Session:
             return [self.close("handshake: too slow")] if now >= self._deadline else []
         if now >= self._heard + limits.DEAD_SECONDS:
             return [self.close("silent for too long")]
+        if now >= self._admitted_until:
+            return [self.close("the admission to this private swarm has ended")]
         if now >= self._heard + limits.IDLE_SECONDS and not self._pinged:
             self._pinged = True
             self._say(m.Ping())
@@ -201,7 +213,8 @@ class Session:
             return float("inf")
         if not self.is_open:
             return self._deadline
-        return self._heard + (limits.DEAD_SECONDS if self._pinged else limits.IDLE_SECONDS)
+        silent = self._heard + (limits.DEAD_SECONDS if self._pinged else limits.IDLE_SECONDS)
+        return min(silent, self._admitted_until)
 
     # -- out -------------------------------------------------------------------------------------------------
 
@@ -320,6 +333,13 @@ class Session:
             return [self.close("this is my own key")]
         if self._expected_key is not None and hello.key != self._expected_key:
             return [self.close("not the key that this address belongs to")]
+        if self._me.members is not None:
+            try:
+                ends = self._me.members.check(hello.key, hello.admission, self._unix_time)
+            except Refused as refused:
+                told = events.RefusedMessage(refused.reason, refused.detail)
+                return [told, self.close(f"not a member of this private swarm: {refused.detail}")]
+            self._admitted_until = ends - self._unix_lead
         self._theirs = hello
         if self.role == "server":
             self._say(self._hello)

@@ -1,4 +1,5 @@
-"""Who this node is to others: 32 secret bytes, kept where the system keeps secrets.
+"""Who this node is to others: 32 secret bytes, kept where the system keeps secrets. The admission key of a private
+swarm, where this node founded one, is kept the same way.
 
 In the keyring, under the data folder's random node id; where there is none, in a file that a passphrase closes; else
 for this session only. Never in the open: keyrings that store plain text are passed over. Losing the identity loses
@@ -22,7 +23,7 @@ from nacl import pwhash, secret
 from nacl.exceptions import CryptoError
 from nacl.utils import random
 
-from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.errors import IdentityError, PassphraseNeeded
 from sapo_desktop.system.folders import write_private
 
 Where = Literal["keyring", "file", "session"]
@@ -40,13 +41,13 @@ _SEALED = (
 _OPERATIONS, _MEMORY = pwhash.argon2id.OPSLIMIT_MODERATE, pwhash.argon2id.MEMLIMIT_MODERATE
 
 
-class IdentityError(SapoError):
-    """The identity cannot be read, opened or kept."""
+Name = Literal["identity", "admission key"]
+"""The secrets of one data folder."""
 
 
 @dataclass(frozen=True)
 class Identity:
-    """The seed of the signing key, and where it is kept."""
+    """The seed of a signing key, and where it is kept."""
 
     seed: bytes
     where: Where
@@ -64,41 +65,42 @@ class _Sealed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Keeper:
-    """The identity of one data folder.
+    """One secret key of one data folder.
 
     Args:
         node_id: the folder's random name, under which the keyring knows it.
         file: where the passphrase-protected file lies, or would.
     """
 
-    def __init__(self, node_id: str, file: Path) -> None:
-        self._node_id = node_id
+    def __init__(self, node_id: str, file: Path, name: Name = "identity") -> None:
+        self._name = name
+        self._user = node_id if name == "identity" else f"{node_id} {name}"
         self._file = file
 
     @property
     def needs_passphrase(self) -> bool:
-        """Whether the identity is in a file that only its passphrase opens."""
+        """Whether the key is in a file that only its passphrase opens."""
         return self._file.is_file()
 
     def load(self, passphrase: str | None = None) -> Identity | None:
-        """The kept identity; None where there is none yet.
+        """The kept key; None where there is none yet.
 
         Raises:
             IdentityError: the keyring is locked, or the passphrase is missing or wrong.
         """
         if self.needs_passphrase:
             if passphrase is None:
-                raise IdentityError(f"The identity in {self._file} is closed. Give its passphrase.")
+                raise PassphraseNeeded(f"The {self._name} in {self._file} is closed. Give its passphrase.")
             return Identity(unseal(self._file.read_bytes(), passphrase), "file")
         backend = usable_keyring()
         if backend is None:
             return None
         with _keyring_errors():
-            text = backend.get_password(SERVICE, self._node_id)
-        return None if text is None else Identity(_seed_of(text), "keyring")
+            text = backend.get_password(SERVICE, self._user)
+        return None if text is None else Identity(self._seed_of(text), "keyring")
 
     def create(self, passphrase: str | None = None) -> Identity:
-        """A new identity in place of any before: in the keyring, with a passphrase in the file, else for this
+        """A new key in place of any before: in the keyring, with a passphrase in the file, else for this
         session."""
         return self.keep(fresh_seed(), passphrase)
 
@@ -112,12 +114,12 @@ class Keeper:
         if backend is None:
             return Identity(seed, "session")
         with _keyring_errors():
-            backend.set_password(SERVICE, self._node_id, seed.hex())
+            backend.set_password(SERVICE, self._user, seed.hex())
         self._file.unlink(missing_ok=True)
         return Identity(seed, "keyring")
 
     def forget(self) -> None:
-        """Delete the kept identity; what was published under it cannot be called back."""
+        """Delete the kept key; what was published under it cannot be called back."""
         self._forget_in_keyring()
         self._file.unlink(missing_ok=True)
 
@@ -126,8 +128,18 @@ class Keeper:
         if backend is None:
             return
         with _keyring_errors():
-            if backend.get_password(SERVICE, self._node_id) is not None:
-                backend.delete_password(SERVICE, self._node_id)
+            if backend.get_password(SERVICE, self._user) is not None:
+                backend.delete_password(SERVICE, self._user)
+
+    def _seed_of(self, text: str) -> bytes:
+        try:
+            seed = bytes.fromhex(text)
+        except ValueError:
+            seed = b""
+        if len(seed) != 32:
+            mend = " Make a new one (`identity new`) to go on sharing." if self._name == "identity" else ""
+            raise IdentityError(f"What the keyring holds for {SERVICE!r} is no {self._name}.{mend}")
+        return seed
 
 
 def fresh_seed() -> bytes:
@@ -175,18 +187,6 @@ def _box(passphrase: str, salt: bytes) -> secret.SecretBox:
         secret.SecretBox.KEY_SIZE, passphrase.encode("utf-8"), salt, opslimit=_OPERATIONS, memlimit=_MEMORY
     )
     return secret.SecretBox(key)
-
-
-def _seed_of(text: str) -> bytes:
-    try:
-        seed = bytes.fromhex(text)
-    except ValueError:
-        seed = b""
-    if len(seed) != 32:
-        raise IdentityError(
-            f"What the keyring holds for {SERVICE!r} is no identity. Make a new one (`identity new`) to go on sharing."
-        )
-    return seed
 
 
 @contextlib.contextmanager

@@ -151,6 +151,24 @@ GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
     }
 )
 
+FORMS: Mapping[str, str] = MappingProxyType(
+    {
+        "integer": "a whole number, like 42",
+        "decimal": "a number, like -1.5",
+        "digits": "a numeral in the base that is asked for, like 1f",
+        "word": "one word",
+        "capitals": "words of letters alone, like NEW ORDER",
+        "digits_row": "a row of whole numbers, like 0 1 2",
+        "matrix": "rows of whole numbers, like [[0, 1], [1, 0]]",
+        "fraction": "a fraction, like 3/4",
+        "factors": "a product of whole numbers, like 2 x 2 x 3",
+        "calendar": "a weekday, Yes or No, or a whole number",
+        "ab": "a row of the tokens A# #A B# #B (<answer></answer> for none of them), like A# #B",
+        "formula": "a formula of P to Z with ¬ ∧ ∨ → ↔, like (P ∧ ¬Q)",
+    }
+)
+"""What each grammar asks for, in plain words."""
+
 
 def parse_answer(grammar: str, text: str) -> str | None:
     """The canonical form of an answer under the grammar of this name, or None. Raises TaskError for an

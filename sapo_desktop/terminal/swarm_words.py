@@ -14,6 +14,7 @@ def swarm_line(swarm: SwarmInfo) -> Fields:
         "state": swarm.state,
         "reason": swarm.reason,
         "key": swarm.key or None,
+        "swarm": swarm.swarm or None,
         "kept": swarm.kept or None,
         "address": swarm.address or None,
         "sharing": swarm.sharing,
@@ -48,6 +49,8 @@ def link_line(link: LinkInfo) -> Fields:
 def swarm_lines(swarm: SwarmInfo) -> list[str]:
     """For a person, below what the node does."""
     lines = [f"Swarm     {swarm.reason}"]
+    if swarm.swarm:
+        lines.append(f"Private   swarm {swarm.swarm}")
     if swarm.address:
         lines.append(f"Address   {swarm.address}")
     if swarm.state not in ("alone", "linked"):

@@ -205,7 +205,7 @@ class Intake:
         taken = []
         for (one, row), prompt, written in zip(marked, encoded.prompts, texts, strict=True):
             kept = [
-                (Completion(tokens=tokens, logprobs=[], text=text, finish="stop"), mark, answer)
+                (Completion(tokens=tokens, logprobs=[], text=text, finish="stop", kind=answer.kind), mark)
                 for text, tokens, mark, answer in zip(written, [next(ids) for _ in row], row, one.answers, strict=True)
                 if text and tokens
             ]
@@ -214,9 +214,9 @@ class Intake:
                 continue
             group = Group(
                 question=one.question,
-                completions=[completion for completion, _, _ in kept],
-                marks=[mark for _, mark, _ in kept],
-                origin="human" if any(answer.kind == "human" for _, _, answer in kept) else "peer",
+                completions=[completion for completion, _ in kept],
+                marks=[mark for _, mark in kept],
+                origin="human" if any(completion.kind == "human" for completion, _ in kept) else "peer",
                 author=one.body.key.hex(),
             )
             taken.append(Foreign(group, prompt, one.entry))

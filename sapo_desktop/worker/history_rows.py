@@ -79,10 +79,15 @@ def insert_group(db: sqlite3.Connection, round_id: int, place: int, group: Group
             mark.reward,
             value,
             mark.verdict,
+            completion.kind,
         )
         for answer, (completion, mark, value) in enumerate(zip(group.completions, group.marks, advantages, strict=True))
     ]
-    db.executemany("INSERT INTO rollouts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    db.executemany(
+        "INSERT INTO rollouts (round_id, place, answer, text, solved, partial, reward, advantage, verdict, kind) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        rows,
+    )
 
 
 def name_id(db: sqlite3.Connection, name: str) -> int:
@@ -134,7 +139,7 @@ def read_report(db: sqlite3.Connection, round_id: int, report: str, checkpoint: 
 def read_rollouts(db: sqlite3.Connection, round_number: int, round_id: int) -> list[Rollout]:
     rows = db.execute(
         "SELECT t.name, g.seed, q.text, g.origin, coalesce(u.name, ''), a.text, a.solved, a.partial, "
-        "a.reward, a.advantage, a.verdict FROM rollouts a JOIN questions q USING (round_id, place) "
+        "a.reward, a.advantage, a.verdict, a.kind FROM rollouts a JOIN questions q USING (round_id, place) "
         "JOIN groups g USING (round_id, place) JOIN names t ON t.id = g.task "
         "LEFT JOIN names u ON u.id = g.author WHERE a.round_id = ? ORDER BY a.place, a.answer",
         (round_id,),
@@ -153,13 +158,14 @@ def read_rollouts(db: sqlite3.Connection, round_number: int, round_id: int) -> l
             reward=reward,
             advantage=advantage,
             verdict=verdict,
+            kind=kind,
         )
-        for task, seed, question, origin, author, text, solved, partial, reward, advantage, verdict in rows
+        for task, seed, question, origin, author, text, solved, partial, reward, advantage, verdict, kind in rows
     ]
 
 
 def read_sources(db: sqlite3.Connection) -> list[Source]:
-    """What training was fed from whom, by author and task; own groups have no author. The most weight first."""
+    """What training was fed from whom, by author and task; groups made here have no author. The most weight first."""
     rows = db.execute(
         "SELECT t.name, g.origin, coalesce(u.name, ''), count(*), sum(g.answers), coalesce(sum(g.weight), 0.0) "
         "FROM groups g JOIN rounds r ON r.id = g.round_id JOIN names t ON t.id = g.task "

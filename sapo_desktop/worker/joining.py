@@ -16,6 +16,7 @@ import sapo_desktop
 from sapo_desktop.core.hashing import digest
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.address_book import AddressBook
+from sapo_desktop.swarm.admission import Members
 from sapo_desktop.swarm.certificate import server_context
 from sapo_desktop.swarm.envelope import GroupBody
 from sapo_desktop.swarm.exchange import Exchange
@@ -44,7 +45,8 @@ class Identified:
     """Who joins what: all that a relay needs too.
 
     `ids`: task id by local key, of every task in the catalogue. `folder`: private, for certificate, index book and
-    what is remembered of peers. `book_secret`: 32 bytes that no peer knows.
+    what is remembered of peers. `book_secret`: 32 bytes that no peer knows. `members`: of a private swarm, with the
+    `admission` of this identity's key; None: the public swarm.
     """
 
     seed: bytes
@@ -52,8 +54,20 @@ class Identified:
     catalogue: Catalogue
     ids: Mapping[TaskKey, bytes]
     book_secret: bytes
-    network: bytes = PUBLIC_SWARM
     private_addresses: bool = False
+    members: Members | None = None
+    admission: bytes = b""
+
+    @property
+    def network(self) -> bytes:
+        """The network id of the swarm."""
+        return self.members.network if self.members else PUBLIC_SWARM
+
+    @property
+    def memory(self) -> Path:
+        """Where what is known of peers lies: a file for each swarm, so that nobody is dialled in another one's name."""
+        name = f"peers-{self.network.hex()[:16]}.json" if self.members else "peers.json"
+        return self.folder / name
 
 
 @dataclass(frozen=True)
@@ -73,6 +87,8 @@ class Linked:
     links: Links
     signer: Signer
     network_id: bytes
+    members: Members | None = None
+    admission: bytes = b""
 
     async def listen(self, host: str, port: int, tls: tuple[Path, Path] | None) -> Address:
         """Take links too; over TLS with the certificate and key of these files. Returns the address to be dialled.
@@ -90,7 +106,7 @@ class Linked:
         await self.network.close()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Joined(Linked):
     """A member with its links."""
 
@@ -111,9 +127,10 @@ def link_up(identified: Identified, *, most_links: int = LEAF_LINKS, found_links
         tasks=tuple(shared),
         catalogue=digest(*shared),
         program=f"sapo-desktop/{sapo_desktop.__version__}",
+        admission=identified.admission,
+        members=identified.members,
     )
-    path = identified.folder / "peers.json"
-    memory = Memory.read(path)
+    memory = Memory.read(identified.memory)
     # Draws and tickets must not be foreseen by those who fill the pool.
     exchange = Exchange(
         signer.key,
@@ -121,12 +138,21 @@ def link_up(identified: Identified, *, most_links: int = LEAF_LINKS, found_links
         group_check(identified.catalogue, _keys(identified)),
         Standing(memory.known_since()),
         random.SystemRandom(),
+        members=identified.members,
     )
     book = AddressBook(signer.key, identified.book_secret, private_allowed=identified.private_addresses)
     network = Network(exchange, me, most_links=most_links)
-    links = Links(network, book, identified.network, path, memory, found_links=found_links)
+    links = Links(
+        network,
+        book,
+        identified.network,
+        identified.memory,
+        memory,
+        found_links=found_links,
+        members=identified.members,
+    )
     network.heard = links.heard
-    return Linked(network, links, signer, identified.network)
+    return Linked(network, links, signer, identified.network, identified.members, identified.admission)
 
 
 def join(joining: Joining, own: Examiner, foreign: Examiner, encoder: Encoder) -> Joined:
@@ -136,11 +162,21 @@ def join(joining: Joining, own: Examiner, foreign: Examiner, encoder: Encoder) -
     intake = Intake(
         foreign, encoder, joining.catalogue, _keys(joining), joining.network, exchange.refusals, joining.lengths
     )
-    membership = Membership(linked.signer, joining.network, joining.instance, joining.ids, joining.label)
+    membership = Membership(
+        linked.signer, joining.network, joining.instance, joining.ids, joining.label, joining.admission
+    )
     book = IndexBook(joining.folder / "question-indices.json")
     authors = AuthorRates(joining.folder / "authors.json", time.monotonic())
     member = Member(membership, linked.network, own, intake, book, joining.catalogue, authors)
-    return Joined(linked.network, linked.links, linked.signer, linked.network_id, member)
+    return Joined(
+        network=linked.network,
+        links=linked.links,
+        signer=linked.signer,
+        network_id=linked.network_id,
+        members=linked.members,
+        admission=linked.admission,
+        member=member,
+    )
 
 
 def _keys(identified: Identified) -> dict[bytes, TaskKey]:

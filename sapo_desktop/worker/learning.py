@@ -106,6 +106,13 @@ def sample_tasks(settings: Settings, counters: Counters, levels: Levels, number:
     return tuple(f"{name}/{_draw_level(random, levels[name], progress.get(name))}" for name in drawn)
 
 
+def draw_task(settings: Settings, counters: Counters, levels: Levels, random: Random, family: str | None = None) -> str:
+    """One task as a round would draw it; with `family`, which must be in training, one of its levels."""
+    name = family or random.choice(sorted(levels))
+    progress = curriculum.current(counters.curriculum, levels) if settings.curriculum else {}
+    return f"{name}/{_draw_level(random, levels[name], progress.get(name))}"
+
+
 def _draw_level(random: Random, order: Sequence[str], progress: curriculum.FamilyProgress | None) -> str:
     weights = curriculum.level_weights(order, progress)
     return random.choices([w.level for w in weights], weights=[w.weight for w in weights])[0]

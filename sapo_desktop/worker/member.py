@@ -56,6 +56,8 @@ class Membership:
     """16 random bytes of the data folder."""
     ids: Mapping[TaskKey, bytes]
     label: str = ""
+    admission: bytes = b""
+    """What shows others that we belong to a private swarm."""
 
 
 @dataclass
@@ -119,16 +121,40 @@ class Member:
         lacking = next(task for task, question in zip(tasks, found, strict=True) if question is None)
         raise TaskError(f"{lacking} has no training question among {_TRIES} in a row.")
 
+    async def question_for_person(self, task: TaskKey) -> Question:
+        """A training question that a person may answer and this node then publish; its index is used up now.
+
+        Raises:
+            TaskError: the indices that are left for a person are used up.
+        """
+        slot = self._outlet.exchange.clock.slot(time.time())
+        while (index := self._book.take_for_person(slot, task)) is not None:
+            item = QuestionRef(task=task, seed=self._seed(task, slot, index))
+            (question,) = await self._examiner.set_questions([item])
+            if question is not None and not held_out_side(family_of(task), question.text):
+                return msgspec.structs.replace(question, slot=slot, index=index)
+        raise TaskError(f"No more questions of {task} can be shared in these ten minutes: name another task, or wait.")
+
+    def seconds_left(self, question: Question) -> float:
+        """How long a person may think about it: until the slot after the question's own ends."""
+        clock = self._outlet.exchange.clock
+        return (question.slot + 2) * limits.SLOT_SECONDS - (time.time() + clock.offset)
+
     async def share(self, groups: Sequence[Group]) -> None:
         """Publish the groups that may travel, in random order: what has no room later was not chosen by its mark."""
-        if not self.sharing or self._has_left:
-            return
-        chosen = [group for group in groups if self._may_travel(group)]
-        self._rng.shuffle(chosen)
-        for group in chosen:
-            answered, published = self._book.publish(group.question.slot, group.question.task)
-            self._outlet.publish(seal(self._me.signer, self._body(group, answered, published)))
-            self.counts.published += 1
+        shuffled = list(groups)
+        self._rng.shuffle(shuffled)
+        for group in shuffled:
+            self.publish(group)
+
+    def publish(self, group: Group) -> bool:
+        """Publish one group; False where consent lacks, this node has left, or the group may not travel."""
+        if not self.sharing or self._has_left or not self._may_travel(group):
+            return False
+        answered, published = self._book.publish(group.question.slot, group.question.task)
+        self._outlet.publish(seal(self._me.signer, self._body(group, answered, published)))
+        self.counts.published += 1
+        return True
 
     async def draw(self, groups: int, answers: int, *, strict: bool) -> list[Foreign]:
         """Up to `groups` groups of others, made again and marked by us, one of an author at a time."""
@@ -156,7 +182,7 @@ class Member:
 
     def want(self, tasks: Sequence[TaskKey], groups: int) -> None:
         """From now on ask peers for groups of these tasks, for rounds that draw `groups` each."""
-        known = [self._me.ids[task] for task in tasks if task in self._me.ids and self._is_shared(task)]
+        known = [self._me.ids[task] for task in tasks if task in self._me.ids and self.is_shared(task)]
         self._outlet.exchange.want(known, _STOCK * groups)
 
     def measured(self, tasks: Sequence[TaskKey]) -> SwarmReward | None:
@@ -167,6 +193,15 @@ class Member:
     def author_rates(self) -> Mapping[str, float]:
         """Smoothed share solved by author (hex key), of those of whom we marked enough."""
         return self._authors.rates()
+
+    def is_shared(self, task: TaskKey) -> bool:
+        """Whether groups of this task travel."""
+        _, level = self._catalogue.find(f"{family_of(task)}/{level_of(task)}")
+        return level.shared
+
+    @property
+    def key(self) -> bytes:
+        return self._me.signer.key
 
     def _seed(self, task: TaskKey, slot: int, index: int) -> int:
         return question_seed(
@@ -181,15 +216,11 @@ class Member:
         return (
             index is not None
             and index in SHARED_INDICES
-            and self._is_shared(group.question.task)
+            and self.is_shared(group.question.task)
             and 1 <= len(texts) <= limits.MAX_ANSWERS
             and all(may_be_shared(text) and belongs(text, grammar) for text in texts)
-            and sum(len(text.encode("utf-8")) for text in texts) <= limits.MAX_GROUP - limits.KIB
+            and sum(len(text.encode("utf-8")) for text in texts) <= limits.MAX_GROUP - limits.GROUP_OVERHEAD
         )
-
-    def _is_shared(self, task: TaskKey) -> bool:
-        _, level = self._catalogue.find(f"{family_of(task)}/{level_of(task)}")
-        return level.shared
 
     def _body(self, group: Group, answered: int, published: int) -> GroupBody:
         question = group.question
@@ -197,6 +228,7 @@ class Member:
         return GroupBody(
             network=self._me.network,
             key=self._me.signer.key,
+            admission=self._me.admission,
             instance=self._me.instance,
             task=self._me.ids[question.task],
             slot=question.slot,
@@ -205,7 +237,7 @@ class Member:
             published=published,
             question=question.hash,
             label=self._me.label,
-            answers=[Answer(text=c.text, tokens=len(c.tokens)) for c in group.completions],
+            answers=[Answer(text=c.text, kind=c.kind, tokens=len(c.tokens)) for c in group.completions],
         )
 
     def _observe(self, marked: Marked) -> None:

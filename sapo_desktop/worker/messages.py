@@ -68,7 +68,37 @@ class TestPeer(Message, frozen=True):
 
 
 class GetIdentity(Message, frozen=True):
-    pass
+    create: bool = False
+    """Make one where there is none yet and it can be kept."""
+
+
+class FoundSwarm(Message, frozen=True):
+    """Be in the private swarm of this folder's admission key, which is made where there is none yet."""
+
+    passphrase: str | None = None
+    """Opens or closes the file of the admission key, where there is no keyring."""
+
+
+class AdmitPeer(Message, frozen=True):
+    """Make a link that admits one key to the swarm that was founded here."""
+
+    key: str
+    """64 hex digits."""
+    days: Annotated[int, Meta(ge=0, le=36_500)] = 0
+    """After which the admission ends; 0: never."""
+    passphrase: str | None = None
+
+
+class GetInvite(Message, frozen=True):
+    """The link to the private swarm that the node is in; it admits nobody."""
+
+
+class JoinSwarm(Message, frozen=True):
+    """Follow an invite link."""
+
+    link: str
+    passphrase: str | None = None
+    """Opens the identity, where it is closed."""
 
 
 class ChangeIdentity(Message, frozen=True):
@@ -136,6 +166,21 @@ class TryTask(Message, frozen=True):
     checkpoint: CheckpointName = "last"
 
 
+class AskForQuestion(Message, frozen=True):
+    """A question for a person. `task`: a family, or family/level; None: drawn from the tasks in training."""
+
+    task: str | None = None
+
+
+class GiveAnswer(Message, frozen=True):
+    """A person's answer to a posed question; each is answered once."""
+
+    id: str
+    answer: str
+    reasoning: str = ""
+    """Stands before the answer where there is any."""
+
+
 class GetHistory(Message, frozen=True):
     """Finished rounds after round `after`, oldest first, at most `limit`."""
 
@@ -168,6 +213,10 @@ Request = (
     | SetSilo
     | TestPeer
     | GetIdentity
+    | FoundSwarm
+    | AdmitPeer
+    | GetInvite
+    | JoinSwarm
     | ChangeIdentity
     | GetSettings
     | SetSettings
@@ -179,6 +228,8 @@ Request = (
     | ExportModel
     | ListTasks
     | TryTask
+    | AskForQuestion
+    | GiveAnswer
     | GetHistory
     | GetRollouts
     | GetSources
@@ -230,6 +281,8 @@ class SwarmInfo(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     """One sentence for a person."""
     key: str = ""
+    swarm: str = ""
+    """Admission key of the private swarm, in hex; empty in the public one."""
     kept: str = ""
     """Where the identity is: keyring, file, session."""
     address: str = ""
@@ -349,6 +402,41 @@ class Tried(Message, frozen=True):
     truth: str
 
 
+class PosedQuestion(Message, frozen=True):
+    """A question that waits for a person's answer, for a while."""
+
+    id: str
+    task: str
+    title: str
+    question: str
+    form: str
+    """What the answer must look like, in plain words."""
+    shared: bool
+    where: str
+    """One sentence, to be shown before the answer is given: where its text goes."""
+    seconds: float
+    """How long the question can be answered."""
+
+
+class HumanMarked(Message, frozen=True):
+    """What became of a person's answer."""
+
+    task: str
+    question: str
+    completion: str
+    """The text as it was marked, and published where it was."""
+    mark: Mark
+    truth: str
+    model_solved: int
+    model_answers: int
+    """Answers that the model gave beside it."""
+    shared: bool
+    learned: bool
+    """Whether the next round trains on it."""
+    note: str
+    """Why it was not shared or is not learned from; empty where it was as `where` said."""
+
+
 class History(Message, frozen=True):
     rounds: list[RoundReport]
     more: bool
@@ -367,6 +455,8 @@ class Rollout(msgspec.Struct, frozen=True, kw_only=True):
     reward: float
     advantage: float
     verdict: str
+    kind: str = "model"
+    """model or human: who wrote it."""
 
 
 class Rollouts(Message, frozen=True):
@@ -381,7 +471,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     origin: str
     """own, peer, or human."""
     author: str
-    """Hex key; empty for own groups."""
+    """Hex key; empty for groups made here."""
     groups: int
     answers: int
     weight: float
@@ -410,6 +500,12 @@ class IdentityIs(Message, frozen=True):
     kept: str
     sealed: bytes = b""
     """What `export` asked for."""
+    created: bool = False
+    """Whether it was made just now."""
+
+
+class InviteIs(Message, frozen=True):
+    link: str
 
 
 Reply = (
@@ -423,12 +519,15 @@ Reply = (
     | Exported
     | Tasks
     | Tried
+    | PosedQuestion
+    | HumanMarked
     | History
     | Rollouts
     | Sources
     | Facts
     | PeerAnswered
     | IdentityIs
+    | InviteIs
 )
 
 # -- events ------------------------------------------------------------------------------------------------

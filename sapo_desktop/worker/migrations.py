@@ -100,4 +100,8 @@ VERSION_2 = """
 ALTER TABLE groups ADD COLUMN weight REAL;   -- sum of |advantage| over the group's answers; NULL before this version
 """
 
-STEPS: tuple[str, ...] = (VERSION_1, VERSION_2)
+VERSION_3 = """
+ALTER TABLE rollouts ADD COLUMN kind TEXT NOT NULL DEFAULT 'model';   -- who wrote the answer: model or human
+"""
+
+STEPS: tuple[str, ...] = (VERSION_1, VERSION_2, VERSION_3)

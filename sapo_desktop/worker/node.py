@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Literal
@@ -51,13 +52,17 @@ from sapo_desktop.worker.messages import (
     RoundFinished,
 )
 from sapo_desktop.worker.recovery import Recovery
-from sapo_desktop.worker.round import RoundResult, Swarm, run_round
+from sapo_desktop.worker.round import HumanGroup, RoundResult, Swarm, run_round
 from sapo_desktop.worker.validation import BASE_NUMBER, Validation
 
 log = logging.getLogger(__name__)
 
 _PARTING_SECONDS = 5.0
 """How long the last checkpoint may keep a node that ends."""
+_MOST_WAITING = 32
+"""Groups with a person's answer that wait for rounds to come."""
+_HUMAN_A_ROUND = 4
+"""How many of them one step takes: they are heard, and drown nothing."""
 _LOG_LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
@@ -94,6 +99,7 @@ class Node:
         self.round_seconds: list[float] = []
         self.when_finished: Callable[[], None] | None = None
         """Called once the round that `finish` waits for is done."""
+        self._human: list[HumanGroup] = []
         self._publish = publish
         self._validation = Validation(
             lambda subject: self._score(subject, "validation"),
@@ -131,6 +137,13 @@ class Node:
     def enter(self, swarm: Swarm | None) -> None:
         """From the next round on share and draw there; None: play alone."""
         self.swarm = swarm
+
+    def learn_from(self, group: HumanGroup) -> bool:
+        """Train on it in one of the next rounds; False where too many wait already."""
+        if len(self._human) >= _MOST_WAITING:
+            return False
+        self._human.append(group)
+        return True
 
     def start_rounds(self, rounds: int | None) -> None:
         """Begin training, or go on; `rounds` more, or until told."""
@@ -249,6 +262,7 @@ class Node:
     async def _play_round(self) -> RoundResult | None:
         """One round; None where it was discarded."""
         plan = plan_round(self.settings, self.counters, self.levels, self.engine.parameters)
+        plan = dataclasses.replace(plan, human=tuple(self._human[:_HUMAN_A_ROUND]))
         self.round_in_hand = plan.number
         self._say_unjudged()
         rate = next_learning_rate(self.settings, self.engine.parameters, self.counters)
@@ -295,6 +309,7 @@ class Node:
         last = self.gate.state is NodeState.FINISHING or self.rounds_left == 1
         checkpoint = await self._keep(result, unjudged, must=validated.scored or last)
         self._settled = True
+        self._human = [one for one in self._human if not any(one.group is group for group in result.groups)]
         number = checkpoint.number if checkpoint else None
         self._publish(RoundFinished(report=msgspec.structs.replace(result.report, checkpoint=number)))
         self._count_round()

@@ -21,10 +21,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 import sapo_desktop
+from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.resources import resource
-from sapo_desktop.swarm.address import Address
-from sapo_desktop.swarm.links import Announcement
+from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.system import identity
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import TaskKey, load_catalogue
@@ -35,7 +35,16 @@ from sapo_desktop.worker.examiner import Examiner, KeptIds
 from sapo_desktop.worker.hosting import Host
 from sapo_desktop.worker.joining import Identified, Linked, link_up
 from sapo_desktop.worker.lock import FolderLock
-from sapo_desktop.worker.swarm_side import PASSPHRASE, addresses, listen_at, load_or_create, task_ids
+from sapo_desktop.worker.private_swarm import members_of
+from sapo_desktop.worker.swarm_side import (
+    PASSPHRASE,
+    addresses,
+    announcement,
+    keeper,
+    listen_at,
+    load_or_create,
+    task_ids,
+)
 from sapo_desktop.worker.swarm_view import linked_info
 
 SESSIONS = 2000
@@ -51,6 +60,9 @@ class Options:
     peers: str
     announce: str
     private_addresses: bool
+    swarm: str = ""
+    admission: str = ""
+    """As in the settings of a node (core/settings.py)."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,6 +84,8 @@ def _parse(arguments: Sequence[str] | None) -> Options:
     parser.add_argument("--peers", default="", help="addresses to keep links to, by comma")
     parser.add_argument("--announce", default="", help="the address to tell others")
     parser.add_argument("--private-addresses", action="store_true", help="home and loopback addresses are as good")
+    parser.add_argument("--swarm", default="", help="admission key of a private swarm, in hex")
+    parser.add_argument("--admission", default="", help="what admits the relay's key there, in hex")
     given = parser.parse_args(arguments)
     return Options(
         data=given.data,
@@ -80,12 +94,16 @@ def _parse(arguments: Sequence[str] | None) -> Options:
         peers=given.peers,
         announce=given.announce,
         private_addresses=given.private_addresses,
+        swarm=given.swarm,
+        admission=given.admission,
     )
 
 
 async def _work(options: Options) -> int:
     folder = DataFolder.open(options.data)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+    for key in ("swarm", "admission"):
+        settings_file.parse_value(key, getattr(options, key))
     with FolderLock(folder):
         return await Relay(folder, options).run()
 
@@ -130,12 +148,11 @@ class Relay:
         options = self._options
         # Out of the environment at once: the examiner must not inherit it.
         passphrase = os.environ.pop(PASSPHRASE, None)
-        who = self._identity = await asyncio.to_thread(
-            load_or_create, identity.Keeper(self._folder.node_id(), self._folder.control / "identity"), passphrase
-        )
+        who = self._identity = await asyncio.to_thread(load_or_create, keeper(self._folder), passphrase)
         if who.where == "session":
             self._say("warning", "The relay's key lasts until it ends, and its address with it: there is no keyring "
                       f"here. Set {PASSPHRASE} to keep the key in a file.")  # fmt: skip
+        members = members_of(options.swarm, options.admission, Signer(who.seed).key, time.time())
         identified = Identified(
             seed=who.seed,
             folder=self._folder.control,
@@ -143,16 +160,15 @@ class Relay:
             ids=await self._task_ids(),
             book_secret=self._folder.secret("address-book"),
             private_addresses=options.private_addresses,
+            members=members,
+            admission=bytes.fromhex(options.admission) if members else b"",
         )
         linked = link_up(identified, most_links=SESSIONS, found_links=0)
         try:
             address = await listen_at(linked, options.listen, options.tls, self._folder.control)
             self._address, self._linked = str(address), linked
             linked.links.keep(addresses(options.peers))
-            if options.announce:
-                linked.links.announcement = Announcement(
-                    linked.signer, linked.network_id, Address.parse(options.announce), relay=True
-                )
+            linked.links.announcement = announcement(linked, options.announce, relay=True)
             self._say("info", f"Relaying at {address}")
             await linked.links.run()
         finally:

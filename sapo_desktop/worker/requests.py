@@ -19,7 +19,8 @@ import msgspec
 
 import sapo_desktop
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import TaskError, UsageError
+from sapo_desktop.core.errors import PassphraseNeeded, TaskError, UsageError
+from sapo_desktop.core.invite import Invite
 from sapo_desktop.core.records import Completion, Question, Sampling, TaskMark
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState
@@ -28,6 +29,8 @@ from sapo_desktop.system import identity
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.worker import messages as m
+from sapo_desktop.worker import private_swarm
+from sapo_desktop.worker.human import HumanAnswers
 from sapo_desktop.worker.learning import levels_of_interest, mix_shown
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.swarm_side import SwarmSide, check
@@ -65,6 +68,7 @@ class Requests:
         self._publish = publish
         self._quit = quit
         self._started = time.monotonic()
+        human = HumanAnswers(node, side, catalogue)
         self._handlers: dict[type[m.Message], Callable[[Any], Awaitable[m.Reply]]] = {
             m.GetStatus: self._status,
             m.StartRounds: self._start_rounds,
@@ -75,6 +79,10 @@ class Requests:
             m.SetSilo: self._silo,
             m.TestPeer: self._test_peer,
             m.GetIdentity: self._identity,
+            m.FoundSwarm: self._found_swarm,
+            m.AdmitPeer: self._admit_peer,
+            m.GetInvite: self._invite,
+            m.JoinSwarm: self._join_swarm,
             m.ChangeIdentity: self._change_identity,
             m.GetSettings: self._settings,
             m.SetSettings: self._set,
@@ -86,6 +94,8 @@ class Requests:
             m.ExportModel: self._export,
             m.ListTasks: self._tasks,
             m.TryTask: self._try,
+            m.AskForQuestion: human.pose,
+            m.GiveAnswer: human.give,
             m.GetHistory: self._history,
             m.GetRollouts: self._rollouts,
             m.GetSources: self._sources,
@@ -172,6 +182,8 @@ class Requests:
         if used is None and keeper.needs_passphrase:
             return m.IdentityIs(key="", kept="file")
         found = used or await asyncio.to_thread(keeper.load)
+        if found is None and request.create and (identity.usable_keyring() or self._side.passphrase):
+            return _identity_is(await self._side.identify(), created=True)
         return _identity_is(found)
 
     async def _change_identity(self, request: m.ChangeIdentity) -> m.IdentityIs:
@@ -197,7 +209,68 @@ class Requests:
         await side.use(kept)
         return _identity_is(kept)
 
+    # -- private swarms ------------------------------------------------------------------------------------
+
+    async def _found_swarm(self, request: m.FoundSwarm) -> m.Ok:
+        held = await self._admission_key(request.passphrase, create=True)
+        who = await self._side.identify(request.passphrase)
+        admission_key = Signer(held.seed)
+        notes = await self._move(private_swarm.founded(self._kept(), admission_key, Signer(who.seed).key))
+        return m.Ok(text=f"This node is in its own private swarm, {admission_key.key.hex()}.{notes}")
+
+    async def _admit_peer(self, request: m.AdmitPeer) -> m.InviteIs:
+        held = await self._admission_key(request.passphrase, create=False)
+        own = Signer((await self._side.identify(request.passphrase)).seed).key
+        link = private_swarm.admission_link(
+            self._node.settings, Signer(held.seed), own, request.key.strip(), request.days, time.time()
+        )
+        return m.InviteIs(link=str(link))
+
+    async def _invite(self, request: m.GetInvite) -> m.InviteIs:
+        own = Signer((await self._side.identify()).seed).key
+        return m.InviteIs(link=str(private_swarm.invite(self._node.settings, own)))
+
+    async def _join_swarm(self, request: m.JoinSwarm) -> m.Ok:
+        link = Invite.parse(request.link)
+        who = await self._side.identify(request.passphrase)
+        key = Signer(who.seed).key
+        values = private_swarm.joined(self._kept(), link, key, time.time())
+        notes = await self._move(values)
+        if not values["admission"]:
+            notes = f" {private_swarm.how_to_be_admitted(key)}{notes}"
+        if who.where == "session":
+            notes += f" {m.SESSION_IDENTITY}"
+        return m.Ok(text=f"This node goes to the private swarm {link.swarm}.{notes}")
+
+    async def _move(self, values: Mapping[str, str]) -> str:
+        """Keep these settings, whatever this run's command line said; what else a person should know."""
+        for key in values:
+            self._overrides.pop(key, None)
+        await self._set(m.SetSettings(values=dict(values)))
+        return " It is in silo until `sapo-desktop silo off`." if self._node.settings.silo else ""
+
+    async def _admission_key(self, passphrase: str | None, *, create: bool) -> identity.Identity:
+        keeper, given = self._side.admission_keeper(), passphrase or self._side.passphrase
+        found = await asyncio.to_thread(keeper.load, given)
+        if found is not None:
+            return found
+        if not create:
+            raise UsageError(
+                "No private swarm was founded here, so this node can admit nobody: sapo-desktop peers found"
+            )
+        keyring = identity.usable_keyring()
+        if keyring is None and given is None:
+            raise PassphraseNeeded(
+                "This computer has no keyring that keeps secrets: the admission key needs a passphrase. Set "
+                "SAPO_PASSPHRASE, or type one in a terminal."
+            )
+        return await asyncio.to_thread(keeper.create, given if keyring is None else None)
+
     # -- settings ------------------------------------------------------------------------------------------
+
+    def _kept(self) -> Settings:
+        """The settings on disk, without those of this run's command line."""
+        return settings_file.read(self._settings_path, time.time()).settings
 
     async def _settings(self, request: m.GetSettings) -> m.SettingsAre:
         settings = self._node.settings
@@ -208,13 +281,11 @@ class Requests:
         )
 
     async def _set(self, request: m.SetSettings) -> m.Ok:
-        stored = settings_file.read(self._settings_path, time.time()).settings
-        return await self._take(settings_file.apply(stored, request.values), set(request.values))
+        return await self._take(settings_file.apply(self._kept(), request.values), set(request.values))
 
     async def _reset(self, request: m.ResetSettings) -> m.Ok:
-        stored = settings_file.read(self._settings_path, time.time()).settings
         keys = request.keys or settings_file.known_keys()
-        return await self._take(settings_file.reset(stored, keys), set(keys))
+        return await self._take(settings_file.reset(self._kept(), keys), set(keys))
 
     async def _take(self, settings: Settings, keys: set[str]) -> m.Ok:
         """Keep the settings and make them effective, apart from those of this run's command line."""
@@ -401,8 +472,10 @@ class Requests:
         return m.Facts(values=values)
 
 
-def _identity_is(held: identity.Identity | None) -> m.IdentityIs:
-    return m.IdentityIs(key=Signer(held.seed).key.hex() if held else "", kept=held.where if held else "")
+def _identity_is(held: identity.Identity | None, *, created: bool = False) -> m.IdentityIs:
+    if held is None:
+        return m.IdentityIs(key="", kept="")
+    return m.IdentityIs(key=Signer(held.seed).key.hex(), kept=held.where, created=created)
 
 
 def _silent(done: int, total: int) -> None:

@@ -34,6 +34,14 @@ from sapo_desktop.worker.messages import Phase
 
 
 @dataclass(frozen=True)
+class HumanGroup:
+    """A group with the answer of a person at this node, and the ids of its question."""
+
+    group: Group
+    prompt: list[int]
+
+
+@dataclass(frozen=True)
 class RoundPlan:
     """All that decides a round, apart from the adapter."""
 
@@ -50,6 +58,8 @@ class RoundPlan:
     """How external groups are weighed."""
     solve_rates: Mapping[str, float] = field(default_factory=dict)
     """This node's own smoothed share solved, by task."""
+    human: tuple[HumanGroup, ...] = ()
+    """What a person answered here since the last round; weighed like an external group."""
 
 
 @dataclass(frozen=True)
@@ -164,10 +174,14 @@ async def run_round(
         foreign = await swarm.draw(plan.share.external, plan.answers, strict=plan.strict)
 
     # 4. Mix I own groups with J external ones.
-    mixed = mix_groups(own, [one.group for one in foreign], plan.share)
+    mixed = mix_groups(own, [one.group for one in foreign], plan.share, [one.group for one in plan.human])
     author_rates = swarm.author_rates() if swarm is not None else {}
     group_advantages = advantages(mixed, plan.treatment, plan.solve_rates, author_rates)
-    prompts = [*answered.prompt_tokens[: mixed.local], *(one.prompt for one in foreign[: mixed.external])]
+    prompts = [
+        *answered.prompt_tokens[: mixed.local],
+        *(one.prompt for one in foreign[: mixed.external]),
+        *(one.prompt for one in plan.human),
+    ]
 
     # 5b. Update the policy.
     await watcher.phase("train")
@@ -192,7 +206,7 @@ async def run_round(
         train_seconds=finished - training,
         seconds=finished - started,
         checkpoint=None,
-        note=_note(mixed, step),
+        note=_note(mixed, len(plan.human), step),
     )
     return RoundResult(report=report, groups=mixed.groups, advantages=group_advantages)
 
@@ -229,8 +243,10 @@ def _share_truncated(groups: Sequence[Group]) -> float:
     return sum(completion.finish == "length" for completion in completions) / max(len(completions), 1)
 
 
-def _note(mixed: MixedBatch, step: StepReport) -> str:
+def _note(mixed: MixedBatch, human: int, step: StepReport) -> str:
     notes = []
+    if human:
+        notes.append(f"{human} {'group' if human == 1 else 'groups'} with a person's answer")
     if mixed.filled_up:
         notes.append(f"{mixed.filled_up} own groups filled up for external ones")
     if step.skipped:

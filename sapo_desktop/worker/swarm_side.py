@@ -26,6 +26,7 @@ from sapo_desktop.swarm.events import Event, SameKey
 from sapo_desktop.swarm.exchange import Link
 from sapo_desktop.swarm.links import Announcement
 from sapo_desktop.swarm.same_key import seen_elsewhere
+from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.system import identity
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
@@ -35,6 +36,7 @@ from sapo_desktop.worker.foreign import Encoder
 from sapo_desktop.worker.hosting import Host
 from sapo_desktop.worker.joining import Joined, Joining, Linked, join
 from sapo_desktop.worker.member import Member
+from sapo_desktop.worker.private_swarm import announced, members_of
 from sapo_desktop.worker.swarm_view import linked_info
 
 log = logging.getLogger(__name__)
@@ -72,6 +74,7 @@ class SwarmSide:
         self._settings: Settings | None = None
         self._membership: asyncio.Task[None] | None = None
         self._following = asyncio.Lock()
+        self._identifying = asyncio.Lock()
         self._joined: Joined | None = None
         self._address = ""
         self._who: identity.Identity | None = None
@@ -131,14 +134,42 @@ class SwarmSide:
         return m.PeerAnswered(key=link.key.hex(), program=link.told.program, milliseconds=milliseconds)
 
     @property
+    def member(self) -> Member | None:
+        """This node in the swarm; None while it is not."""
+        return self._joined.member if self._joined else None
+
+    @property
+    def reason(self) -> str:
+        """One sentence on why there is no member."""
+        return self._reason
+
+    @property
     def who(self) -> identity.Identity | None:
         """The identity in use; None before the first joining."""
         return self._who
 
+    async def identify(self, passphrase: str | None = None) -> identity.Identity:
+        """The identity in use, else the kept one, else a new one. Raises IdentityError where it stays closed."""
+        async with self._identifying:
+            if self._who is None:
+                given = passphrase or self._passphrase
+                self._who = await asyncio.to_thread(load_or_create, self.keeper(), given)
+                if self._who.where == "session":
+                    self._say("warning", m.SESSION_IDENTITY)
+            return self._who
+
+    @property
+    def passphrase(self) -> str | None:
+        """What opens this folder's secrets, where this process was given it."""
+        return self._passphrase
+
     def keeper(self) -> identity.Keeper:
         """Where this folder's identity is kept."""
-        folder = self._around.folder
-        return identity.Keeper(folder.node_id(), folder.control / "identity")
+        return keeper(self._around.folder)
+
+    def admission_keeper(self) -> identity.Keeper:
+        """Where the admission key of the private swarm is kept that was founded in this folder, if one was."""
+        return keeper(self._around.folder, "admission key")
 
     def info(self, tasks: tuple[TaskKey, ...]) -> m.SwarmInfo:
         """What there is to see; the reward is measured on `tasks`."""
@@ -175,9 +206,8 @@ class SwarmSide:
 
     async def _enter(self, settings: Settings, stack: contextlib.AsyncExitStack) -> Joined:
         around = self._around
-        who = self._who
-        if who is None:
-            who = self._who = await asyncio.to_thread(self._load_identity)
+        who = await self.identify()
+        members = members_of(settings.swarm, settings.admission, Signer(who.seed).key, time.time())
         host = await Host.start(
             "examiner", log=around.folder.log("foreign-examiner"), low_priority=settings.low_priority
         )
@@ -192,6 +222,8 @@ class SwarmSide:
             ids=ids,
             book_secret=around.folder.secret("address-book"),
             private_addresses=settings.private_addresses,
+            members=members,
+            admission=bytes.fromhex(settings.admission) if members else b"",
             instance=around.instance,
             label=settings.label,
             lengths=around.lengths,
@@ -212,21 +244,11 @@ class SwarmSide:
             self._said_used_twice = True
             self._say("warning", m.USED_TWICE)
 
-    def _load_identity(self) -> identity.Identity:
-        found = load_or_create(self.keeper(), self._passphrase)
-        if found.where == "session":
-            self._say("warning", m.SESSION_IDENTITY)
-        return found
-
     def _apply(self, joined: Joined, settings: Settings) -> None:
         """What takes effect without joining anew."""
         joined.member.sharing = settings.share
         joined.links.keep(addresses(settings.peers))
-        joined.links.announcement = (
-            Announcement(joined.signer, joined.network_id, Address.parse(settings.announce), relay=False)
-            if settings.announce
-            else None
-        )
+        joined.links.announcement = announcement(joined, settings.announce)
         block(joined, settings.blocked)
 
     def _left(self, joined: Joined) -> None:
@@ -245,6 +267,19 @@ class SwarmSide:
 
     def _show(self, state: m.SwarmState, reason: str) -> None:
         self._state, self._reason = state, reason
+
+
+def announcement(linked: Linked, address: str, *, relay: bool = False) -> Announcement | None:
+    """What tells others this address under our key; None where there is none to be told."""
+    if not address:
+        return None
+    signer, network = linked.signer, linked.network_id
+    return Announcement(signer, network, announced(address, signer.key), relay=relay, admission=linked.admission)
+
+
+def keeper(folder: DataFolder, name: identity.Name = "identity") -> identity.Keeper:
+    """Where a secret key of this folder is kept."""
+    return identity.Keeper(folder.node_id(), folder.control / name.replace(" ", "-"), name)
 
 
 def load_or_create(keeper: identity.Keeper, passphrase: str | None) -> identity.Identity:
@@ -329,7 +364,7 @@ def block(linked: Linked, blocked: str) -> None:
 
 def _rejoins(before: Settings | None, now: Settings) -> bool:
     """Whether the change is one that a member cannot take over as it is."""
-    keys = ("silo", "listen", "private_addresses", "label")
+    keys = ("silo", "listen", "private_addresses", "label", "swarm", "admission")
     return before is None or any(getattr(before, key) != getattr(now, key) for key in keys)
 
 

@@ -7,9 +7,11 @@ import time
 from sapo_desktop.core.records import SwarmReward
 from sapo_desktop.swarm import same_key
 from sapo_desktop.swarm.exchange import Exchange, Link
+from sapo_desktop.swarm.refusals import Refused
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.joining import Linked
 from sapo_desktop.worker.member import Counts
+from sapo_desktop.worker.private_swarm import how_to_be_admitted
 
 
 def linked_info(
@@ -28,8 +30,10 @@ def linked_info(
     links = [link for link in exchange.links if link.session.is_open]
     return m.SwarmInfo(
         state="linked" if links else "alone",
-        reason=_reason(len(links), clock_wrong=exchange.clock.is_wrong, relay=relay, sharing=sharing),
+        reason=_ended(linked, time.time())
+        or _reason(len(links), clock_wrong=exchange.clock.is_wrong, relay=relay, sharing=sharing),
         key=linked.signer.key.hex(),
+        swarm=linked.members.swarm.hex() if linked.members else "",
         kept=kept,
         address=address,
         sharing=sharing,
@@ -75,6 +79,17 @@ def notices(exchange: Exchange) -> list[str]:
         who = "1 author" if failing == 1 else f"{failing:,} authors"
         said.append(f"{who} could not show what was said to be published: left out of the peers' reward.")
     return said
+
+
+def _ended(linked: Linked, unix_time: float) -> str:
+    """Why peers of the private swarm no longer talk to us; empty while they do, or in the public one."""
+    if linked.members is None:
+        return ""
+    try:
+        linked.members.check(linked.signer.key, linked.admission, unix_time)
+    except Refused as refused:
+        return f"No longer in the private swarm: {refused.detail}. {how_to_be_admitted(linked.signer.key)}"
+    return ""
 
 
 def _reason(links: int, *, clock_wrong: bool, relay: bool, sharing: bool) -> str:

@@ -12,13 +12,14 @@ import msgspec
 
 from sapo_desktop.commands.context import Attached
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import CheckpointError, NotRunning, SapoError
+from sapo_desktop.core.errors import CheckpointError, NotRunning, PassphraseNeeded, SapoError
 from sapo_desktop.core.records import EvalReport, Mark, RoundReport, TaskMark
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.worker import messages as m
 from tests.records import round_report
 
 FAMILIES = ("gcd", "lcm", "count_bits", "spell_backward", "basic_arithmetic", "base_conversion")
+LINK = f"sapo://join?swarm={'5a' * 32}&peer=wss://a.example:1&admission={'0f' * 72}"
 HOSTILE = "48 = 1*36\x1b[2J\x1b]0;owned\x07 + 12\u202e [red]12[/red]\x00"
 
 
@@ -73,6 +74,7 @@ class FakeNode:
     rounds: list[RoundReport] = field(default_factory=list)
     playing: asyncio.Task[None] | None = None
     finishing: bool = False
+    without_keyring: bool = False
     ended: bool = False
     closed: int = 0
     listeners: list[asyncio.Queue[m.Event | None]] = field(default_factory=list)
@@ -134,6 +136,18 @@ class FakeNode:
                 return m.Tasks(items=_tasks())
             case m.TryTask():
                 return _tried(request)
+            case m.AskForQuestion(task=task):
+                return _posed(task or "gcd/easy", self.settings.share)
+            case m.GiveAnswer():
+                return _human_marked(request, self.settings.share)
+            case m.GetIdentity():
+                return m.IdentityIs(key="ab" * 32, kept="keyring", created=True)
+            case m.FoundSwarm(passphrase=None) if self.without_keyring:
+                raise PassphraseNeeded("The admission key needs a passphrase.")
+            case m.AdmitPeer() | m.GetInvite():
+                return m.InviteIs(link=LINK)
+            case m.JoinSwarm():
+                return m.Ok(text="This node goes to the private swarm.")
             case m.Examine():
                 return m.Facts(values={"torch": "2.13.0", "device": "cpu"})
             case _:
@@ -302,6 +316,41 @@ def _tasks() -> list[m.TaskInfo]:
         for family in FAMILIES
         for level in ("easy", "middle", "hard")
     ]
+
+
+def _posed(task: str, shared: bool) -> m.PosedQuestion:
+    return m.PosedQuestion(
+        id="0123456789abcdef",
+        task=task,
+        title="Title of gcd",
+        question=f"Find the greatest common divisor of 48 and 36.\n{HOSTILE}",
+        form="a whole number, like 42",
+        shared=shared,
+        where="Your answer is published under this node's key." if shared else "Your answer stays on this computer.",
+        seconds=900.0,
+    )
+
+
+def _human_marked(request: m.GiveAnswer, shared: bool) -> m.HumanMarked:
+    solved = request.answer.strip() == "12"
+    return m.HumanMarked(
+        task="gcd/easy",
+        question="Find the greatest common divisor of 48 and 36.",
+        completion=f"<answer>{request.answer.strip()}</answer>",
+        mark=Mark(
+            solved=solved,
+            partial=float(solved),
+            reward=float(solved),
+            answer=request.answer.strip(),
+            verdict="solved" if solved else "wrong",
+        ),
+        truth="12",
+        model_solved=2,
+        model_answers=7,
+        shared=shared,
+        learned=True,
+        note="",
+    )
 
 
 def _tried(request: m.TryTask) -> m.Tried:

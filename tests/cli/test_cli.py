@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.cli import main
+from sapo_desktop.commands.parser import build_parser
+from sapo_desktop.commands.relay import _arguments
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ModelError, SapoError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.worker import messages as m
-from tests.cli.fake_node import FakeDoor, FakeNode, scripted_round
+from tests.cli.fake_node import LINK, FakeDoor, FakeNode, scripted_round
 
 
 @pytest.fixture
@@ -61,6 +63,14 @@ def test_without_a_command_it_says_what_to_do(run: Words) -> None:
         (("run", "--set", "seed"), "KEY=VALUE"),
         (("run", "--silo", "--peer", "wss://a:1"), "--silo means no network at all: leave out --peer"),
         (("run", "--silo", "--share", "--listen", "[::]:1"), "leave out --listen, --share"),
+        (("run", "--silo", "--invite", LINK), "--silo means no network at all: leave out --invite"),
+        (("run", "--invite", LINK, "--peer", "wss://a:1"), "leave out --peer"),
+        (("run", "--invite", "sapo://join?swarm=1"), "64 hex digits"),
+        (("peers", "join", "hello"), "does not begin so"),
+        (("peers", "join", f"{LINK}\x1b[2J"), "signs that no link has"),
+        (("peers", "admit", "ab" * 32, "--days", "0"), "above zero"),
+        (("relay", "--listen", "[::]:1", "--invite", LINK, "--swarm", "5a" * 32), "leave out --swarm"),
+        (("relay", "--listen", "[::]:1", "--swarm", "5a"), "swarm cannot be '5a'"),
         (("run", "--treatment", "kind"), "guarded"),
         (("run", "--set", "sede=3"), "did you mean seed?"),
         (("run", "--curriculum", "of"), "Did you mean off?"),
@@ -110,6 +120,43 @@ def test_a_bug_is_shown_as_one(run: Words, door: FakeDoor, monkeypatch: pytest.M
     assert run("status") == 1
     assert "bug in SAPO Desktop: ZeroDivisionError" in run.stderr
     assert "Traceback" not in run.stderr
+
+
+def test_a_newcomer_is_let_into_a_private_swarm(run: Words, door: FakeDoor) -> None:
+    assert run("identity", "show") == 0
+    assert "it was made now" in run.stdout and "ab" * 32 in run.stdout
+    assert run("peers", "found") == 0 and "peers admit KEY" in run.stdout
+    assert run("peers", "admit", "AB" * 32, "--days", "30", "--json") == 0
+    assert run.lines == [{"event": "invite", "link": LINK, "key": "ab" * 32}]
+    assert door.node.requests[-1] == m.AdmitPeer(key="AB" * 32, days=30)
+    assert run("peers", "invite") == 0 and run.stdout.splitlines()[0] == LINK
+    assert run("peers", "join", LINK, "--json") == 0
+    assert run.lines == [{"event": "ok", "text": "This node goes to the private swarm."}]
+
+
+def test_a_passphrase_is_asked_for_where_one_is_needed(
+    run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    door.node.without_keyring = True
+    monkeypatch.delenv("SAPO_PASSPHRASE", raising=False)
+    monkeypatch.setattr("getpass.getpass", lambda prompt: "correct horse")
+    assert run("peers", "found") == 0
+    assert "needs a passphrase" in run.stderr
+    assert door.node.requests[-1] == m.FoundSwarm(passphrase="correct horse")
+    monkeypatch.setenv("SAPO_PASSPHRASE", "battery staple")
+    assert run("peers", "found") == 0 and run.stderr == ""
+    assert door.node.requests[-1] == m.FoundSwarm(passphrase="battery staple")
+
+
+def test_a_relay_takes_its_swarm_from_a_link() -> None:
+    def arguments(*words: str) -> list[str]:
+        return _arguments(build_parser().parse_args(["relay", "--listen", "[::]:1", *words]))
+
+    assert "--swarm" not in arguments()
+    given = arguments("--peer", "wss://b.example:2", "--invite", LINK)
+    assert given[given.index("--peers") + 1] == "wss://b.example:2,wss://a.example:1"
+    assert given[given.index("--swarm") + 1] == "5a" * 32
+    assert given[given.index("--admission") + 1] == "0f" * 72
 
 
 @pytest.mark.parametrize("words", [("status",), ("pause",), ("resume",), ("finish",)])

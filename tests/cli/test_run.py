@@ -15,7 +15,7 @@ from sapo_desktop.cli import main
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.worker import messages as m
-from tests.cli.fake_node import FakeDoor, FakeNode, scripted_round
+from tests.cli.fake_node import LINK, FakeDoor, FakeNode, scripted_round
 
 ROUND_LINE = {
     "event": "round",
@@ -100,6 +100,20 @@ def test_naming_a_peer_or_sharing_is_joining_for_this_run(tmp_path: Path, capsys
     assert settings_file.read(tmp_path / "settings.toml", 0.0).settings.share
     assert run(tmp_path, FakeDoor(), "--rounds", "1", *words) == 0
     assert "cannot be called back" not in capsys.readouterr().err
+
+
+def test_an_invite_is_followed_before_anybody_is_dialled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    door = FakeDoor()
+    assert run(tmp_path, door, "--rounds", "1", "--invite", LINK) == 0
+    assert door.overrides == {
+        "silo": "off",
+        "swarm": "5a" * 32,
+        "peers": "wss://a.example:1",
+        "admission": "0f" * 72,
+    }, "else it would go to the swarm of its settings first"
+    asked = [request for request in door.node.requests if isinstance(request, m.JoinSwarm | m.StartRounds)]
+    assert asked == [m.JoinSwarm(link=LINK), m.StartRounds(rounds=1)]
+    assert "goes to the private swarm" in capsys.readouterr().err
 
 
 def test_a_node_at_work_is_watched_not_told(tmp_path: Path) -> None:

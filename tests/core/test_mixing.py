@@ -73,3 +73,17 @@ def test_external_groups_are_weighed_against_our_own_rate_and_length() -> None:
     assert not any(sequence.shaped for sequence in batch)
     shaped = training_sequences(mixed.groups, [[1], [2]], advantages(mixed, "shaped"), "shaped")
     assert [sequence.shaped for sequence in shaped] == [False] * 2 + [True] * 4
+
+
+def test_a_persons_groups_come_on_top_of_every_mix_and_weigh_like_external_ones() -> None:
+    own = [group("own", [1, 0])] * 2
+    person = group("person", [1, 0, 0, 0], "human")
+    mixed = mix_groups(own, [], MixShare(2, 0), [person])
+    assert (len(mixed.groups), mixed.local, mixed.external, mixed.filled_up) == (3, 2, 0, 0)
+    assert advantages(mixed, own_rates={"gcd/easy": 0.25})[2] == [0.75 * 4 / 8, 0.0, 0.0, 0.0]
+
+
+def test_a_group_of_one_answer_trains_through_our_own_rate() -> None:
+    mixed = mix_groups([group("own", [1, 0])], [], MixShare(1, 0), [group("person", [1], "human")])
+    # 1 - 0.2 for the right one, scaled from its 2 tokens to the own group's 4.
+    assert advantages(mixed, own_rates={"gcd/easy": 0.2})[1] == [0.8 * 4 / 2]

@@ -30,6 +30,7 @@ class Peer:
     def __init__(self, name: int, *, serves: bool = True) -> None:
         self.signer = Signer(name.to_bytes(32, "big"))
         self.exchange = Exchange(self.signer.key, NETWORK, check, Standing(), Random(name), serves=serves)
+        self.me = me(self.signer)
         self.next_index = 0
 
     def share(self, now: Now, n: int = 1, **changes: object) -> list[bytes]:
@@ -69,7 +70,7 @@ class Mesh:
             nonce = next(self._nonces).to_bytes(32, "big")
             session = Session(
                 role,  # type: ignore[arg-type]
-                me(peer.signer),
+                peer.me,
                 nonce=nonce,
                 unix_time=self.now.unix,
                 now=self.now.monotonic,
@@ -89,6 +90,7 @@ class Mesh:
                 for (_, link), (other, theirs) in (wire.ends, wire.ends[::-1]):
                     for frame in link.session.take():
                         busy = True
+                        link.traffic.bytes_out += len(frame)
                         self.heard += [(other, event) for event in other.exchange.receive(theirs, frame, self.now)]
 
     def wait(self, seconds: float, step: float = 5.0) -> None:

@@ -9,8 +9,8 @@ import pytest
 from sapo_desktop.swarm import codec
 from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.audit import PATIENCE, SECONDS, Audit, Question, Spot, supplies
-from sapo_desktop.swarm.exchange import SHELF_BYTES
 from sapo_desktop.swarm.envelope import Answer
+from sapo_desktop.swarm.exchange import SHELF_BYTES
 from sapo_desktop.swarm.messages import Exact, Sourced
 from sapo_desktop.swarm.pool import IDENTITY_BYTES
 from tests.swarm.mesh import SLOT, Mesh, Peer
@@ -123,7 +123,7 @@ def test_an_honest_author_stays_even_where_it_shares_more_than_a_peer_may_hold()
             count = alice.next_index + 1
             alice.share(mesh.now, answers=answers, answered=count, published=count)
         mesh.wait(60)
-    assert 30 * 12000 > IDENTITY_BYTES and SHELF_BYTES > 30 * 12000
+    assert IDENTITY_BYTES < 30 * 12000 and SHELF_BYTES > 30 * 12000
     (one,) = bob.exchange.audit._records.values()
     assert one.missing == 0.0 and bob.exchange.audit.excluded == frozenset()
     assert not dict(alice.exchange.refusals) and carol.held() == []

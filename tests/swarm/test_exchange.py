@@ -9,6 +9,7 @@ import pytest
 
 from sapo_desktop.swarm import codec
 from sapo_desktop.swarm import messages as m
+from sapo_desktop.swarm.exchange import Now
 from sapo_desktop.swarm.refusals import Reason
 from tests.swarm.mesh import SLOT, Mesh, Peer, Wire
 from tests.swarm.peers import NETWORK, TASK, group, group_body
@@ -220,3 +221,19 @@ def test_ten_percent_that_flood_at_twenty_times_the_rate_get_ten_percent_of_the_
         drawn.update(entry.name.author in loud_keys for entry in entries)
     assert sum(drawn.values()) > 700
     assert drawn[True] / sum(drawn.values()) <= 0.12
+
+
+def test_who_was_sent_away_for_its_faults_is_not_welcomed_again_at_once() -> None:
+    mesh, alice, mallory = Mesh(), Peer(1), Peer(2)
+    mesh.join(alice, mallory)
+    (link,) = alice.exchange.links
+    for _ in range(20):
+        alice.exchange.receive(link, b"rubbish", mesh.now)
+    assert link.session.is_closed and link.goodbye is not None and link.goodbye.retry_after == 600
+    mesh = Mesh(now=mesh.now)
+    mesh.join(alice, mallory)
+    again = alice.exchange.links[-1]
+    assert again.goodbye is not None and again.goodbye.reason == "still shut out"
+    later = Mesh(now=Now(mesh.now.monotonic + 601, mesh.now.unix + 601))
+    later.join(alice, mallory)
+    assert alice.exchange.links[-1].session.is_open

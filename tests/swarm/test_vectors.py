@@ -48,6 +48,25 @@ def test_an_envelope_by_hand() -> None:
     VerifyKey(fields["key"]).verify(b"sapo/1/group\0" + fields["network"] + body, signature)
 
 
+def test_an_admission_by_hand() -> None:
+    told = STORED["admission"]
+    swarm, member, admission = (bytes.fromhex(told[name]) for name in ("swarm", "member", "admission"))
+    fields = [b"sapo/network/1", b"private", swarm]
+    network = hashlib.sha256(b"".join(len(field).to_bytes(4, "big") + field for field in fields)).digest()
+    assert network.hex() == told["network"]
+    end = told["ends"].to_bytes(8, "big")
+    assert admission[:8] == end and bytes.fromhex(told["without_end"])[:8] == bytes(8)
+    VerifyKey(swarm).verify(b"sapo/1/admission\0" + network + member + end, admission[8:])
+
+
+def test_an_invite_by_hand() -> None:
+    told = STORED["admission"]
+    server = f"&peer=wss://relay.example:8765%23{bytes(SigningKey(bytes(range(32, 64))).verify_key).hex()}"
+    assert told["invite"] == (
+        f"sapo://join?swarm={told['swarm']}{server}&peer=wss://[2001:db8::1]:443&admission={told['admission']}"
+    )
+
+
 def test_frames_are_plain_maps() -> None:
     frames = {name: bytes.fromhex(frame) for name, frame in STORED["frames"].items()}
     assert msgspec.msgpack.decode(frames["ping"]) == {"type": "ping", "number": 7}

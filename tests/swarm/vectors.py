@@ -14,16 +14,20 @@ from pathlib import Path
 from typing import Any
 
 from sapo_desktop.core.hashing import digest
+from sapo_desktop.core.invite import Invite
 from sapo_desktop.swarm import codec, handshake, held_filter
 from sapo_desktop.swarm import messages as m
+from sapo_desktop.swarm.admission import admit, network_of
 from sapo_desktop.swarm.envelope import Answer, GroupBody, seal
 from sapo_desktop.swarm.signing import Signer, signed_bytes
 from sapo_desktop.tasks.questions import question_hash, question_seed
 
 FILE = Path(__file__).with_name("vectors.json")
+FOUNDER = Signer(b"\x07" * 32)
 CLIENT, SERVER = Signer(bytes(range(32))), Signer(bytes(range(32, 64)))
 NETWORK, TASK, CATALOGUE = b"\x01" * 32, b"\x02" * 32, b"\x03" * 32
 SLOT = 2_833_333
+ENDS = 1_800_000_000
 
 
 def hello(signer: Signer, nonce: bytes) -> m.Hello:
@@ -44,6 +48,11 @@ def body() -> GroupBody:
         label="tests/1",
         answers=[Answer(text="2 + 2 = 4 <answer>4</answer>", tokens=9)],
     )
+
+
+def invite() -> Invite:
+    peers = (f"wss://relay.example:8765#{SERVER.key.hex()}", "wss://[2001:db8::1]:443")
+    return Invite(FOUNDER.key.hex(), peers, admit(FOUNDER, CLIENT.key, ENDS).hex())
 
 
 def vectors() -> dict[str, Any]:
@@ -83,6 +92,15 @@ def vectors() -> dict[str, Any]:
             "signed": signed_bytes("group", NETWORK, b"body").hex(),
             "envelope": envelope.hex(),
             "digest": digest_of(envelope),
+        },
+        "admission": {
+            "swarm": FOUNDER.key.hex(),
+            "network": network_of(FOUNDER.key).hex(),
+            "member": CLIENT.key.hex(),
+            "ends": ENDS,
+            "admission": admit(FOUNDER, CLIENT.key, ENDS).hex(),
+            "without_end": admit(FOUNDER, CLIENT.key).hex(),
+            "invite": str(invite()),
         },
         "held_filter": {
             "ticket": ticket.hex(),

@@ -13,8 +13,9 @@ from keyring.backend import KeyringBackend
 from keyring.errors import KeyringLocked
 from nacl import pwhash
 
+from sapo_desktop.core.errors import IdentityError, PassphraseNeeded
 from sapo_desktop.system import identity
-from sapo_desktop.system.identity import IdentityError, Keeper, seal, unseal
+from sapo_desktop.system.identity import Keeper, seal, unseal
 
 PASSPHRASE = "correct horse"
 
@@ -62,6 +63,20 @@ def test_it_is_kept_in_the_keyring_under_the_folders_name(tmp_path: Path) -> Non
     assert made.where == "keyring" and keeper(tmp_path).load() == made
     assert keeper(tmp_path, "another node").load() is None
     assert list(tmp_path.iterdir()) == []
+
+
+def test_two_secrets_of_one_folder_are_kept_apart(tmp_path: Path, memory: Memory) -> None:
+    other = Keeper("node", tmp_path / "admission-key", "admission key")
+    mine, founded = keeper(tmp_path).create(), other.create()
+    assert (keeper(tmp_path).load(), other.load()) == (mine, founded) and mine.seed != founded.seed
+    keeper(tmp_path).forget()
+    assert other.load() == founded
+    memory.kept["sapo-desktop", "node admission key"] = "hello"
+    with pytest.raises(IdentityError, match="is no admission key"):
+        other.load()
+    other.create(PASSPHRASE)
+    with pytest.raises(PassphraseNeeded, match="The admission key in "):
+        other.load()
 
 
 def test_a_keyring_that_keeps_plain_text_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sapo_desktop.core.errors import TaskError
-from sapo_desktop.tasks.grammars import GRAMMARS, MAX_ANSWER, parse_answer
+from sapo_desktop.tasks.grammars import FORMS, GRAMMARS, MAX_ANSWER, parse_answer
 
 
 @pytest.mark.parametrize(
@@ -121,3 +121,10 @@ def test_the_longest_answers_take_no_time(grammar: str, piece: str) -> None:
     for _ in range(5):
         parse_answer(grammar, text)
     assert time.process_time() - started < 0.1
+
+
+def test_the_example_in_each_forms_words_is_of_that_form() -> None:
+    assert set(FORMS) == set(GRAMMARS)
+    for grammar, words in FORMS.items():
+        example = words.partition("like ")[2]
+        assert not example or parse_answer(grammar, example) is not None, words

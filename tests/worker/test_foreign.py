@@ -116,8 +116,14 @@ def test_a_group_is_cut_to_as_many_answers_as_our_own_have() -> None:
 
 
 def test_a_human_answer_is_marked_so() -> None:
-    (foreign,) = taken(answers=[Answer(text=RIGHT, kind="human")])
+    (foreign,) = taken(answers=[Answer(text=RIGHT, kind="human"), Answer(text=RIGHT)])
     assert foreign.group.origin == "human"
+    assert [completion.kind for completion in foreign.group.completions] == ["human", "model"]
+
+
+def test_a_human_answer_that_is_not_fit_leaves_a_models_group() -> None:
+    (foreign,) = taken(answers=[Answer(text=f"{RIGHT} and more", kind="human"), Answer(text=RIGHT)])
+    assert (foreign.group.origin, len(foreign.group.completions)) == ("peer", 1)
 
 
 @pytest.mark.parametrize(

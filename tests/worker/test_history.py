@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from sapo_desktop.core.errors import HistoryError
@@ -285,8 +287,10 @@ def test_damage_found_while_in_use_is_explained_and_checked_at_the_next_start(tm
     for number in range(1, 30):
         record(history, run, number)
     history.close()
+    with contextlib.closing(sqlite3.connect(path)) as direct:
+        (root,) = direct.execute("SELECT rootpage FROM sqlite_master WHERE name = 'rounds'").fetchone()
     data = path.read_bytes()
-    path.write_bytes(data[:4096] + b"\xa5" * (len(data) - 4096))
+    path.write_bytes(data[: 4096 * (root - 1)] + b"\xa5" * 4096 + data[4096 * root :])
     history = History(path, Clock())
     assert history.said == ""
     with pytest.raises(HistoryError, match=r"is damaged.*Start again"):
@@ -384,3 +388,23 @@ def test_a_database_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -
     old.close()
     (source,) = History(path).sources()
     assert (source.groups, source.answers, source.weight) == (1, 8, 0.0)
+
+
+def test_each_answer_says_whether_a_person_gave_it_also_in_a_database_of_before(tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    Database(path, 0, STEPS[:2]).close()
+    old = sqlite3.connect(path)
+    old.executescript(
+        "INSERT INTO names VALUES (1, 'gcd/easy'); INSERT INTO runs VALUES (1, 0, 1, '', '{}');"
+        "INSERT INTO rounds VALUES (1, 1, 1, 0, 0, 0, NULL, 0, 0, 0, NULL, 1, 0, 1, '{}');"
+        "INSERT INTO groups VALUES (1, 0, 1, 7, 'own', NULL, 8, 1.0); INSERT INTO questions VALUES (1, 0, '6 and 9?');"
+        "INSERT INTO rollouts VALUES (1, 0, 0, 'three', 1, 1.0, 1.0, 0.5, 'solved');"
+    )
+    old.close()
+    history = History(path)
+    mixed = group(8, "human", "ab" * 32)
+    person = msgspec.structs.replace(mixed.completions[0], kind="human")
+    mixed = msgspec.structs.replace(mixed, completions=[person, mixed.completions[1]])
+    history.record_round(history.begin_run(manifest()), report(2), [mixed], [[1.0, 0.0]])
+    found = [(answer.round, answer.origin, answer.kind) for answer in history.rollouts().items]
+    assert found == [(1, "own", "model"), (2, "human", "human"), (2, "human", "model")]

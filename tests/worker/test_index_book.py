@@ -42,8 +42,28 @@ def test_of_a_forgotten_slot_nothing_may_be_published(tmp_path: Path) -> None:
 def test_what_was_answered_and_published_is_counted(tmp_path: Path) -> None:
     book = IndexBook(tmp_path / "indices.json")
     book.take(5, ["gcd/easy"] * 70)
-    assert book.publish(5, "gcd/easy") == (64, 1)
-    assert IndexBook(tmp_path / "indices.json").publish(5, "gcd/easy") == (64, 2)
+    assert book.publish(5, "gcd/easy") == (56, 1)
+    assert IndexBook(tmp_path / "indices.json").publish(5, "gcd/easy") == (56, 2)
+    book = IndexBook(tmp_path / "indices.json")
+    book.take_for_person(5, "gcd/easy")
+    assert book.publish(5, "gcd/easy") == (57, 3)
+
+
+def test_however_busy_a_node_is_some_indices_are_left_for_a_person(tmp_path: Path) -> None:
+    path = tmp_path / "indices.json"
+    assert IndexBook(path).take(5, ["gcd/easy"] * 58) == [*range(56), 64, 65]
+    posed = [IndexBook(path).take_for_person(5, "gcd/easy") for _ in range(9)]
+    assert posed == [56, 57, 58, 59, 60, 61, 62, 63, None]
+    assert IndexBook(path).take_for_person(5, "lcm/easy") == 56
+    assert IndexBook(path).take(5, ["gcd/easy"]) == [66]
+
+
+def test_of_a_forgotten_slot_a_person_is_asked_nothing(tmp_path: Path) -> None:
+    book = IndexBook(tmp_path / "indices.json")
+    for slot in range(100, 120):
+        book.take(slot, ["gcd/easy"])
+    assert book.take_for_person(101, "gcd/easy") is None
+    assert book.take_for_person(119, "gcd/easy") == 56
 
 
 def test_a_damaged_book_is_not_guessed_at(tmp_path: Path) -> None:

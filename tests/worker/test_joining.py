@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,11 +18,19 @@ from sapo_desktop.swarm.certificate import self_signed
 from sapo_desktop.swarm.envelope import Answer
 from sapo_desktop.swarm.refusals import Reason, Refused
 from sapo_desktop.swarm.signing import Signer
+from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.history import History
+from sapo_desktop.worker.human import HumanAnswers
 from sapo_desktop.worker.joining import Joined, Joining, group_check, join
 from sapo_desktop.worker.round import RoundPlan, RoundResult, run_round
+from tests.records import run_manifest
 from tests.swarm.peers import group_body
 from tests.worker.fakes import FakeEngine, FakeWatcher
 from tests.worker.test_foreign import CATALOGUE, GCD, Encoder, Examiner, question, truth
+from tests.worker.test_human import Engine as PersonsEngine
+from tests.worker.test_human import Examiner as PersonsExaminer
+from tests.worker.test_human import Side, right
+from tests.worker.test_node import SETTINGS, Scene
 
 IDS = {"gcd/easy": GCD}
 
@@ -71,7 +81,7 @@ class Solver(FakeEngine):
 class Seat:
     """One node of the swarm."""
 
-    def __init__(self, folder: Path, name: int, skill: int) -> None:
+    def __init__(self, folder: Path, name: int, skill: int, **more: Any) -> None:
         folder.mkdir()
         self.folder = folder
         joining = Joining(
@@ -81,6 +91,7 @@ class Seat:
             catalogue=CATALOGUE,
             ids=IDS,
             book_secret=bytes(32),
+            **more,
         )
         self.engine = Solver(skill)
         self.joined: Joined = join(joining, Marker(), Marker(), Encoder())
@@ -145,6 +156,39 @@ def test_two_nodes_and_a_relay_learn_from_each_other(tmp_path: Path, monkeypatch
         (external,) = {s.advantage for s in weak.engine.batches[-1] if s.external}
         assert external > 0
         await asyncio.gather(*(seat.joined.close() for seat in (relay, weak, strong)))
+
+    asyncio.run(scene())
+
+
+def test_a_persons_answer_reaches_another_node_and_is_told_apart_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
+
+    async def scene() -> None:
+        asked, other = Seat(tmp_path / "asked", 1, 0), Seat(tmp_path / "other", 2, 1)
+        address = await other.joined.listen("127.0.0.1", 0, None)
+        asked.joined.links.keep([address])
+        await until(lambda: [link for link in other.joined.network.exchange.links if link.session.is_open])
+        node = Scene(tmp_path, SETTINGS, 1e9).node
+        node.engine, node.examiner = PersonsEngine(), PersonsExaminer()  # type: ignore[assignment]
+        human = HumanAnswers(node, Side(asked.joined.member), CATALOGUE)
+        posed = await human.pose(m.AskForQuestion(task="gcd/easy"))
+        marked = await human.give(m.GiveAnswer(id=posed.id, answer=right(posed)))
+        assert marked.shared and marked.mark.solved
+        await until(lambda: len(other.joined.network.exchange.pool) == 1)
+        played = await other.play(1)
+        (received,) = [group for group in played.groups if group.author]
+        assert (received.origin, received.author) == ("human", asked.key)
+        assert [completion.kind for completion in received.completions] == ["human"]  # the model's had no answer span
+        assert received.marks[0].solved and played.advantages[-1][0] > 0
+        with contextlib.closing(History(tmp_path / "theirs.sqlite")) as history:
+            run = history.begin_run(run_manifest())
+            history.record_round(run, played.report, played.groups, played.advantages)
+            (source,) = [one for one in history.sources() if one.author]
+            assert (source.origin, source.author) == ("human", asked.key)
+            assert [one.kind for one in history.rollouts().items if one.author] == ["human"]
+        await asyncio.gather(asked.joined.close(), other.joined.close(), node.close())
 
     asyncio.run(scene())
 

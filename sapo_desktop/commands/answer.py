@@ -1,0 +1,114 @@
+"""answer: a person answers one question; the running node marks it, shares it where it may, and learns from it.
+
+While the person thinks nothing is held open: the question waits in the node, for a while, and one that is skipped or
+forgotten leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+
+from sapo_desktop.commands.context import Context, call
+from sapo_desktop.commands.tasks import verdict_words
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.terminal.json_lines import share
+from sapo_desktop.terminal.wording import duration
+from sapo_desktop.worker.messages import AskForQuestion, GiveAnswer, HumanMarked, PosedQuestion
+
+_LONGEST_LINE = 64 * 1024
+"""Characters read of what is typed; the node refuses far fewer."""
+
+
+async def answer(context: Context, args: Namespace) -> None:
+    async with context.running() as node:
+        posed = await call(node, AskForQuestion(task=args.task), PosedQuestion)
+    _show(context, posed)
+    text = _typed(context, posed) if args.answer is None else args.answer
+    if not text.strip():
+        context.out.emit("skipped", task=posed.task)
+        context.out.say("Skipped: nothing was published.")
+        return
+    given = GiveAnswer(id=posed.id, answer=_utf8(text), reasoning=_utf8(args.reasoning))
+    async with context.running() as node:
+        marked = await call(node, given, HumanMarked)
+    _tell(context, marked)
+
+
+def _show(context: Context, posed: PosedQuestion) -> None:
+    context.out.emit(
+        "question",
+        task=posed.task,
+        question=posed.question,
+        form=posed.form,
+        shared=posed.shared,
+        where=posed.where,
+        seconds=round(posed.seconds, 3),
+    )
+    context.out.say(f"{posed.task}: {posed.title}\n\n{posed.question}\n\nThe answer is {posed.form}.\n{posed.where}")
+
+
+def _typed(context: Context, posed: PosedQuestion) -> str:
+    """One line from standard input; nothing at its end."""
+    context.out.say(f"Type it on one line within {duration(posed.seconds)}; an empty line skips the question.")
+    if sys.stdin.isatty():
+        context.out.stderr.write("> ")
+        context.out.stderr.flush()
+    try:
+        with _interruptible():
+            return sys.stdin.readline(_LONGEST_LINE)
+    except UnicodeDecodeError as error:
+        raise UsageError("What was typed is no text in this terminal's encoding: nothing was published.") from error
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Ctrl-C ends a read: the event loop's own handler waits until the loop runs again, which it never would."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _utf8(text: str) -> str:
+    """What the terminal's encoding could not say is replaced: the control channel carries UTF-8 only."""
+    return os.fsencode(text).decode("utf-8", "replace")
+
+
+def _tell(context: Context, marked: HumanMarked) -> None:
+    context.out.emit(
+        "human_answer",
+        task=marked.task,
+        question=marked.question,
+        completion=marked.completion,
+        answer=marked.mark.answer,
+        truth=marked.truth,
+        solved=marked.mark.solved,
+        partial=share(marked.mark.partial),
+        verdict=marked.mark.verdict,
+        model_solved=marked.model_solved,
+        model_answers=marked.model_answers,
+        shared=marked.shared,
+        learned=marked.learned,
+        note=marked.note,
+    )
+    if not context.out.json_lines:
+        context.out.say("\n".join(_lines(context, marked)))
+
+
+def _lines(context: Context, marked: HumanMarked) -> list[str]:
+    glyphs = context.out.glyphs
+    mark = f"{glyphs.tick} right" if marked.mark.solved else f"{glyphs.cross} {verdict_words(marked.mark)}"
+    lines = [
+        f"{mark}. Right: {marked.truth}" if marked.truth else f"{mark}.",
+        f"The model answered beside you: {marked.model_solved} of {marked.model_answers} right.",
+        "Shared with the swarm, marked as a person's." if marked.shared else "Not shared.",
+    ]
+    if marked.learned:
+        lines.append("The node learns from it in one of its next rounds.")
+    return [*lines, marked.note] if marked.note else lines

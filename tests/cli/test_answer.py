@@ -1,0 +1,130 @@
+"""`sapo-desktop answer`, with a person, a script or nobody at the keyboard."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop.cli import main
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.worker import messages as m
+from tests.cli.fake_node import FakeDoor, FakeNode
+from tests.cli.test_cli import Words
+
+
+@pytest.fixture
+def door() -> FakeDoor:
+    return FakeDoor(node=FakeNode(settings=Settings(share=True)), there=True)
+
+
+@pytest.fixture
+def run(tmp_path: Path, door: FakeDoor, capsys: pytest.CaptureFixture[str]) -> Words:
+    return Words(tmp_path, door, capsys)
+
+
+def typed(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+
+
+def given(door: FakeDoor) -> list[m.GiveAnswer]:
+    return [request for request in door.node.requests if isinstance(request, m.GiveAnswer)]
+
+
+def test_a_person_sees_where_the_text_goes_before_it_is_taken(
+    run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed(monkeypatch, "12\n13\n")
+    assert run("answer", "gcd") == 0
+    assert door.node.requests[0] == m.AskForQuestion(task="gcd")
+    assert given(door) == [m.GiveAnswer(id="0123456789abcdef", answer="12\n")]
+    before, after = run.stdout.split("skips the question.")
+    assert "48 and 36" in before and "a whole number, like 42" in before and "published under this node" in before
+    assert "\x1b" not in before and "\u202e" not in before
+    assert "✓ right. Right: 12" in after and "2 of 7 right" in after and "Shared with the swarm" in after
+
+
+def test_wrong_and_not_shared_is_said_so(run: Words, door: FakeDoor) -> None:
+    door.node.settings = Settings()
+    assert run("answer", "--answer", "13", "--reasoning", "a guess") == 0
+    assert door.node.requests[0] == m.AskForQuestion(task=None)
+    assert given(door) == [m.GiveAnswer(id="0123456789abcdef", answer="13", reasoning="a guess")]
+    assert "stays on this computer" in run.stdout
+    assert "✗ wrong. Right: 12" in run.stdout and "Not shared." in run.stdout
+
+
+@pytest.mark.parametrize("text", ["", "\n", "  \t\n"], ids=["end", "empty", "blank"])
+def test_nothing_typed_is_a_question_skipped(
+    run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    typed(monkeypatch, text)
+    assert run("answer", "--json") == 0
+    assert [line["event"] for line in run.lines] == ["question", "skipped"]
+    assert given(door) == []
+    assert run("answer", "--answer", text.strip()) == 0
+    assert given(door) == []
+
+
+def test_machines_read_one_line_for_the_question_and_one_for_what_became_of_it(
+    run: Words, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed(monkeypatch, "12\n")
+    assert run("answer", "--json") == 0
+    asked, marked = run.lines
+    assert (asked["event"], asked["task"], asked["shared"], asked["seconds"]) == ("question", "gcd/easy", True, 900.0)
+    assert (marked["event"], marked["solved"], marked["truth"]) == ("human_answer", True, "12")
+    assert (marked["model_solved"], marked["model_answers"], marked["shared"], marked["learned"]) == (2, 7, True, True)
+    assert run.stdout.isascii() and "published under this node" in run.stderr
+
+
+def test_no_more_than_a_line_of_bounded_length_is_read(
+    run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed(monkeypatch, "1" * 10_000_000)
+    assert run("answer") == 0
+    assert len(given(door)[0].answer) == 64 * 1024
+
+
+def test_what_is_no_text_is_refused(run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff\xfe\n"), encoding="utf-8"))
+    assert run("answer") == 2
+    assert "no text" in run.stderr and given(door) == []
+    assert run("answer", "--answer", "caf\udce9") == 0
+    assert given(door)[0].answer == "caf\ufffd"
+
+
+def test_what_the_node_refuses_is_one_sentence(run: Words, door: FakeDoor) -> None:
+    door.node.fail = UsageError("This question was answered already.")
+    assert run("answer", "--answer", "12") == 2
+    assert run.stderr == "This question was answered already.\n"
+
+
+def test_without_a_running_node_nobody_is_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["answer", "--data", str(tmp_path)], FakeDoor()) == 1
+    assert "No node runs" in capsys.readouterr().err
+
+
+def test_rollouts_tell_a_persons_answer_from_the_models(run: Words, door: FakeDoor, tmp_path: Path) -> None:
+    door.node.rounds = []
+    assert run("history", "--rollouts", str(tmp_path / "r.jsonl")) == 0
+    answer = m.Rollout(
+        round=1,
+        task="gcd/easy",
+        seed=7,
+        question="?",
+        origin="human",
+        author="",
+        completion="12",
+        solved=True,
+        partial=1.0,
+        reward=1.0,
+        advantage=0.5,
+        verdict="solved",
+        kind="human",
+    )
+    door.node._rollouts = lambda after: m.Rollouts(items=[answer], more=False)  # type: ignore[method-assign]
+    assert run("history", "--rollouts", str(tmp_path / "r.jsonl")) == 0
+    assert json.loads((tmp_path / "r.jsonl").read_text())["kind"] == "human"
