@@ -46,6 +46,13 @@ class Served:
 
 
 @dataclass(frozen=True)
+class SameKey:
+    """So many links prove our key at the peer, if it says the truth."""
+
+    links: int
+
+
+@dataclass(frozen=True)
 class CatalogueHeard:
     """All task ids of the peer."""
 
@@ -93,6 +100,7 @@ Event: TypeAlias = (
     | Published
     | Wanted
     | Served
+    | SameKey
     | CatalogueHeard
     | PeersWanted
     | PeersHeard

@@ -13,10 +13,11 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from random import Random
 
-from sapo_desktop.swarm import events, held_filter, limits, serve
+from sapo_desktop.swarm import events, held_filter, limits, same_key, serve
 from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.admission import Members
+from sapo_desktop.swarm.audit import Audit, Spot, supplies
 from sapo_desktop.swarm.clock import Clock
 from sapo_desktop.swarm.draw import Drawn, draw
 from sapo_desktop.swarm.envelope import GroupBody, Opened, open_envelope
@@ -35,6 +36,8 @@ _MOST_BARRED = 10_000
 _COUNTED_OF_ONE = 4
 """Groups of one identity that count as stock: a flood must not make a pool look full."""
 _HELD_TOLD = 2 * limits.KIB
+_KEPT_CREDIT = 1
+"""Groups of credit that are left for a WANT by name: who published all it may must still be able to show it."""
 _NOT_FOR_WHAT_IT_IS = {
     Reason.NOT_ITS_OWN,
     Reason.TOO_NEW,
@@ -72,6 +75,15 @@ class Link:
     """Monotonic seconds."""
     traffic: Traffic = field(default_factory=lambda: Traffic())
     refused: Refusals = field(default_factory=Refusals)
+    heard: float = float("-inf")
+    """When the last frame came, monotonic seconds."""
+    quota: same_key.Quota | None = None
+    """Shared with the other links that prove this key."""
+    twins_told: int = 1
+    """Links under its key that the peer was told of."""
+    twins_heard: int = 0
+    """Links under our own key that the peer told us of."""
+    spot: Spot = field(default_factory=Spot)
 
 
 @dataclass
@@ -111,8 +123,9 @@ class Exchange:
         self.clock = Clock()
         self.standing = standing
         self.pool = Pool(own_key)
-        self._shelf = Pool(b"", SHELF_BYTES)
+        self._shelf = Pool(b"", SHELF_BYTES, roomy=own_key)
         """Own groups and those published to us: what a WANT is answered from."""
+        self.audit = Audit()
         self.blocked: frozenset[bytes] = frozenset()
         """Keys that a person will have nothing to do with."""
         self._own_key = own_key
@@ -142,10 +155,12 @@ class Exchange:
             self.links.remove(link)
         if not any(other.key == link.key for other in self.links):
             self.clock.closed(link.key)
+        same_key.closed(link, self.links)
 
     def receive(self, link: Link, frame: bytes, now: Now) -> list[events.Event]:
         """Take a frame; returns the events that are not about groups, for whoever keeps addresses and statistics."""
         link.traffic.bytes_in += len(frame)
+        link.heard = now.monotonic
         return [event for event in link.session.receive(frame, now.monotonic) if not self._handled(link, event, now)]
 
     def tick(self, now: Now) -> None:
@@ -156,7 +171,9 @@ class Exchange:
             for event in link.session.tick(now.monotonic):
                 self._handled(link, event, now)
             self._offer(link, now)
+            self._audit(link, now)
             self._want(link, now)
+        same_key.tell(self.links, now.monotonic)
 
     # -- groups ------------------------------------------------------------------------------------------------
 
@@ -192,6 +209,7 @@ class Exchange:
                 link.goodbye = link.session.close("still shut out", retry_after=int(until - now.monotonic) + 1)
             case events.Opened():
                 link.key, link.told, link.opened = event.key, event, now.monotonic
+                same_key.opened(link, self.links, now.monotonic)
                 self.clock.heard(event.key, event.time, now.unix)
                 oldest = self.clock.slot(now.unix) + limits.OLDEST_SLOT
                 link.unsent.extend(group.envelope for group in self._own if group.body.slot >= oldest)
@@ -201,9 +219,16 @@ class Exchange:
             case events.Published(envelopes):
                 for envelope in envelopes:
                     self._take_in(link, m.Sourced(envelope=envelope), now, published=True)
-            case events.Served(_, groups):
-                for group in groups:
-                    self._take_in(link, group, now, published=False)
+            case events.Served(ticket, groups):
+                if question := link.spot.answered(ticket):
+                    supplied = supplies(question.exact, groups, self._network)
+                    self.audit.record(link.key, question.chance, supplied=supplied)
+                else:
+                    for group in groups:
+                        self._take_in(link, group, now, published=False)
+            case events.SameKey(count):
+                link.twins_heard = count
+                return False
             case events.Wanted(want):
                 self._serve(link, want, now)
             case events.RefusedMessage(reason):
@@ -256,13 +281,17 @@ class Exchange:
         path = Path(link.key, relay, tag)
         self.pool.add(opened, path, now.monotonic)
         link.traffic.groups_in += 1
-        if published and self._serves:
-            self._shelf.add(opened, path, now.monotonic)
+        if published:
+            link.spot.heard(opened.body, now.monotonic, self._rng)
+            if self._serves:
+                self._shelf.add(opened, path, now.monotonic)
 
     def _refuse(self, link: Link, refused: Refused, now: Now) -> None:
         if refused.reason in OF_THE_AUTHOR and refused.author is not None:
             self.refusals.add(refused.reason)
             link.refused.add(refused.reason)
+            if refused.reason is Reason.FLOODING and link.quota is not None:
+                return  # each of its links may have kept to its own credit
             self.standing.charge(refused.author, refused.reason, now.monotonic, now.unix)
             if refused.author == link.key and self.standing.is_shut_out(link.key, now.monotonic):
                 self._handled(link, link.session.close(f"shut out: {refused.reason}", retry_after=3600), now)
@@ -275,13 +304,13 @@ class Exchange:
     def _offer(self, link: Link, now: Now) -> None:
         """Publish the newest unsent own groups, as many as credit has room for."""
         while link.unsent and link.session.is_open:
-            room = int(min(limits.MAX_BATCH, len(link.unsent), link.session.credit(now.monotonic)[0]))
+            room = min(limits.MAX_BATCH, len(link.unsent), self._room(link, now) - _KEPT_CREDIT)
             if room < 1:
                 return
             batch = [link.unsent.pop() for _ in range(room)]
             while batch and not link.session.publish(batch, now.monotonic):
                 link.unsent.append(batch.pop())
-            link.traffic.groups_out += len(batch)
+            self._count_out(link, len(batch), now)
             if not batch:
                 return
 
@@ -297,13 +326,44 @@ class Exchange:
         )
 
     def _serve(self, link: Link, want: m.Want, now: Now) -> None:
-        """Answer a WANT, with fewer groups where credit has no room for all."""
+        """Answer a WANT, with fewer groups where credit has no room for all, or none where one key asks too often."""
+        room = self._room(link, now) - (0 if want.exact else _KEPT_CREDIT)
+        if link.quota is not None:
+            room = min(room, link.quota.room_for_want(now.monotonic))
         entries = [entry for entry in serve.sample(self._shelf, want) if entry.name.author != link.key]
         groups = [_sourced(entry, self._own_key) for entry in entries]
-        groups = groups[: int(link.session.credit(now.monotonic)[0])]
+        groups = groups[: max(0, room)]
         while not link.session.serve(want.ticket, groups, now.monotonic) and groups:
             groups.pop()
-        link.traffic.groups_out += len(groups)
+        self._count_out(link, len(groups), now)
+
+    def _audit(self, link: Link, now: Now) -> None:
+        """Ask the peer for a group that it says it published, where that is due and nothing keeps it from answering."""
+        at, spot = now.monotonic, link.spot
+        if late := spot.given_up(at):
+            self.audit.record(link.key, late.chance, supplied=False)
+        if (
+            link.quota is not None
+            or link.twins_heard > 1
+            or not link.session.is_open
+            or not link.session.may_answer(at)
+        ):
+            return
+        question = spot.next_question(link.key, self.clock.slot(now.unix), at, self._rng)
+        if question is not None:
+            want = m.Want(ticket=self._rng.randbytes(16), n=1, exact=question.exact)
+            if link.session.want(want, at):
+                spot.asked(want.ticket, question, at, self._rng)
+
+    def _room(self, link: Link, now: Now) -> int:
+        """Groups that may be sent over a link now."""
+        room = link.session.credit(now.monotonic)[0]
+        return int(room if link.quota is None else min(room, link.quota.groups.level(now.monotonic)))
+
+    def _count_out(self, link: Link, groups: int, now: Now) -> None:
+        link.traffic.groups_out += groups
+        if link.quota is not None:
+            link.quota.groups.take(groups, now.monotonic)
 
 
 def _sourced(entry: Entry, own_key: bytes) -> m.Sourced:

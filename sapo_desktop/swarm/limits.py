@@ -39,6 +39,8 @@ PEERS_SECONDS = 600.0
 STATS_SECONDS = 60.0
 PING_SECONDS = 10.0
 """Shortest time between two PINGs of one side."""
+TELL_LINKS_SECONDS = 60.0
+"""Between two CREDITs that say how many links prove the peer's key."""
 OTHERS_SECONDS = 2.0
 """The same for messages without a limit of their own, unknown ones too."""
 

@@ -87,6 +87,8 @@ class Credit(Message, frozen=True, kw_only=True):
 
     groups: Number
     bytes: Number
+    links: Number = 0
+    """How many links prove the receiver's key here, sharing one quota; 0: nothing is said of it."""
 
 
 class Publish(Message, frozen=True, kw_only=True):

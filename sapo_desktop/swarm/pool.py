@@ -64,10 +64,14 @@ class Entry:
 
 
 class Pool:
-    """Everything received and not yet drawn. `own_key`: groups that claim to be ours are none of ours."""
+    """Everything received and not yet drawn.
 
-    def __init__(self, own_key: bytes, most_bytes: int = POOL_BYTES) -> None:
+    `own_key`: groups that claim to be ours are none of ours. `roomy`: a key that only the whole budget bounds.
+    """
+
+    def __init__(self, own_key: bytes, most_bytes: int = POOL_BYTES, *, roomy: bytes | None = None) -> None:
         self._own_key = own_key
+        self._roomy = roomy
         self._most_bytes = most_bytes
         self._entries: dict[Name, Entry] = {}
         self._by_identity: dict[bytes, dict[Name, Entry]] = defaultdict(dict)
@@ -119,7 +123,7 @@ class Pool:
             raise Refused(Reason.DUPLICATE if before[0] == group.digest else Reason.SECOND_BODY)
         self._remember(name, group.digest, now)
         entry = Entry(name, path, group.envelope, group.digest, now)
-        if self._bytes_of[body.key] + entry.size > IDENTITY_BYTES:
+        if self._bytes_of[body.key] + entry.size > IDENTITY_BYTES and body.key != self._roomy:
             oldest = next(iter(self._by_identity[body.key].values()), None)
             if oldest is None:
                 raise Refused(Reason.POOL_FULL, "larger than one identity may hold")

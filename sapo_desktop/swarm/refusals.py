@@ -50,6 +50,7 @@ class Reason(enum.StrEnum):
     UNFIT = "unfit"
     OTHER_QUESTION = "other_question"
     TIMED_OUT = "timed_out"
+    BUSY = "busy"
 
 
 _UNVERIFIABLE = {Reason.OTHER_QUESTION, Reason.TIMED_OUT}
@@ -65,6 +66,7 @@ _IGNORED = {
     Reason.POOL_FULL,
     Reason.HELD_OUT,
     Reason.UNFIT,
+    Reason.BUSY,
 }
 OF_THE_AUTHOR = frozenset(
     {

@@ -134,6 +134,7 @@ class Session:
             m.Want: Bucket(1, 1 / limits.WANT_SECONDS, now),
             m.PeersReq: Bucket(1, 1 / limits.PEERS_SECONDS, now),
             m.Stats: Bucket(1, 1 / limits.STATS_SECONDS, now),
+            m.Credit: Bucket(1, 1 / limits.TELL_LINKS_SECONDS, now),
         }
         self._catalogue_asked = False
         self._peers_asked = False
@@ -263,6 +264,14 @@ class Session:
             self._receiving.grant(groups, size)
             self._say(m.Credit(groups=groups, bytes=size))
 
+    def tell_links(self, links: int, now: float) -> bool:
+        """Say how many links prove the peer's key here; False before it is time again."""
+        return self._say_in_time(m.Credit(groups=0, bytes=0, links=links), now)
+
+    def may_answer(self, now: float) -> bool:
+        """Whether the peer's credit has room for one group of any size."""
+        return self._receiving.groups.level(now) >= 1 and self._receiving.bytes.level(now) >= 2 * limits.MAX_GROUP
+
     def close(self, reason: str, retry_after: int = 0) -> events.Closed:
         """Say GOODBYE; the driver sends what is left and closes the connection."""
         if not self.is_closed:
@@ -280,7 +289,7 @@ class Session:
     def _say(self, message: m.Any) -> None:
         self._out.append(codec.encode(message))
 
-    def _say_in_time(self, message: m.Want | m.PeersReq | m.Stats, now: float) -> bool:
+    def _say_in_time(self, message: m.Want | m.PeersReq | m.Stats | m.Credit, now: float) -> bool:
         if not self._may_say or not self._own_rates[type(message)].take(1, now):
             return False
         self._say(message)
@@ -394,7 +403,7 @@ class Session:
     def _on_credit(self, message: m.Credit, size: int, now: float) -> list[Event]:
         self._within_rate(message, now)
         self._sending.grant(message.groups, message.bytes)
-        return []
+        return [events.SameKey(message.links)] if message.links else []
 
     def _on_publish(self, message: m.Publish, size: int, now: float) -> list[Event]:
         self._within_credit(0, size, now)

@@ -214,6 +214,8 @@ class Dashboard:
 
     def _take_round(self, report: RoundReport, now: float) -> None:
         self.round = report.round
+        if self.mix.startswith("adaptive"):
+            self.mix = f"adaptive (last {report.local_groups}/{report.external_groups})"
         self.rewards.append(report.reward)
         self.swarm_reward = report.swarm_reward
         self.tally.add(report.reward)

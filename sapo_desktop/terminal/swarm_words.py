@@ -27,6 +27,7 @@ def swarm_line(swarm: SwarmInfo) -> Fields:
         "refused": {kind: dict(reasons) for kind, reasons in swarm.refused.items()},
         "clock_offset": round(swarm.clock_offset, 1),
         "clock_wrong": swarm.clock_wrong,
+        "notices": list(swarm.notices),
         **swarm_fields(swarm.reward),
     }
 
@@ -60,6 +61,7 @@ def swarm_lines(swarm: SwarmInfo) -> list[str]:
     )
     if swarm.one_source:
         lines.append("          All that was drawn last came over the only link there is.")
+    lines += [f"Note      {notice}" for notice in swarm.notices]
     if swarm.reward is not None:
         lines.append(f"Peers'    reward {reward_words(swarm.reward)}")
     for kind in ("invalid", "unverifiable", "ignored"):

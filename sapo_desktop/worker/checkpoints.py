@@ -24,6 +24,7 @@ from pathlib import Path
 
 import msgspec
 
+from sapo_desktop.core.adaptive import AdaptiveState
 from sapo_desktop.core.curriculum import FamilyProgress
 from sapo_desktop.core.durable import (
     disk_errors_as,
@@ -60,6 +61,8 @@ class Counters(Record, frozen=True):
     """Smoothed share solved per task, for displays; the curriculum keeps its own."""
     curriculum: dict[str, FamilyProgress] = msgspec.field(default_factory=dict)
     guard: GuardState = GuardState()
+    adaptive: AdaptiveState = AdaptiveState()
+    """What the mixes earned, where the mix is adaptive."""
     micro_batch: int = 0
     """What fitted so far; 0: as the settings say."""
 

@@ -3,13 +3,14 @@
 What a peer sent is a task's name, a slot, an index and some texts. The question is made again from them, the marks are
 ours, and only text that an own answer could have been is trained on: one answer, at the end, nothing after it, with
 reasoning no longer than twice our own. Foreign work has an examiner of its own, so whatever a text does to it costs
-our round nothing.
+our round nothing; and each link and identity has its budget of that examiner's time (foreign_budget.py).
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -24,6 +25,7 @@ from sapo_desktop.tasks.extraction import CLOSE, OPEN
 from sapo_desktop.tasks.questions import question_seed
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.tasks.split import held_out_side
+from sapo_desktop.worker.foreign_budget import Cost, ForeignBudget
 
 log = logging.getLogger(__name__)
 
@@ -57,6 +59,23 @@ class Foreign:
 
 
 @dataclass(frozen=True)
+class Marked:
+    """What we say about a group's answers, whether or not it may be trained on."""
+
+    entry: Entry
+    task: str
+    marks: list[Mark]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What came of drawn entries: `marked` holds the `fit` ones too."""
+
+    fit: list[Foreign]
+    marked: list[Marked]
+
+
+@dataclass(frozen=True)
 class _Drawn:
     """An entry with its question made again and the answers that have the right shape."""
 
@@ -72,6 +91,7 @@ class Intake:
     Args:
         tasks: local task keys by task id.
         lengths: our own median characters of reasoning by task key; kept by the caller.
+        clock: monotonic seconds.
     """
 
     def __init__(
@@ -83,6 +103,7 @@ class Intake:
         network: bytes,
         refusals: Refusals,
         lengths: Mapping[str, float],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._examiner = examiner
         self._encoder = encoder
@@ -91,26 +112,51 @@ class Intake:
         self._network = network
         self._refusals = refusals
         self._lengths = lengths
+        self._clock = clock
+        self._budget = ForeignBudget()
 
-    async def take(self, entries: Sequence[Entry], answers: int, *, strict: bool) -> list[Foreign]:
+    async def take(self, entries: Sequence[Entry], answers: int, *, strict: bool) -> Taken:
         """The groups of these entries, each cut to at most `answers` answers; fewer than entries where some are not
         fit."""
+        affordable = self._affordable(entries)
+        if not affordable:
+            return Taken([], [])
+        began = self._clock()
         try:
-            drawn = await self._regenerate(entries, answers)
-            texts = [[answer.text for answer in one.answers] for one in drawn]
-            marks = await self._examiner.mark([one.question for one in drawn], texts, strict=strict)
+            drawn = await self._regenerate(affordable, answers)
+            made = self._clock()
+            self._budget.spent(made - began, [Cost(entry, 1, timed_out=False) for entry in affordable], made)
+            began = made
+            marks = await self._mark(drawn, strict=strict)
         except HostError as error:
             # Its host is started again at the next draw; a round never waits for foreign work that goes wrong.
             log.warning("The examiner for foreign answers failed: %s", error)
-            self._refusals.add(Reason.TIMED_OUT, len(entries))
-            return []
-        timely = []
-        for one, row in zip(drawn, marks, strict=True):
-            if any(mark.verdict == "timeout" for mark in row):
-                self._refusals.add(Reason.TIMED_OUT)
+            self._refusals.add(Reason.TIMED_OUT, len(affordable))
+            # Among several nobody knows whose doing it was.
+            failed = [Cost(entry, 1, timed_out=len(affordable) == 1) for entry in affordable]
+            self._budget.spent(self._clock() - began, failed, self._clock())
+            return Taken([], [])
+        timely = [(one, row) for one, row in zip(drawn, marks, strict=True) if not _timed_out(row)]
+        if late := len(drawn) - len(timely):
+            self._refusals.add(Reason.TIMED_OUT, late)
+        return Taken(await self._encode(timely), [Marked(one.entry, one.question.task, row) for one, row in timely])
+
+    def _affordable(self, entries: Sequence[Entry]) -> list[Entry]:
+        now, affordable = self._clock(), []
+        for entry in entries:
+            if reason := self._budget.refuses(entry, now):
+                self._refusals.add(reason)
             else:
-                timely.append((one, row))
-        return await self._encode(timely)
+                affordable.append(entry)
+        return affordable
+
+    async def _mark(self, drawn: Sequence[_Drawn], *, strict: bool) -> list[list[Mark]]:
+        began = self._clock()
+        texts = [[answer.text for answer in one.answers] for one in drawn]
+        marks = await self._examiner.mark([one.question for one in drawn], texts, strict=strict)
+        costs = [Cost(one.entry, len(row), _timed_out(row)) for one, row in zip(drawn, marks, strict=True)]
+        self._budget.spent(self._clock() - began, costs, self._clock())
+        return marks
 
     async def _regenerate(self, entries: Sequence[Entry], answers: int) -> list[_Drawn]:
         named = []
@@ -181,3 +227,7 @@ class Intake:
         if self._catalogue.family(family_of(one.question.task)).reasoning:
             return answer.text
         return None if mark.answer is None else f"{OPEN}{mark.answer}{CLOSE}"
+
+
+def _timed_out(marks: Sequence[Mark]) -> bool:
+    return any(mark.verdict == "timeout" for mark in marks)

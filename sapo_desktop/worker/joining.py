@@ -7,6 +7,7 @@ Left out: the round (worker/round.py uses the member), the identity's keeping (s
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,7 @@ from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.swarm.standing import Standing
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
 from sapo_desktop.tasks.charset import belongs
+from sapo_desktop.worker.author_rates import AuthorRates
 from sapo_desktop.worker.foreign import Encoder, Examiner, Intake
 from sapo_desktop.worker.index_book import IndexBook
 from sapo_desktop.worker.member import Member, Membership
@@ -164,7 +166,8 @@ def join(joining: Joining, own: Examiner, foreign: Examiner, encoder: Encoder) -
         linked.signer, joining.network, joining.instance, joining.ids, joining.label, joining.admission
     )
     book = IndexBook(joining.folder / "question-indices.json")
-    member = Member(membership, linked.network, own, intake, book, joining.catalogue)
+    authors = AuthorRates(joining.folder / "authors.json", time.monotonic())
+    member = Member(membership, linked.network, own, intake, book, joining.catalogue, authors)
     return Joined(
         network=linked.network,
         links=linked.links,

@@ -13,7 +13,7 @@ from random import Random
 
 import msgspec
 
-from sapo_desktop.core import curriculum, guard
+from sapo_desktop.core import adaptive, curriculum, guard
 from sapo_desktop.core.mixing import MixShare, mix_share
 from sapo_desktop.core.records import RoundReport, Sampling, TrainerSettings
 from sapo_desktop.core.settings import Settings
@@ -25,6 +25,8 @@ Levels = Mapping[str, Sequence[str]]
 
 TINY_PARAMETERS = 50_000_000
 _SMOOTHING = 0.05
+UNJUDGED_MIX = "4/4"
+"""Played where the mix is adaptive and no validation score decides on it."""
 _LEAST_SHARE = 0.1
 """Of the learning rate, after all decay."""
 
@@ -46,7 +48,7 @@ def plan_round(settings: Settings, counters: Counters, levels: Levels, parameter
         number=number,
         seed=counters.seed,
         tasks=sample_tasks(settings, counters, levels, number, groups),
-        share=_after_guard(share_of(settings, parameters), counters),
+        share=_after_guard(share_of(settings, counters, parameters), counters),
         answers=settings.answers,
         sampling=Sampling(
             temperature=settings.temperature,
@@ -70,10 +72,29 @@ def groups_of(settings: Settings, parameters: int) -> int:
     return settings.questions or recommended_questions(parameters)
 
 
-def share_of(settings: Settings, parameters: int) -> MixShare:
-    """How many of a step's groups are own ones; in silo all of them, whatever the mix says."""
-    mix = "8/0" if settings.silo or settings.mix == "adaptive" else settings.mix
-    return mix_share(mix, groups_of(settings, parameters))
+def share_of(settings: Settings, counters: Counters, parameters: int) -> MixShare:
+    """How many of a step's groups are own ones."""
+    return mix_share(mix_in_force(settings, counters), groups_of(settings, parameters))
+
+
+def mix_in_force(settings: Settings, counters: Counters) -> str:
+    """The fixed mix that rounds are played with: in silo 8/0, whatever the setting says."""
+    if settings.silo:
+        return "8/0"
+    if settings.mix != "adaptive":
+        return settings.mix
+    return adaptive.choose(counters.adaptive) if settings.validate_every else UNJUDGED_MIX
+
+
+def is_adaptive(settings: Settings) -> bool:
+    """Whether validation scores decide on the mix."""
+    return settings.mix == "adaptive" and not settings.silo and settings.validate_every > 0
+
+
+def mix_shown(settings: Settings, counters: Counters) -> str:
+    """The mix as `status` says it: `6/2`, or `adaptive (now 6/2)`."""
+    now = mix_in_force(settings, counters)
+    return f"adaptive (now {now})" if settings.mix == "adaptive" and not settings.silo else now
 
 
 def sample_tasks(settings: Settings, counters: Counters, levels: Levels, number: int, groups: int) -> tuple[str, ...]:

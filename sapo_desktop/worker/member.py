@@ -26,7 +26,8 @@ from sapo_desktop.tasks.charset import belongs
 from sapo_desktop.tasks.questions import SHARED_INDICES, question_seed
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.tasks.split import held_out_side
-from sapo_desktop.worker.foreign import Examiner, Foreign, Intake
+from sapo_desktop.worker.author_rates import AuthorRates
+from sapo_desktop.worker.foreign import Examiner, Foreign, Intake, Marked
 from sapo_desktop.worker.index_book import IndexBook
 
 _TRIES = 20
@@ -81,6 +82,7 @@ class Member:
         intake: Intake,
         book: IndexBook,
         catalogue: Catalogue,
+        authors: AuthorRates,
     ) -> None:
         self._me = membership
         self._outlet = outlet
@@ -88,6 +90,7 @@ class Member:
         self._intake = intake
         self._book = book
         self._catalogue = catalogue
+        self._authors = authors
         self._meter = RewardMeter()
         self._rng = random.SystemRandom()
         self.sharing = False
@@ -164,16 +167,18 @@ class Member:
             if not entries:
                 break
             taken = await self._intake.take(entries, answers, strict=strict)
-            for foreign in taken:
-                self._observe(foreign)
-            drawn += taken
+            for marked in taken.marked:
+                self._observe(marked)
+            drawn += taken.fit
             self.counts.drawn += len(entries)
-            self.counts.taken += len(taken)
+            self.counts.taken += len(taken.fit)
+        self._authors.keep_in_time(time.monotonic())
         return drawn
 
     def leave(self) -> None:
         """A round in hand ends without the swarm: from now on nothing is shared and nothing drawn."""
         self._has_left = True
+        self._authors.keep(time.monotonic())
 
     def want(self, tasks: Sequence[TaskKey], groups: int) -> None:
         """From now on ask peers for groups of these tasks, for rounds that draw `groups` each."""
@@ -181,8 +186,13 @@ class Member:
         self._outlet.exchange.want(known, _STOCK * groups)
 
     def measured(self, tasks: Sequence[TaskKey]) -> SwarmReward | None:
-        """The swarm's reward on these tasks with its interval and count."""
-        return self._meter.estimate(set(tasks), (), time.monotonic(), seed=1)
+        """The swarm's reward on these tasks with its interval and count; without authors that failed their audit."""
+        excluded = self._outlet.exchange.audit.excluded
+        return self._meter.estimate(set(tasks), excluded, time.monotonic(), seed=1)
+
+    def author_rates(self) -> Mapping[str, float]:
+        """Smoothed share solved by author (hex key), of those of whom we marked enough."""
+        return self._authors.rates()
 
     def is_shared(self, task: TaskKey) -> bool:
         """Whether groups of this task travel."""
@@ -230,11 +240,11 @@ class Member:
             answers=[Answer(text=c.text, kind=c.kind, tokens=len(c.tokens)) for c in group.completions],
         )
 
-    def _observe(self, foreign: Foreign) -> None:
-        path, author = foreign.entry.path, foreign.entry.name.author
-        rewards = [mark.reward for mark in foreign.group.marks]
-        task = foreign.group.question.task
-        self._meter.observe(task, Origin(author, path.relay, path.tag), rewards, time.monotonic())
+    def _observe(self, marked: Marked) -> None:
+        path, author = marked.entry.path, marked.entry.name.author
+        rewards = [mark.reward for mark in marked.marks]
+        self._meter.observe(marked.task, Origin(author, path.relay, path.tag), rewards, time.monotonic())
+        self._authors.observe(author, marked.marks)
 
 
 def _now() -> Now:

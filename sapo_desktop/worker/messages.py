@@ -251,6 +251,12 @@ SESSION_IDENTITY = (
 )
 
 
+USED_TWICE = (
+    "This node's identity is used in two places at once, and both share one quota. Give one of them its own: "
+    "sapo-desktop identity new"
+)
+
+
 class LinkInfo(msgspec.Struct, frozen=True, kw_only=True):
     """One open link."""
 
@@ -291,6 +297,8 @@ class SwarmInfo(msgspec.Struct, frozen=True, kw_only=True):
     refused: dict[str, dict[str, int]] = {}
     clock_offset: float = 0.0
     clock_wrong: bool = False
+    notices: list[str] = []
+    """What a person should know about links and identities, a sentence each."""
     reward: SwarmReward | None = None
 
 

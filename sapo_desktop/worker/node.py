@@ -21,7 +21,7 @@ from typing import Literal
 
 import msgspec
 
-from sapo_desktop.core import guard
+from sapo_desktop.core import adaptive, guard
 from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostError, UsageError
 from sapo_desktop.core.records import EvalReport, Group, Question, Sampling
 from sapo_desktop.core.settings import Settings
@@ -33,7 +33,14 @@ from sapo_desktop.worker.evaluation import Evaluator, Subject
 from sapo_desktop.worker.examiner import Examiner
 from sapo_desktop.worker.gate import Gate
 from sapo_desktop.worker.keeper import Keeper
-from sapo_desktop.worker.learning import Levels, after_round, levels_of_interest, next_learning_rate, plan_round
+from sapo_desktop.worker.learning import (
+    UNJUDGED_MIX,
+    Levels,
+    after_round,
+    levels_of_interest,
+    next_learning_rate,
+    plan_round,
+)
 from sapo_desktop.worker.messages import (
     Answered,
     EvalFinished,
@@ -99,7 +106,7 @@ class Node:
             evaluator,
             engine,
             keeper,
-            lambda text: self.say("warning", text),
+            self.say,
         )
         self._recovery = Recovery(self)
         self._round: asyncio.Task[RoundResult] | None = None
@@ -114,6 +121,7 @@ class Node:
         self._rolling_back: asyncio.Task[Checkpoint] | None = None
         self._counted = counters.round
         """Last round that `rounds_left` knows of."""
+        self._said_unjudged = False
 
     # -- what others ask of it -----------------------------------------------------------------------------
 
@@ -230,6 +238,8 @@ class Node:
             await self._revive()
             await self.engine.restore(target.folder if target else None, weights_only=True)
             self._settled = True
+            # The block in hand is no longer one mix's doing.
+            self.counters = msgspec.structs.replace(self.counters, adaptive=adaptive.interrupt(self.counters.adaptive))
             return await self.keeper.write(self.counters, self.engine)
 
     async def _revive(self) -> None:
@@ -254,6 +264,7 @@ class Node:
         plan = plan_round(self.settings, self.counters, self.levels, self.engine.parameters)
         plan = dataclasses.replace(plan, human=tuple(self._human[:_HUMAN_A_ROUND]))
         self.round_in_hand = plan.number
+        self._say_unjudged()
         rate = next_learning_rate(self.settings, self.engine.parameters, self.counters)
         if rate != self.engine.plan.trainer.learning_rate:
             await self.engine.configure(learning_rate=rate)
@@ -271,6 +282,17 @@ class Node:
         finally:
             self._round.cancel()
             self._round = None
+
+    def _say_unjudged(self) -> None:
+        """Once: that nothing decides on an adaptive mix where nothing is validated."""
+        settings = self.settings
+        if settings.mix == "adaptive" and not settings.silo and not settings.validate_every and not self._said_unjudged:
+            self._said_unjudged = True
+            self.say(
+                "warning",
+                f"The adaptive mix goes by validation scores, and there are none: rounds are played {UNJUDGED_MIX}. "
+                "To have scores: settings set validate_every 40",
+            )
 
     async def _conclude(self, result: RoundResult) -> None:
         """Everything after the trainer's step: counters, history, checkpoint, validation."""

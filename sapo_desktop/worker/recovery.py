@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from sapo_desktop.core import guard
+from sapo_desktop.core import adaptive, guard
 from sapo_desktop.core.errors import HostDied, HostError, OutOfMemory
 from sapo_desktop.core.state import Trigger
 from sapo_desktop.worker.checkpoints import Checkpoint, Counters
@@ -73,7 +73,14 @@ class Recovery:
         """Those of the checkpoint, or of the beginning; run and micro-batch stay as they are."""
         now = self._node.counters
         if checkpoint is None:
-            return msgspec.structs.replace(now, round=0, guard=guard.GuardState(), curriculum={}, solve_rates={})
+            return msgspec.structs.replace(
+                now,
+                round=0,
+                guard=guard.GuardState(),
+                adaptive=adaptive.AdaptiveState(),
+                curriculum={},
+                solve_rates={},
+            )
         return msgspec.structs.replace(checkpoint.counters, run=now.run, micro_batch=now.micro_batch)
 
     def _relieve(self, error: HostError) -> bool:

@@ -31,7 +31,7 @@ from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker import private_swarm
 from sapo_desktop.worker.human import HumanAnswers
-from sapo_desktop.worker.learning import levels_of_interest
+from sapo_desktop.worker.learning import levels_of_interest, mix_shown
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.swarm_side import SwarmSide, check
 from sapo_desktop.worker.validation import BASE_NUMBER
@@ -126,7 +126,7 @@ class Requests:
             round=node.counters.round,
             rounds_left=node.rounds_left,
             silo=node.settings.silo,
-            mix="8/0" if node.settings.silo else node.settings.mix,
+            mix=mix_shown(node.settings, node.counters),
             swarm=self._side.info(levels_of_interest(node.settings, node.counters, node.levels)),
             model=node.settings.model,
             seed=node.counters.seed,

@@ -102,6 +102,8 @@ class Swarm(Protocol):
 
     def measured(self, tasks: Sequence[str]) -> SwarmReward | None: ...
 
+    def author_rates(self) -> Mapping[str, float]: ...
+
     def want(self, tasks: Sequence[str], groups: int) -> None: ...
 
 
@@ -173,7 +175,8 @@ async def run_round(
 
     # 4. Mix I own groups with J external ones.
     mixed = mix_groups(own, [one.group for one in foreign], plan.share, [one.group for one in plan.human])
-    group_advantages = advantages(mixed, plan.treatment, plan.solve_rates)
+    author_rates = swarm.author_rates() if swarm is not None else {}
+    group_advantages = advantages(mixed, plan.treatment, plan.solve_rates, author_rates)
     prompts = [
         *answered.prompt_tokens[: mixed.local],
         *(one.prompt for one in foreign[: mixed.external]),

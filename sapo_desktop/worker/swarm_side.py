@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import logging
 import os
 import time
@@ -21,7 +22,10 @@ from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.certificate import self_signed
+from sapo_desktop.swarm.events import Event, SameKey
+from sapo_desktop.swarm.exchange import Link
 from sapo_desktop.swarm.links import Announcement
+from sapo_desktop.swarm.same_key import seen_elsewhere
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.system import identity
 from sapo_desktop.system.folders import DataFolder
@@ -88,6 +92,7 @@ class SwarmSide:
         self._passphrase = os.environ.pop(PASSPHRASE, None)
         self._state: m.SwarmState = "silo"
         self._reason = "In silo: no network at all."
+        self._said_used_twice = False
 
     # -- what is asked of it ---------------------------------------------------------------------------------
 
@@ -234,11 +239,20 @@ class SwarmSide:
             lengths=around.lengths,
         )
         joined = join(joining, around.own, foreign, around.encoder)
+        joined.network.heard = functools.partial(self._heard, joined)
+        self._said_used_twice = False
         stack.push_async_callback(joined.close)
         if settings.listen:
             self._address = str(await listen_at(joined, settings.listen, None, around.folder.control))
             self._say("info", f"Listening. Others reach this node at {self._address}")
         return joined
+
+    def _heard(self, joined: Joined, link: Link, event: Event) -> None:
+        """What comes over links beside groups: the keeper of links knows what to do with it."""
+        joined.links.heard(link, event)
+        if isinstance(event, SameKey) and not self._said_used_twice and seen_elsewhere(joined.network.exchange.links):
+            self._said_used_twice = True
+            self._say("warning", m.USED_TWICE)
 
     def _apply(self, joined: Joined, settings: Settings) -> None:
         """What takes effect without joining anew."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 
 from sapo_desktop.core.records import SwarmReward
-from sapo_desktop.swarm.exchange import Link
+from sapo_desktop.swarm import same_key
+from sapo_desktop.swarm.exchange import Exchange, Link
 from sapo_desktop.swarm.refusals import Refused
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.joining import Linked
@@ -45,6 +46,7 @@ def linked_info(
         refused=exchange.refusals.by_kind(),
         clock_offset=exchange.clock.offset,
         clock_wrong=exchange.clock.is_wrong,
+        notices=notices(exchange),
         reward=reward,
     )
 
@@ -62,6 +64,21 @@ def link_info(link: Link, now: float) -> m.LinkInfo:
         bytes_out=link.traffic.bytes_out,
         refused=link.refused.by_kind(),
     )
+
+
+def notices(exchange: Exchange) -> list[str]:
+    """What a person should know about links and identities, a sentence each."""
+    said = []
+    if seen := same_key.seen_elsewhere(exchange.links):
+        who = "1 peer says" if seen == 1 else f"{seen:,} peers say"
+        said.append(f"{m.USED_TWICE} ({who} so)")
+    if doubled := same_key.doubled(exchange.links):
+        who = "1 peer has" if doubled == 1 else f"{doubled:,} peers have"
+        said.append(f"{who} several links to this node, or an identity that two nodes use: each key has one quota.")
+    if failing := len(exchange.audit.excluded):
+        who = "1 author" if failing == 1 else f"{failing:,} authors"
+        said.append(f"{who} could not show what was said to be published: left out of the peers' reward.")
+    return said
 
 
 def _ended(linked: Linked, unix_time: float) -> str:

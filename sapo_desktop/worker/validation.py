@@ -1,4 +1,4 @@
-"""Validation scores between rounds, and what the guard makes of them (core/guard.py decides, this acts).
+"""Validation scores between rounds, and what is made of them: core/guard.py and core/adaptive.py decide, this acts.
 
 Verdict and weights go into the same checkpoint: the caller writes it after `after_round` and before anything else
 happens. A kill before it is written repeats round and verdict, a kill after it repeats neither.
@@ -8,24 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import msgspec
 
-from sapo_desktop.core import guard
+from sapo_desktop.core import adaptive, guard
 from sapo_desktop.core.records import EvalReport
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.worker.checkpoints import Counters
 from sapo_desktop.worker.engine import Engine
 from sapo_desktop.worker.evaluation import Evaluator, Subject
 from sapo_desktop.worker.keeper import Keeper
-from sapo_desktop.worker.learning import share_of, trainer_settings
+from sapo_desktop.worker.learning import is_adaptive, mix_in_force, share_of, trainer_settings
 
 BASE = "base"
 BASE_NUMBER = 0
 """Stands for the base where a checkpoint's number is asked for; rounds, and so checkpoints, begin at 1."""
 
 Score = Callable[[Subject], Awaitable[EvalReport]]
-Warn = Callable[[str], None]
+Say = Callable[[Literal["info", "warning", "error"], str], None]
 
 
 @dataclass(frozen=True)
@@ -39,23 +40,26 @@ class Validated:
 class Validation:
     """Scores the adapter every few rounds and goes back to the best checkpoint where the guard says so."""
 
-    def __init__(self, score: Score, evaluator: Evaluator, engine: Engine, keeper: Keeper, warn: Warn) -> None:
+    def __init__(self, score: Score, evaluator: Evaluator, engine: Engine, keeper: Keeper, say: Say) -> None:
         self._score = score
         self._evaluator = evaluator
         self._engine = engine
         self._keeper = keeper
-        self._warn = warn
+        self._say = say
 
     async def after_round(self, settings: Settings, counters: Counters) -> Validated:
         """Score what the round left, if that is due, and act on it."""
         every = settings.validate_every
+        if not is_adaptive(settings):
+            counters = msgspec.structs.replace(counters, adaptive=adaptive.interrupt(counters.adaptive))
         if not every:
             return Validated(counters, scored=False)
         first = counters.guard.best_checkpoint is None
         if first:
             # The first score of all is the untrained model's: without it nobody could say what was learned.
             base = await self._score(Subject(BASE, 0, None))
-            counters = (await self._judge(settings, counters, base, BASE_NUMBER)).counters
+            judged = await self._judge(settings, counters, base, BASE_NUMBER)
+            counters = await self._adapted(settings, judged, base)
         if counters.round % every:
             return Validated(counters, scored=first)
         number = self._keeper.store.next_number(counters.round)
@@ -63,17 +67,35 @@ class Validation:
         judged = await self._judge(settings, counters, report, number)
         if judged.decision.action is guard.Action.ROLL_BACK:
             await self._roll_back(settings, judged)
-        return Validated(judged.counters, scored=True)
+        return Validated(await self._adapted(settings, judged, report), scored=True)
 
     async def _judge(self, settings: Settings, counters: Counters, report: EvalReport, number: int) -> _Judged:
         held_out = await self._evaluator.held_out("validation")
-        external = guard.effective_external(counters.guard, share_of(settings, self._engine.parameters).external)
+        external = guard.effective_external(
+            counters.guard, share_of(settings, counters, self._engine.parameters).external
+        )
         decision = guard.observe(counters.guard, report, number, external, held_out.fingerprint)
         return _Judged(msgspec.structs.replace(counters, guard=decision.state), decision)
 
+    async def _adapted(self, settings: Settings, judged: _Judged, report: EvalReport) -> Counters:
+        """The counters with what this score says about the mix of the block that ends with it."""
+        counters = judged.counters
+        if not is_adaptive(settings):
+            return counters
+        before, judgement = mix_in_force(settings, counters), counters.guard
+        if judged.decision.action is guard.Action.ROLL_BACK:
+            state = adaptive.rolled_back(counters.adaptive, judgement.best_solved, judgement.questions)
+        else:
+            fingerprint = (await self._evaluator.held_out("validation")).fingerprint
+            state = adaptive.conclude(counters.adaptive, report, fingerprint)
+        counters = msgspec.structs.replace(counters, adaptive=state)
+        if (mix := mix_in_force(settings, counters)) != before:
+            self._say("info", f"The mix is {mix} from now on (adaptive); it was {before}.")
+        return counters
+
     async def _roll_back(self, settings: Settings, judged: _Judged) -> None:
         """Back to the best weights; the round in hand keeps its number and is checkpointed with them."""
-        self._warn(judged.decision.reason)
+        self._say("warning", judged.decision.reason)
         number = judged.decision.state.best_checkpoint
         best = await self._keeper.call(self._keeper.store.get, str(number) if number else BASE)
         await self._engine.restore(best.folder if best else None, weights_only=True)

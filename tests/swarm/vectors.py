@@ -78,6 +78,7 @@ def vectors() -> dict[str, Any]:
             "hello": codec.encode(hellos[0]).hex(),
             "ping": codec.encode(m.Ping(number=7)).hex(),
             "want": codec.encode(m.Want(ticket=ticket, n=4, tasks=[TASK])).hex(),
+            "credit": codec.encode(m.Credit(groups=0, bytes=0, links=2)).hex(),
             "goodbye": codec.encode(m.Goodbye(reason="going away", retry_after=30)).hex(),
         },
         "handshake": {

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import math
 from collections.abc import Sequence
 
 import pytest
 
+from sapo_desktop.core.errors import HostDied
 from sapo_desktop.core.records import Mark, Question, Verdict
 from sapo_desktop.core.resources import resource
 from sapo_desktop.engines.protocols import Encoded
 from sapo_desktop.swarm.envelope import Answer, GroupBody, open_envelope
-from sapo_desktop.swarm.pool import Path, Pool
+from sapo_desktop.swarm.pool import Entry, Path, Pool
 from sapo_desktop.swarm.refusals import Reason, Refusals
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.tasks.catalogue import load_catalogue
@@ -89,7 +91,7 @@ def taken(
     examiner = Examiner()
     examiner.slow = slow
     intake = Intake(examiner, Encoder(), CATALOGUE, TASKS, NETWORK, refusals or Refusals(), {"gcd/easy": 200.0})
-    return asyncio.run(intake.take([entry], limit, strict=True))
+    return asyncio.run(intake.take([entry], limit, strict=True)).fit
 
 
 def reasons(*answers: str, **changes: object) -> dict[Reason, int]:
@@ -163,3 +165,120 @@ def test_unknown_tasks_are_ignored() -> None:
 
 def test_text_that_keeps_the_examiner_busy_is_unverifiable() -> None:
     assert reasons(RIGHT, "<answer>slow</answer>", slow="<answer>slow</answer>") == {Reason.TIMED_OUT: 1}
+
+
+class Busy(Examiner):
+    """Takes so many seconds a call by a clock that only it moves."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self.now = 0.0
+        self.seconds = seconds
+        self.dies = False
+
+    async def set_questions(self, items: Sequence[QuestionRef]) -> list[Question | None]:
+        if self.dies:
+            raise HostDied("The examiner ended.")
+        return await super().set_questions(items)
+
+    async def mark(
+        self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
+    ) -> list[list[Mark]]:
+        self.now += self.seconds
+        return await super().mark(questions, texts, strict=strict)
+
+
+def entry_of(signer: Signer, index: int, *answers: str, link: bytes = b"") -> Entry:
+    """A drawn group of this author to its question of this index, by a link of its own where none is named."""
+    slot = group_body().slot
+    seed = question_seed(network=NETWORK, key=signer.key, slot=slot, task=GCD, index=index)
+    texts = [Answer(text=text) for text in answers or (f"<answer>{truth(seed)}</answer>",)]
+    envelope = group(signer, task=GCD, index=index, question=question(seed).hash, answers=texts)
+    opened = open_envelope(envelope, GroupBody, NETWORK)
+    return Pool(b"").add(opened, Path(link or signer.key, link or signer.key, b""), 0.0)
+
+
+def training_indices(signer: Signer) -> list[int]:
+    def text(index: int) -> str:
+        slot = group_body().slot
+        return question(question_seed(network=NETWORK, key=signer.key, slot=slot, task=GCD, index=index)).text
+
+    return [index for index in range(64) if not held_out_side("gcd", text(index))]
+
+
+def intake_with(examiner: Busy, refusals: Refusals) -> Intake:
+    return Intake(examiner, Encoder(), CATALOGUE, TASKS, NETWORK, refusals, {}, lambda: examiner.now)
+
+
+def take(intake: Intake, *entries: Entry) -> list[int]:
+    """Indices of the groups that came through."""
+    return [one.entry.name.index for one in asyncio.run(intake.take(entries, 8, strict=True)).fit]
+
+
+def test_an_author_whose_answers_time_out_is_not_tried_again_in_that_task_for_an_hour() -> None:
+    examiner, refusals = Busy(), Refusals()
+    examiner.slow = "<answer>slow</answer>"
+    intake, (first, second, *_) = intake_with(examiner, refusals), training_indices(ALICE)
+    assert take(intake, entry_of(ALICE, first, examiner.slow)) == []
+    assert take(intake, entry_of(ALICE, second), entry_of(BOB, training_indices(BOB)[0])) == [training_indices(BOB)[0]]
+    assert dict(refusals) == {Reason.TIMED_OUT: 2}
+    examiner.now += 3600
+    assert take(intake, entry_of(ALICE, second)) == [second]
+
+
+def test_who_uses_up_the_examiners_minute_waits_and_nobody_else_pays() -> None:
+    examiner, refusals = Busy(seconds=15.0), Refusals()
+    examiner.slow = "<answer>slow</answer>"
+    intake, mine, theirs = intake_with(examiner, refusals), training_indices(ALICE), training_indices(BOB)
+    link = b"l" * 32
+    hostile = entry_of(ALICE, mine[0], examiner.slow, link=link)
+    assert take(intake, hostile, entry_of(BOB, theirs[0])) == [theirs[0]]
+    examiner.seconds = 0.0
+    # 15 of the 10 seconds a minute that an identity has: what it did in another task would wait for half a minute.
+    assert intake._budget.refuses(_of_task(hostile, b"o" * 32), examiner.now) is Reason.BUSY
+    assert intake._budget.refuses(_of_task(hostile, b"o" * 32), examiner.now + 31) is None
+    assert take(intake, entry_of(BOB, theirs[1])) == [theirs[1]]
+    # And 15 of the 20 of its link: another identity over it still has five.
+    assert take(intake, entry_of(BOB, theirs[2], link=link)) == [theirs[2]]
+
+
+def _of_task(entry: Entry, task: bytes) -> Entry:
+    return dataclasses.replace(entry, name=dataclasses.replace(entry.name, task=task))
+
+
+def test_a_link_has_one_budget_for_all_identities_over_it() -> None:
+    examiner, refusals = Busy(seconds=9.0), Refusals()
+    intake, link = intake_with(examiner, refusals), b"l" * 32
+    signers = [Signer(bytes([n]) * 32) for n in range(8)]
+    came = [bool(take(intake, entry_of(one, training_indices(one)[0], link=link))) for one in signers]
+    # 9 s each, 3 s of which come back meanwhile: 20, 11, 5, -1 and nothing until it is paid back; no time passes.
+    assert came == [True] * 3 + [False] * 5
+    assert dict(refusals) == {Reason.BUSY: 5}
+
+
+def test_an_examiner_that_dies_of_one_group_leaves_its_author_alone_and_of_several_nobody() -> None:
+    examiner, refusals = Busy(), Refusals()
+    intake, mine, theirs = intake_with(examiner, refusals), training_indices(ALICE), training_indices(BOB)
+    examiner.dies = True
+    assert take(intake, entry_of(ALICE, mine[0]), entry_of(BOB, theirs[0])) == []
+    assert take(intake, entry_of(BOB, theirs[1])) == []
+    examiner.dies = False
+    assert take(intake, entry_of(ALICE, mine[1]), entry_of(BOB, theirs[2])) == [mine[1]]
+    assert dict(refusals) == {Reason.TIMED_OUT: 4}
+
+
+def test_what_was_marked_is_told_even_where_nothing_of_it_is_trained_on() -> None:
+    examiner = Busy()
+    taken = asyncio.run(
+        intake_with(examiner, Refusals()).take(
+            [entry_of(ALICE, INDEX, f"<q>{RIGHT}"), entry_of(BOB, training_indices(BOB)[0], "no answer")],
+            8,
+            strict=True,
+        )
+    )
+    assert taken.fit == []
+    ((marked),) = taken.marked
+    assert (marked.entry.name.author, marked.task, [mark.solved for mark in marked.marks]) == (
+        ALICE.key,
+        "gcd/easy",
+        [True],
+    )

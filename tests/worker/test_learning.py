@@ -3,6 +3,7 @@ from collections import Counter
 import msgspec
 import pytest
 
+from sapo_desktop.core.adaptive import AdaptiveState, Arm
 from sapo_desktop.core.curriculum import FamilyProgress
 from sapo_desktop.core.guard import GuardState
 from sapo_desktop.core.mixing import MixShare
@@ -12,6 +13,7 @@ from sapo_desktop.worker.learning import (
     after_round,
     group_levels,
     levels_of_interest,
+    mix_shown,
     next_learning_rate,
     plan_round,
     recommended_learning_rate,
@@ -58,9 +60,23 @@ def test_the_curriculum_chooses_the_level() -> None:
 
 
 def test_silo_means_own_groups_only() -> None:
-    assert share_of(Settings(silo=True, mix="2/6"), LARGE) == MixShare(8, 0)
-    assert share_of(Settings(silo=False, mix="2/6"), LARGE) == MixShare(2, 6)
-    assert share_of(Settings(silo=False, mix="2/6"), 2_000_000) == MixShare(8, 24)
+    assert share_of(Settings(silo=True, mix="2/6"), counters(), LARGE) == MixShare(8, 0)
+    assert share_of(Settings(silo=True, mix="adaptive"), counters(), LARGE) == MixShare(8, 0)
+    assert share_of(Settings(silo=False, mix="2/6"), counters(), LARGE) == MixShare(2, 6)
+    assert share_of(Settings(silo=False, mix="2/6"), counters(), 2_000_000) == MixShare(8, 24)
+
+
+def test_an_adaptive_mix_is_what_the_scores_say_and_the_middle_without_any() -> None:
+    tried = counters(adaptive=AdaptiveState(arms={"4/4": Arm(blocks=1.0)}))
+    settings = Settings(silo=False, mix="adaptive")
+    assert share_of(settings, counters(), LARGE) == MixShare(4, 4)
+    assert share_of(settings, tried, LARGE) == MixShare(6, 2)
+    assert mix_shown(settings, tried) == "adaptive (now 6/2)"
+    unjudged = Settings(silo=False, mix="adaptive", validate_every=0)
+    assert share_of(unjudged, tried, LARGE) == MixShare(4, 4)
+    assert mix_shown(unjudged, tried) == "adaptive (now 4/4)"
+    assert mix_shown(Settings(silo=True, mix="adaptive"), tried) == "8/0"
+    assert mix_shown(Settings(silo=False, mix="2/6"), tried) == "2/6"
 
 
 def test_a_round_moves_counters_on() -> None:

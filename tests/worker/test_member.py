@@ -16,6 +16,7 @@ from sapo_desktop.swarm.exchange import Exchange, Now
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.tasks.questions import question_seed
 from sapo_desktop.tasks.split import held_out_side
+from sapo_desktop.worker.author_rates import AuthorRates
 from sapo_desktop.worker.foreign import Intake
 from sapo_desktop.worker.index_book import IndexBook
 from sapo_desktop.worker.member import Member, Membership
@@ -51,7 +52,8 @@ class Seat:
         intake = Intake(Examiner(), Encoder(), CATALOGUE, ids, NETWORK, exchange.refusals, {})
         membership = Membership(self.peer.signer, NETWORK, bytes([name]) * 16, TASKS, label="tests")
         book = IndexBook(folder / f"indices-{name}.json")
-        self.member = Member(membership, self.outlet, Examiner(), intake, book, CATALOGUE)
+        self.authors = AuthorRates(folder / f"authors-{name}.json", time.monotonic())
+        self.member = Member(membership, self.outlet, Examiner(), intake, book, CATALOGUE, self.authors)
         self.member.sharing = True
 
     def answered(self, questions: list[Question], solved: bool = True) -> list[Group]:
@@ -170,3 +172,30 @@ def test_who_left_in_the_middle_of_a_round_neither_shares_nor_draws(seats: tuple
     assert first.member.counts.published == 4
     second.member.want(["gcd/easy"], 2)
     assert asyncio.run(second.member.draw(2, 8, strict=True)) == []
+
+
+def test_authors_are_known_by_our_marks_also_after_a_restart(seats: tuple[Mesh, Seat, Seat], tmp_path: Path) -> None:
+    mesh, first, second = seats
+    second.member.want(["gcd/easy"], 16)
+    questions = asyncio.run(first.member.questions(["gcd/easy"] * 18))
+    asyncio.run(first.member.share(first.answered(questions)))
+    mesh.settle()
+    asyncio.run(second.member.draw(15, 8, strict=True))
+    assert second.member.author_rates() == {}, "30 answers are too few"
+    asyncio.run(second.member.draw(3, 8, strict=True))
+    rates = second.member.author_rates()
+    assert rates == {first.peer.signer.key.hex(): pytest.approx(0.5)}
+    second.member.leave()
+    assert AuthorRates(tmp_path / "authors-2.json", 0.0).rates() == rates
+
+
+def test_authors_that_failed_their_audit_are_not_measured(seats: tuple[Mesh, Seat, Seat]) -> None:
+    mesh, first, second = seats
+    second.member.want(["gcd/easy"], 1)
+    asyncio.run(first.member.share(first.answered(asyncio.run(first.member.questions(["gcd/easy"])))))
+    mesh.settle()
+    asyncio.run(second.member.draw(1, 8, strict=True))
+    assert second.member.measured(["gcd/easy"]) is not None
+    for _ in range(6):
+        second.peer.exchange.audit.record(first.peer.signer.key, 1.0, supplied=False)
+    assert second.member.measured(["gcd/easy"]) is None

@@ -40,6 +40,7 @@ class FakeSwarm:
     def __init__(self, groups: int) -> None:
         self.groups = groups
         self.shared: list[Group] = []
+        self.rates: dict[str, float] = {}
 
     async def questions(self, tasks: Sequence[str]) -> list[Question]:
         return [question(task, 70 + place) for place, task in enumerate(tasks)]
@@ -60,6 +61,9 @@ class FakeSwarm:
 
     def measured(self, tasks: Sequence[str]) -> SwarmReward:
         return MEASURED
+
+    def author_rates(self) -> dict[str, float]:
+        return self.rates
 
     def want(self, tasks: Sequence[str], groups: int) -> None:
         self.wanted = (tuple(tasks), groups)
@@ -100,6 +104,18 @@ def test_the_trainer_gets_the_group_advantages_of_the_sampled_tokens() -> None:
     assert [s.advantage for s in batch[:4]] == pytest.approx([math.sqrt(3)] + [-1 / math.sqrt(3)] * 3)
     assert result.advantages[0] == [s.advantage for s in batch[:4]]
     assert batch[4].prompt == [len("lcm/easy 3071")]
+
+
+def test_the_authors_rates_reach_the_capable_treatment() -> None:
+    """guarded: 1 - 0.4 = 0.6; the author solves 0.6 against our 0.4: times 1.5. Two own groups of five tokens, and
+    the foreign one has four right answers of two tokens each: scaled by 5/8."""
+    swarm = FakeSwarm(groups=1)
+    swarm.rates = {"ab" * 32: 0.6}
+    result = play(FakeEngine(), swarm=swarm, share=MixShare(2, 1), treatment="capable", solve_rates={"gcd/easy": 0.4})
+    assert result.advantages[-1] == pytest.approx([0.9 * 5 / 8] * 4)
+    swarm.rates = {}
+    result = play(FakeEngine(), swarm=swarm, share=MixShare(2, 1), treatment="capable", solve_rates={"gcd/easy": 0.4})
+    assert result.advantages[-1] == pytest.approx([0.6 * 5 / 8] * 4)
 
 
 def test_a_round_that_teaches_nothing_says_so() -> None:

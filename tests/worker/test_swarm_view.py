@@ -1,0 +1,36 @@
+"""What status says of links and identities, for both ends of a key that is used twice."""
+
+from __future__ import annotations
+
+from sapo_desktop.terminal.swarm_words import swarm_line, swarm_lines
+from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.swarm_view import notices
+from tests.swarm.mesh import Mesh, Peer
+
+
+def test_both_ends_of_a_key_that_is_used_twice_say_so() -> None:
+    mesh, relay, first, second = Mesh(), Peer(9), Peer(1), Peer(1)
+    for peer in (first, second):
+        mesh.join(peer, relay)
+        assert notices(peer.exchange) == []
+    mesh.wait(60)
+    for peer in (first, second):
+        (said,) = notices(peer.exchange)
+        assert said.startswith(m.USED_TWICE) and "identity new" in said and "1 peer says so" in said
+    (said,) = notices(relay.exchange)
+    assert "each key has one quota" in said
+
+
+def test_a_failed_audit_is_said() -> None:
+    peer = Peer(1)
+    for _ in range(6):
+        peer.exchange.audit.record(b"a" * 32, 1.0, supplied=False)
+    assert notices(peer.exchange) == [
+        "1 author could not show what was said to be published: left out of the peers' reward."
+    ]
+
+
+def test_notices_reach_people_and_programs() -> None:
+    info = m.SwarmInfo(state="linked", reason="Linked to 1 peer.", notices=[m.USED_TWICE])
+    assert f"Note      {m.USED_TWICE}" in swarm_lines(info)
+    assert swarm_line(info)["notices"] == [m.USED_TWICE]
