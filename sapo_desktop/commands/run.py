@@ -51,13 +51,15 @@ def run_overrides(args: Namespace) -> dict[str, str]:
             values[key] = str(getattr(args, key))
     if args.peer:
         values["peers"] = ", ".join(args.peer)
+    if args.lan:
+        values["lan"] = "on"
     if args.silo:
-        if outward := [f"--{name}" for name in ("peer", "listen", "share") if getattr(args, name)]:
+        if outward := [f"--{name}" for name in ("peer", "listen", "lan", "share") if getattr(args, name)]:
             raise UsageError(f"--silo means no network at all: leave out {', '.join(outward)}, or --silo.")
         if values.get("mix", "8/0") != "8/0":
             raise UsageError(f"--silo means no external groups: leave out --mix {values['mix']}, or --silo.")
         values["silo"] = "on"
-    elif args.peer or args.listen or args.share:
+    elif args.peer or args.listen or args.lan or args.share:
         values["silo"] = "off"
     for key, text in values.items():
         settings_file.parse_value(key, text)
@@ -73,7 +75,7 @@ async def _draw(view: View) -> None:
 
 def _not_default(values: Mapping[str, str]) -> dict[str, str]:
     return {
-        key: text
+        key: str(settings_file.shown(key, text))
         for key, text in values.items()
         if settings_file.parse_value(key, text) != settings_file.describe(key).default
     }

@@ -42,7 +42,7 @@ class Identified:
     """Who joins what: all that a relay needs too.
 
     `ids`: task id by local key, of every task in the catalogue. `folder`: private, for certificate, index book and
-    what is remembered of peers. `book_secret`: 32 bytes that no peer knows.
+    what is remembered of peers. `book_secret`: 32 bytes that no peer knows. `proxy`: as the setting says it.
     """
 
     seed: bytes
@@ -52,6 +52,7 @@ class Identified:
     book_secret: bytes
     network: bytes = PUBLIC_SWARM
     private_addresses: bool = False
+    proxy: str = ""
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ def link_up(identified: Identified, *, most_links: int = LEAF_LINKS, found_links
         random.SystemRandom(),
     )
     book = AddressBook(signer.key, identified.book_secret, private_allowed=identified.private_addresses)
-    network = Network(exchange, me, most_links=most_links)
+    network = Network(exchange, me, most_links=most_links, proxy=identified.proxy)
     links = Links(network, book, identified.network, path, memory, found_links=found_links)
     network.heard = links.heard
     return Linked(network, links, signer, identified.network)

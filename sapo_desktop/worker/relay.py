@@ -25,6 +25,7 @@ from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.resources import resource
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.links import Announcement
+from sapo_desktop.swarm.proxies import check_environment
 from sapo_desktop.system import identity
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import TaskKey, load_catalogue
@@ -144,6 +145,7 @@ class Relay:
             book_secret=self._folder.secret("address-book"),
             private_addresses=options.private_addresses,
         )
+        check_environment()
         linked = link_up(identified, most_links=SESSIONS, found_links=0)
         try:
             address = await listen_at(linked, options.listen, options.tls, self._folder.control)

@@ -9,6 +9,7 @@ import pytest
 
 from sapo_desktop.swarm import codec
 from sapo_desktop.swarm import messages as m
+from sapo_desktop.swarm.pool import Path
 from sapo_desktop.swarm.refusals import Reason
 from tests.swarm.mesh import SLOT, Mesh, Peer, Wire
 from tests.swarm.peers import NETWORK, TASK, group, group_body
@@ -55,7 +56,7 @@ def test_a_relay_passes_on_what_authors_gave_it_and_says_where_from() -> None:
     mesh.wait(5)
     (entry,) = carol.exchange.pool
     assert entry.envelope == envelope
-    assert entry.path == (relay.signer.key, relay.signer.key, b"alice's /24")
+    assert entry.path == Path(relay.signer.key, relay.signer.key, b"alice's /24")
 
 
 def test_what_was_asked_for_is_never_served_on() -> None:
