@@ -8,6 +8,7 @@ there shows only when the handshake proves a key. IPv4 only, which every network
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import logging
 import secrets
 import socket
@@ -17,7 +18,7 @@ import zeroconf
 from zeroconf import IPVersion, ServiceInfo, ServiceStateChange
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
-from sapo_desktop.swarm.address import Address, ip_of, is_private
+from sapo_desktop.swarm.address import Address
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +30,11 @@ MOST_ADDRESSES = 4
 _ASK_MILLISECONDS = 3000.0
 _LOWEST_PORT = 1024
 """Below it other services listen: nobody on the local network shall make nodes knock at their doors."""
+
+_HOMES = [
+    ipaddress.IPv4Network(network) for network in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16")
+]
+"""RFC 1918 and RFC 3927: what a local network is made of."""
 
 Told = Callable[[Address], None]
 
@@ -139,10 +145,10 @@ class Lan:
         return frozenset(Address(host, port) for host in hosts[:MOST_ADDRESSES] if host not in own)
 
     def _is_near(self, host: str) -> bool:
-        ip = ip_of(host)
-        if ip is None or not is_private(host) or ip.is_multicast or ip.is_unspecified or ip.is_reserved:
-            return False
-        return ip.is_loopback == any(own.startswith("127.") for own in self._at)
+        ip = ipaddress.IPv4Address(host)
+        if any(own.startswith("127.") for own in self._at):
+            return ip.is_loopback
+        return any(ip in network for network in _HOMES)
 
     def _forget(self, name: str) -> None:
         gone = self._services.pop(name, frozenset())

@@ -205,8 +205,7 @@ class SwarmSide:
         if settings.listen:
             self._address = str(await listen_at(joined, settings.listen, None, around.folder.control))
             self._say("info", f"Listening. Others reach this node at {self._address}")
-        if settings.use_seed_list and joined.network_id == PUBLIC_SWARM:
-            joined.links.seed(read_seeds(resource("seeds.txt")))
+        begin_with_seeds(joined, settings, resource("seeds.txt"))
         return joined
 
     async def _open_lan(self, joined: Joined, settings: Settings, stack: contextlib.AsyncExitStack) -> None:
@@ -299,6 +298,12 @@ def host_and_port(where: str) -> tuple[str, int]:
     if not colon or not host or not port.isdigit() or not 0 <= int(port) < 65536:
         raise UsageError(f"Where to listen is written HOST:PORT, like 0.0.0.0:8765 or [::]:8765, not {where!r}.")
     return host.strip("[]"), int(port)
+
+
+def begin_with_seeds(linked: Linked, settings: Settings, path: Path) -> None:
+    """Take in the seed list of the public swarm, where the settings let it; another swarm has no seeds of ours."""
+    if settings.use_seed_list and linked.network_id == PUBLIC_SWARM:
+        linked.links.seed(read_seeds(path))
 
 
 def place_on_lan(listen: str, port: int) -> tuple[list[str], int | None]:

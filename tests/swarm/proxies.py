@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import ipaddress
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
@@ -50,7 +51,7 @@ class Proxy:
             await self._carry(host.strip("[]"), int(port), reader, writer, b"HTTP/1.1 200 OK\r\n\r\n")
 
     async def _socks(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """RFC 1928, with names only, and RFC 1929."""
+        """RFC 1928 and RFC 1929."""
         _, methods = await reader.readexactly(2)
         await reader.readexactly(methods)
         writer.write(b"\x05\x02" if self.login else b"\x05\x00")
@@ -61,8 +62,10 @@ class Proxy:
             if tuple(given) != self.login:
                 return
         kind = (await reader.readexactly(4))[3]
-        assert kind == 3, "an address that somebody looked up before"
-        host = (await reader.readexactly((await reader.readexactly(1))[0])).decode()
+        if kind == 3:
+            host = (await reader.readexactly((await reader.readexactly(1))[0])).decode()
+        else:
+            host = str(ipaddress.ip_address(await reader.readexactly(4 if kind == 1 else 16)))
         port = int.from_bytes(await reader.readexactly(2), "big")
         if self.mood == "refuse":
             writer.write(b"\x05\x02\x00\x01" + bytes(6))

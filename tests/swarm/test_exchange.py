@@ -221,3 +221,22 @@ def test_ten_percent_that_flood_at_twenty_times_the_rate_get_ten_percent_of_the_
         drawn.update(entry.name.author in loud_keys for entry in entries)
     assert sum(drawn.values()) > 700
     assert drawn[True] / sum(drawn.values()) <= 0.12
+
+
+def test_while_there_are_other_links_the_local_network_gives_what_it_may_and_no_more() -> None:
+    mesh, alice = Mesh(), Peer(1)
+    neighbours, afar = [Peer(n) for n in (2, 3, 4)], Peer(5)
+    for neighbour in neighbours:
+        wire = mesh.join(alice, neighbour)
+        wire.ends[0][1].lan = True
+    for peer in neighbours:
+        peer.share(mesh.now, 4)
+    mesh.settle()
+    alice.exchange.want([TASK], 8)
+    alone, _ = alice.exchange.draw(4, mesh.now, most_lan=2)
+    assert len(alone) == 4 and all(entry.path.lan for entry in alone)
+    mesh.join(alice, afar)
+    afar.share(mesh.now, 1)
+    mesh.settle()
+    drawn, _ = alice.exchange.draw(8, mesh.now, most_lan=2)
+    assert sorted(entry.path.lan for entry in drawn) == [False, True, True]
