@@ -197,7 +197,7 @@ def _checked(values: Mapping[str, object], where: str) -> Settings:
     for key, value in values.items():
         field = _field(key, where)
         if not _fits(value, field):
-            seen = shown(key, value) if isinstance(value, str) else value
+            seen = shown(key, str(value)) if field.info.secret else value
             raise SettingsError(f"{key} = {seen!r}{where} cannot be: it is {field.info.allowed}.")
     return msgspec.convert(dict(values), Settings)
 
