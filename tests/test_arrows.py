@@ -50,6 +50,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "numpy": ("engines",),
     "huggingface_hub": ("engines", "models"),
     "reasoning_gym": ("tasks.examiner",),
+    "zeroconf": ("swarm.lan",),
     "websockets": ("worker.channel", "swarm.network"),
     "tomlkit": ("core.settings_file",),
     "platformdirs": ("system",),

@@ -85,6 +85,7 @@ def _run(commands: Commands[Parser]) -> None:
     )
     run.add_argument("--listen", metavar="HOST:PORT", help="join, and take links here too")
     run.add_argument("--invite", metavar="LINK", help="join a private swarm by this link, sapo://join?..., and stay")
+    run.add_argument("--lan", action="store_true", help="join, and find nodes on the local network")
     run.add_argument("--treatment", metavar="NAME", help="how external groups are weighed: guarded, paper, ...")
     run.add_argument("--mix", metavar="I/J", help="own/external groups per step: 8/0, 6/2, 4/4, 2/6 or adaptive")
     run.add_argument("--model", metavar="ID", help="'starter', or a folder in transformers' layout")

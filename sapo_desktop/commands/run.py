@@ -59,18 +59,20 @@ def run_overrides(args: Namespace) -> dict[str, str]:
             values[key] = str(getattr(args, key))
     if args.peer:
         values["peers"] = ", ".join(args.peer)
+    if args.lan:
+        values["lan"] = "on"
     if args.invite:
         if args.peer:
             raise UsageError("--invite names whom to dial: leave out --peer, or add it with sapo-desktop peers add.")
         link = Invite.parse(args.invite)
         values |= dict(zip(INVITED, (link.swarm, link.admission, ", ".join(link.peers)), strict=True))
     if args.silo:
-        if outward := [f"--{name}" for name in ("peer", "listen", "invite", "share") if getattr(args, name)]:
+        if outward := [f"--{name}" for name in ("peer", "listen", "lan", "invite", "share") if getattr(args, name)]:
             raise UsageError(f"--silo means no network at all: leave out {', '.join(outward)}, or --silo.")
         if values.get("mix", "8/0") != "8/0":
             raise UsageError(f"--silo means no external groups: leave out --mix {values['mix']}, or --silo.")
         values["silo"] = "on"
-    elif args.peer or args.listen or args.invite or args.share:
+    elif args.peer or args.listen or args.lan or args.invite or args.share:
         values["silo"] = "off"
     for key, text in values.items():
         settings_file.parse_value(key, text)
@@ -86,7 +88,7 @@ async def _draw(view: View) -> None:
 
 def _not_default(values: Mapping[str, str]) -> dict[str, str]:
     return {
-        key: text
+        key: str(settings_file.shown(key, text))
         for key, text in values.items()
         if settings_file.parse_value(key, text) != settings_file.describe(key).default
     }

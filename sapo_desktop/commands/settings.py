@@ -98,13 +98,13 @@ def _show(context: Context, found: SettingsAre, keys: Sequence[str]) -> None:
         context.out.emit(
             "setting",
             key=key,
-            value=values[key],
+            value=settings_file.shown(key, values[key]),
             default=info.default,
             changed=key in found.changed,
             this_run_only=key in found.overridden,
         )
         origin = "this run" if key in found.overridden else "set" if key in found.changed else ""
-        rows.append([key, as_typed(values[key]), origin, info.description])
+        rows.append([key, as_typed(settings_file.shown(key, values[key])), origin, info.description])
     context.out.table(["setting", "value", "", "meaning"], rows)
 
 

@@ -115,6 +115,18 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     private_addresses: Annotated[
         bool, Meta(description="Take loopback and home addresses for as good as public ones: a swarm in one house.")
     ] = False
+    lan: Annotated[
+        bool, Meta(description="Find nodes on the local network, and show this one there where it listens.")
+    ] = False
+    proxy: Annotated[
+        str,
+        Meta(
+            max_length=1000,
+            description="Proxy for links to peers: http:// or socks5h://; empty: the environment's; off: none.",
+            extra={"secret": True},
+        ),
+    ] = ""
+    use_seed_list: Annotated[bool, Meta(description="Begin with the seed list of this release, in the swarm.")] = True
     label: Annotated[
         str,
         Meta(pattern=r"^[A-Za-z0-9._/-]{0,64}$", description="A name that stands beside shared answers; no secret."),

@@ -40,6 +40,8 @@ class SettingInfo(Record, frozen=True):
     allowed: str
     """In words: `a whole number from 2 to 64`."""
     default: bool | int | float | str
+    secret: bool = False
+    """Whether its value may hold a login."""
 
 
 class ReadSettings(Record, frozen=True):
@@ -112,6 +114,14 @@ def known_keys() -> list[str]:
     return list(_FIELDS)
 
 
+def shown(key: str, value: bool | int | float | str) -> bool | int | float | str:
+    """The value as it may be seen by others: without the login in an address that holds one."""
+    if not describe(key).secret or not isinstance(value, str) or "@" not in value:
+        return value
+    scheme, separator, _ = value.partition("://")
+    return f"{scheme if separator else ''}{separator}***@{value.rpartition('@')[2]}"
+
+
 def parse_value(key: str, text: str) -> bool | int | float | str:
     """The value that a person typed for a setting.
 
@@ -121,7 +131,9 @@ def parse_value(key: str, text: str) -> bool | int | float | str:
     field = _field(key)
     value = _typed(field.kind, text.strip())
     if value is None or not _fits(value, field):
-        raise SettingsError(f"{key} cannot be {text!r}: it is {field.info.allowed}. {field.info.description}")
+        raise SettingsError(
+            f"{key} cannot be {shown(key, text)!r}: it is {field.info.allowed}. {field.info.description}"
+        )
     return value
 
 
@@ -185,7 +197,8 @@ def _checked(values: Mapping[str, object], where: str) -> Settings:
     for key, value in values.items():
         field = _field(key, where)
         if not _fits(value, field):
-            raise SettingsError(f"{key} = {value!r}{where} cannot be: it is {field.info.allowed}.")
+            seen = shown(key, str(value)) if field.info.secret else value
+            raise SettingsError(f"{key} = {seen!r}{where} cannot be: it is {field.info.allowed}.")
     return msgspec.convert(dict(values), Settings)
 
 
@@ -252,7 +265,11 @@ def _field_of(field: inspect.Field, hint: Any) -> _Field:
     assert isinstance(field.type, inspect.Metadata), f"the setting {field.name} has no description"
     description = (field.type.extra_json_schema or {})["description"]
     info = SettingInfo(
-        key=field.name, description=description, allowed=_allowed(field.type.type), default=field.default
+        key=field.name,
+        description=description,
+        allowed=_allowed(field.type.type),
+        default=field.default,
+        secret=(field.type.extra or {}).get("secret", False),
     )
     return _Field(info=info, kind=field.type.type, hint=hint)
 

@@ -13,8 +13,12 @@ from urllib.parse import urlsplit
 
 from sapo_desktop.core.errors import UsageError
 
-_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
+_LABEL = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_HOST = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(\.{_LABEL})*")
 _KEY = re.compile(r"[0-9a-fA-F]{64}")
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_HOME = {"localhost", "local", "localdomain", "internal", "intranet", "lan", "home", "arpa", "onion"}
+"""Last labels of names that stand for no host on the public internet."""
 _FORM = "An address is written like wss://relay.example:8765#KEY (KEY: 64 hex digits, may be left out)"
 
 
@@ -61,10 +65,10 @@ class Address:
 
     @property
     def is_public(self) -> bool:
-        """Whether a stranger may name it: no private, loopback, link-local or reserved range. Names are looked up
-        and checked again when they are dialled."""
+        """Whether a stranger may name it: no private, loopback, link-local or reserved range, and no name of a host at
+        home. Names are looked up and checked again when they are dialled; a proxy looks them up by itself."""
         ip = ip_of(self.host)
-        return ip is None or (ip.is_global and not ip.is_multicast)
+        return _is_public_name(self.host) if ip is None else _is_global(ip)
 
 
 def ip_of(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
@@ -76,12 +80,34 @@ def ip_of(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     return getattr(ip, "ipv4_mapped", None) or ip
 
 
+def is_private(host: str) -> bool:
+    """Whether this is an IP address outside the public internet."""
+    ip = ip_of(host)
+    return ip is not None and not _is_global(ip)
+
+
 def part_of_internet(host: str) -> bytes:
     """The /24 of an IPv4 address, the /48 of an IPv6 one: what one party usually has whole."""
     ip = ip_of(host)
     if ip is None:
         return host.encode("utf-8", "surrogateescape")
     return bytes([ip.version]) + ip.packed[: 3 if ip.version == 4 else 6]
+
+
+def _is_global(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    if isinstance(ip, ipaddress.IPv6Address):
+        # A translator may carry what is sent to these to the IPv4 address inside.
+        inside = ip.sixtofour or (ipaddress.IPv4Address(ip.packed[12:]) if ip in _NAT64 else None)
+        if inside is not None and not _is_global(inside):
+            return False
+    return ip.is_global and not ip.is_multicast
+
+
+def _is_public_name(host: str) -> bool:
+    """Whether a name can be one of the public internet: a resolver may take `127.1` for an address, and `printer` or
+    `nas.local` are hosts at home."""
+    labels = host.lower().split(".")
+    return len(labels) > 1 and not labels[-1].startswith(tuple("0123456789")) and labels[-1] not in _HOME
 
 
 def _is_host(host: str) -> bool:

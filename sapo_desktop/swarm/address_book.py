@@ -70,10 +70,24 @@ class AddressBook:
         return len(self._known)
 
     def add(self, address: Address, source: Source, unix_time: float) -> None:
-        """Take in an address that a person or the local network gave."""
+        """Take in an address that a person, the seed list or the local network gave; our own is left out."""
         before = self._known.get(str(address))
-        if before is None or before.source == "peer":
+        if address.key != self._own_key and (before is None or before.source == "peer"):
             self._known[str(address)] = Known(address, source, unix_time)
+
+    def leave_lan(self, address: Address) -> None:
+        """Forget an address that is gone from the local network; what came from elsewhere stays."""
+        if self.is_on_lan(address):
+            del self._known[str(address)]
+
+    def is_on_lan(self, address: Address) -> bool:
+        """Whether nothing but the local network told of this address."""
+        one = self._known.get(str(address))
+        return one is not None and one.source == "lan"
+
+    def on_lan(self) -> list[Address]:
+        """The addresses found on the local network."""
+        return [one.address for one in self._known.values() if one.source == "lan"]
 
     def add_record(self, record: Opened[PeerBody], unix_time: float) -> None:
         """Take in a signed record from a peer.
@@ -104,15 +118,18 @@ class AddressBook:
             name: one for name, one in self._known.items() if one.source != "peer" or unix_time - one.heard <= LIFETIME
         }
 
-    def next_to_dial(self, linked: Collection[Address], unix_time: float, rng: Random) -> Address | None:
+    def next_to_dial(
+        self, linked: Collection[Address], unix_time: float, rng: Random, *, lan: bool = True
+    ) -> Address | None:
         """An address worth a try: the typed ones first, then those reached before, then any; of every part of the
-        internet only one at a time. None where nothing is due."""
+        internet only one at a time. None where nothing is due. `lan`: whether it may be on the local network."""
         taken = {_neighbourhood(address.host) for address in linked}
         busy = {str(address) for address in linked}
         due = [
             one
             for name, one in self._known.items()
             if name not in busy
+            and (lan or one.source != "lan")
             and unix_time >= one.tried + _wait(one.failures)
             and (
                 one.source in ("typed", "lan")
@@ -163,8 +180,9 @@ class AddressBook:
         return rng.sample(sorted(reached), min(limits.MAX_RECORDS, len(reached)))
 
     def anchors(self) -> list[Anchor]:
-        """The latest reached addresses, to begin with after a restart."""
-        held = sorted((one for one in self._known.values() if one.reached), key=lambda one: -(one.reached or 0))
+        """The latest reached addresses, to begin with after a restart; on the local network they will be others."""
+        reached = (one for one in self._known.values() if one.reached and one.source != "lan")
+        held = sorted(reached, key=lambda one: -(one.reached or 0))
         return [Anchor(address=str(one.address), reached=one.reached or 0.0) for one in held[:_MOST_ANCHORS]]
 
     def restore(self, anchors: Iterable[Anchor]) -> None:

@@ -3,7 +3,8 @@
 Each pick goes down the path, uniformly at every step: link -> origin relay -> tag -> identity -> group (the newest slot
 first). So a source gains nothing by sending more: a hundred times the groups are the same one identity, a thousand
 identities the same one tag. Two shares are capped while others have enough: no link gives more than half, and
-identities younger than a day together no more than a quarter.
+identities younger than a day together no more than a quarter. What came over the local network has a cap that holds
+even where the draw stays short: there, one neighbour can be every peer.
 """
 
 from __future__ import annotations
@@ -30,11 +31,17 @@ class Drawn:
 
 
 def draw(
-    entries: Iterable[Entry], n: int, tasks: Collection[bytes], is_new: Callable[[bytes], bool], rng: Random
+    entries: Iterable[Entry],
+    n: int,
+    tasks: Collection[bytes],
+    is_new: Callable[[bytes], bool],
+    rng: Random,
+    *,
+    most_lan: int | None = None,
 ) -> Drawn:
-    """Up to `n` entries of these tasks.
+    """Up to `n` entries of these tasks, at most `most_lan` of them from the local network.
 
-    Caps give way only where the rest of the pool cannot fill the draw, the newcomers' before the links'.
+    The other caps give way where the rest of the pool cannot fill the draw, the newcomers' before the links'.
     """
     left = {entry.name: entry for entry in entries if entry.name.task in tasks}
     links = {entry.path.link for entry in left.values()}
@@ -42,16 +49,18 @@ def draw(
     of_link = n if len(links) <= 1 else max(1, int(n * LINK_SHARE))
     of_new = max(1, int(n * NEW_SHARE))
     drawn: list[Entry] = []
-    for caps in (_Caps(of_link, of_new), _Caps(of_link, n), _Caps(n, n)):
+    of_lan = n if most_lan is None else max(0, most_lan)
+    for caps in (_Caps(of_link, of_new, of_lan), _Caps(of_link, n, of_lan), _Caps(n, n, of_lan)):
         _fill(drawn, left, n, caps, new, rng)
     return Drawn([entry.name for entry in drawn], one_source=len(links) == 1)
 
 
 class _Caps(NamedTuple):
-    """Most groups of one link, and of all newcomers together."""
+    """Most groups of one link, of all newcomers together, and of all links on the local network together."""
 
     of_link: int
     of_new: int
+    of_lan: int
 
 
 def _fill(drawn: list[Entry], left: dict[Name, Entry], n: int, caps: _Caps, new: set[bytes], rng: Random) -> None:
@@ -59,10 +68,13 @@ def _fill(drawn: list[Entry], left: dict[Name, Entry], n: int, caps: _Caps, new:
     while len(drawn) < n:
         from_link = Counter(entry.path.link for entry in drawn)
         newcomers = sum(entry.name.author in new for entry in drawn)
+        neighbours = sum(entry.path.lan for entry in drawn)
         tree = _Tree(
             entry
             for entry in left.values()
-            if from_link[entry.path.link] < caps.of_link and (newcomers < caps.of_new or entry.name.author not in new)
+            if from_link[entry.path.link] < caps.of_link
+            and (newcomers < caps.of_new or entry.name.author not in new)
+            and (neighbours < caps.of_lan or not entry.path.lan)
         )
         if not tree.branches:
             return
@@ -73,7 +85,12 @@ def _fill(drawn: list[Entry], left: dict[Name, Entry], n: int, caps: _Caps, new:
             drawn.append(entry)
             from_link[entry.path.link] += 1
             newcomers += entry.name.author in new
-            if from_link[entry.path.link] >= caps.of_link or newcomers >= caps.of_new:
+            neighbours += entry.path.lan
+            if (
+                from_link[entry.path.link] >= caps.of_link
+                or newcomers >= caps.of_new
+                or (entry.path.lan and neighbours >= caps.of_lan)
+            ):
                 break
 
 
@@ -84,7 +101,7 @@ class _Tree:
         self.branches: dict[Any, Any] = {}
         for entry in entries:
             branch = self.branches
-            for step in (*entry.path, entry.name.author):
+            for step in (entry.path.link, entry.path.relay, entry.path.tag, entry.name.author):
                 branch = branch.setdefault(step, {})
             branch.setdefault(entry.name.slot, []).append(entry)
 

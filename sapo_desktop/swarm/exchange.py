@@ -71,6 +71,8 @@ class Link:
     goodbye: events.Closed | None = None
     dialled: Address | None = None
     """What we dialled; None where the peer did."""
+    lan: bool = False
+    """Whether one found the other on the local network."""
     opened: float = 0.0
     """Monotonic seconds."""
     traffic: Traffic = field(default_factory=lambda: Traffic())
@@ -143,9 +145,9 @@ class Exchange:
 
     # -- links -------------------------------------------------------------------------------------------------
 
-    def attach(self, session: Session, tag: bytes, dialled: Address | None = None) -> Link:
+    def attach(self, session: Session, tag: bytes, dialled: Address | None = None, *, lan: bool = False) -> Link:
         """A connection was made; its session is still to shake hands."""
-        link = Link(session, tag, dialled=dialled)
+        link = Link(session, tag, dialled=dialled, lan=lan)
         self.links.append(link)
         return link
 
@@ -191,11 +193,21 @@ class Exchange:
         self._interest = tuple(sorted(tasks))
         self._appetite = groups
 
-    def draw(self, n: int, now: Now) -> tuple[list[Entry], bool]:
-        """Take up to `n` groups out of the pool, and whether all of them came by the only link there is."""
+    def draw(self, n: int, now: Now, *, most_lan: int | None = None) -> tuple[list[Entry], bool]:
+        """Take up to `n` groups out of the pool, and whether all of them came by the only link there is.
+
+        Args:
+            most_lan: of these, groups that came over the local network, while there are other links.
+        """
         self.pool.expire(now.monotonic)
+        elsewhere = any(link.session.is_open and not link.lan for link in self.links)
         drawn: Drawn = draw(
-            self.pool, n, set(self._interest), lambda key: self.standing.is_new(key, now.unix), self._rng
+            self.pool,
+            n,
+            set(self._interest),
+            lambda key: self.standing.is_new(key, now.unix),
+            self._rng,
+            most_lan=most_lan if elsewhere else None,
         )
         return self.pool.take(drawn.names), drawn.one_source
 
@@ -278,7 +290,7 @@ class Exchange:
 
     def _keep(self, link: Link, opened: Opened[GroupBody], group: m.Sourced, now: Now, *, published: bool) -> None:
         relay, tag = (link.key, link.tag) if published or not group.relay else (group.relay, group.tag)
-        path = Path(link.key, relay, tag)
+        path = Path(link.key, relay, tag, link.lan)
         self.pool.add(opened, path, now.monotonic)
         link.traffic.groups_in += 1
         if published:

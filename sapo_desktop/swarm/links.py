@@ -147,11 +147,29 @@ class Links:
             if name not in self._named:
                 self._named[name] = self._network.dial(address)
 
+    def seed(self, addresses: Sequence[Address]) -> None:
+        """Take in the addresses of a seed list."""
+        for address in addresses:
+            self._book.add(address, "seed", time.time())
+
+    def found_on_lan(self, address: Address) -> None:
+        """Take in an address that the local network told of."""
+        self._book.add(address, "lan", time.time())
+
+    def lost_on_lan(self, address: Address) -> None:
+        """An address is gone from the local network, and whose it was says nothing of whose it will be."""
+        self._book.leave_lan(address)
+        self._network.lan_pins.pop(address.url, None)
+
     def heard(self, link: Link, event: events.Event) -> None:
         """Take in what the exchange has no use for."""
         at = now()
         match event:
             case events.Opened():
+                if link.lan:
+                    self._drop_second(link.key)
+                if link.lan and link.dialled is not None:
+                    self._network.lan_pins[link.dialled.url] = link.key
                 if link.dialled is not None:
                     self._book.tried(link.dialled, at.unix, reached=True)
                 if len(self._book) < ENOUGH_ADDRESSES:
@@ -198,7 +216,10 @@ class Links:
     def _dial_found(self, at: Now) -> None:
         if len(self._found) >= self._found_links:
             return
-        address = self._book.next_to_dial(self._busy(), at.unix, self._rng)
+        # The local network has half of the places: there, one neighbour can be every node that is found.
+        neighbours = sum(self._book.is_on_lan(address) for address in self._found)
+        lan = neighbours < max(1, self._found_links // 2)
+        address = self._book.next_to_dial(self._busy(), at.unix, self._rng, lan=lan)
         if address is None or str(address) in self._named:
             return
         if address.key in {link.key for link in self._network.exchange.links}:
@@ -209,7 +230,11 @@ class Links:
     async def _hold(self, address: Address) -> None:
         """One link to a peer that was found, until it ends."""
         try:
-            link = await self._network.link(address, named_by_stranger=self._book.is_strangers(address))
+            link = await self._network.link(
+                address,
+                named_by_stranger=self._book.is_strangers(address),
+                on_lan=self._book.is_on_lan(address),
+            )
             if link is None or not link.key:
                 self._book.tried(address, time.time(), reached=False)
         finally:
@@ -236,8 +261,21 @@ class Links:
             self._found.pop(address, None)
 
     def _busy(self) -> Collection[Address]:
-        linked = [link.dialled for link in self._network.exchange.links if link.dialled is not None]
-        return {*linked, *self._found}
+        links = self._network.exchange.links
+        keys = {link.key for link in links if link.session.is_open}
+        # No key stands in an address of the local network: that its node is linked already shows by the pin.
+        neighbours = [one for one in self._book.on_lan() if self._network.lan_pins.get(one.url) in keys]
+        return {*(link.dialled for link in links if link.dialled is not None), *self._found, *neighbours}
+
+    def _drop_second(self, key: bytes) -> None:
+        """Say goodbye on a link over the local network to a node that we are linked to already. Where both found each
+        other and each dialled, the one with the lower key keeps its link."""
+        links = [link for link in self._network.exchange.links if link.key == key]
+        for link in links:
+            others = [other for other in links if other is not link and other.session.is_open]
+            is_second = any(other.dialled is not None or key < self._network.key for other in others)
+            if link.lan and link.dialled is not None and is_second:
+                link.goodbye = link.session.close("linked already")
 
     def _take_in(self, link: Link, record: bytes, at: Now) -> None:
         try:

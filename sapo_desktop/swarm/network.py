@@ -28,12 +28,14 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidProxy, InvalidURI
 from websockets.http11 import Request, Response
 
+from sapo_desktop.core.errors import UsageError
 from sapo_desktop.swarm import limits
-from sapo_desktop.swarm.address import Address, part_of_internet
+from sapo_desktop.swarm.address import Address, is_private, part_of_internet
 from sapo_desktop.swarm.events import Event, Opened
 from sapo_desktop.swarm.exchange import Exchange, Link, Now
 from sapo_desktop.swarm.handshake import NO_TLS
 from sapo_desktop.swarm.messages import SUBPROTOCOL
+from sapo_desktop.swarm.proxies import proxy_for
 from sapo_desktop.swarm.refusals import Reason
 from sapo_desktop.swarm.session import Me, Session
 
@@ -47,7 +49,16 @@ _FIRST_DELAY, _LONGEST_DELAY = 1.0, 300.0
 _LASTING = 60.0
 """A link that held this long starts the waiting times anew."""
 _PARTING_SECONDS = 1.0
-_NO_LINK = (OSError, InvalidHandshake, InvalidProxy, InvalidURI, ConnectionClosed, ssl.SSLError, TimeoutError)
+_NO_LINK = (
+    OSError,
+    InvalidHandshake,
+    InvalidProxy,
+    InvalidURI,
+    ConnectionClosed,
+    ssl.SSLError,
+    TimeoutError,
+    UsageError,  # the environment's proxy became one that cannot be used
+)
 
 Heard = Callable[[Link, Event], None]
 """Told of what the exchange has no use for: Opened, Closed, addresses, statistics, catalogues."""
@@ -59,23 +70,36 @@ class Network:
     Args:
         heard: called with each event that is not about groups.
         most_links: more are turned away with a word.
+        proxy: what links are dialled through, as the setting of that name says it (proxies.py).
     """
 
-    def __init__(self, exchange: Exchange, me: Me, heard: Heard | None = None, *, most_links: int = 2000) -> None:
+    def __init__(
+        self, exchange: Exchange, me: Me, heard: Heard | None = None, *, most_links: int = 2000, proxy: str = ""
+    ) -> None:
         self.exchange = exchange
         self._me = me
         self.heard: Heard = heard or _nobody_listens
         self._most_links = most_links
+        self._proxy = proxy
         self._wires: dict[Link, _Wire] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: Server | None = None
         self._certificate = NO_TLS
         self.pins: dict[str, bytes] = {}
         """Keys proven first by peers whose address names none, by URL."""
+        self.lan_pins: dict[str, bytes] = {}
+        """The same of peers on the local network, where an address is somebody else's tomorrow: never kept on disk."""
+        self.lan_is_open = False
+        """Whether this node shows itself on the local network: who dials it from a private address is of there."""
         self._tag_secret = secrets.token_bytes(32)
         self._keep(self._tick())
 
     # -- what is asked of it ---------------------------------------------------------------------------------
+
+    @property
+    def key(self) -> bytes:
+        """Our own."""
+        return self._me.signer.key
 
     async def listen(
         self, host: str, port: int, *, tls: ssl.SSLContext | None = None, certificate: bytes = NO_TLS
@@ -102,15 +126,22 @@ class Network:
         """Keep a link to this address, for ever; cancel the task to give it up."""
         return self._keep(self._keep_link(address))
 
-    async def link(self, address: Address, *, named_by_stranger: bool = False, only_greet: bool = False) -> Link | None:
+    async def link(
+        self, address: Address, *, named_by_stranger: bool = False, on_lan: bool = False, only_greet: bool = False
+    ) -> Link | None:
         """One link from dialling to its end; None where there was no connection. Its `key` says whether it opened.
 
         Args:
             named_by_stranger: dial nothing but hosts on the public internet, whatever their names stand for.
+            on_lan: the address was found on the local network: dialled without a proxy, and whatever certificate is
+                shown is taken. The handshake signs the certificate's hash, so the key that is proven is the key of
+                whoever holds that certificate; whether it is one that we want is known only then.
             only_greet: say goodbye once the peer has proven its key.
         """
         try:
-            return await self._dial_once(address, named_by_stranger=named_by_stranger, only_greet=only_greet)
+            if on_lan:
+                return await self._dial_neighbour(address, only_greet=only_greet)
+            return await self._dial_out(address, named_by_stranger=named_by_stranger, only_greet=only_greet)
         except _NO_LINK as error:
             log.info("A peer could not be reached: %s", type(error).__name__)
             return None
@@ -154,18 +185,31 @@ class Network:
             await asyncio.sleep(max(wait, SystemRandom().uniform(0, delay)))
             delay = min(_LONGEST_DELAY, 2 * delay)
 
-    async def _dial_once(self, address: Address, *, named_by_stranger: bool = False, only_greet: bool = False) -> Link:
-        options = _options()
-        if named_by_stranger:
-            options["host"] = await _public_host(address)
-            options["port"] = address.port
-        async with connect(address.url, ssl=_client_tls(address), user_agent_header=None, **options) as connection:
+    async def _dial_out(self, address: Address, *, named_by_stranger: bool, only_greet: bool) -> Link:
+        proxy = proxy_for(self._proxy, address)
+        where: dict[str, Any] = {}
+        if named_by_stranger and not address.is_public:
+            raise OSError("a stranger's address leads to a private network")
+        # Through a proxy a name is the proxy's to look up: asking here would tell our resolver whom we dial.
+        if named_by_stranger and proxy is None:
+            where = {"host": await _public_host(address), "port": address.port}
+        tls = _client_tls(address, any_certificate=address.key is not None)
+        async with _dialling(address, tls, proxy, **where) as connection:
             key = address.key or self.pins.get(address.url)
             session = self._session("client", _peer_certificate(connection), key)
-            link = await self._converse(connection, session, dialled=address, only_greet=only_greet)
+            # Behind a proxy all peers would seem to be in the proxy's part of the internet.
+            tag = self._tag(address.host if proxy else _remote_host(connection))
+            link = await self._converse(connection, session, tag, dialled=address, only_greet=only_greet)
         if link.key and address.key is None:
             self.pins.setdefault(address.url, link.key)
         return link
+
+    async def _dial_neighbour(self, address: Address, *, only_greet: bool) -> Link:
+        async with _dialling(address, _client_tls(address, any_certificate=True), None) as connection:
+            key = address.key or self.lan_pins.get(address.url)
+            session = self._session("client", _peer_certificate(connection), key)
+            tag = self._tag(_remote_host(connection))
+            return await self._converse(connection, session, tag, dialled=address, lan=True, only_greet=only_greet)
 
     async def _welcome(self, connection: ServerConnection) -> None:
         session = self._session("server", self._certificate, None)
@@ -173,7 +217,9 @@ class Network:
             session.close("no room for another link", retry_after=60)
         elif sum(not link.session.is_open for link in self._wires) >= MOST_UNPROVEN:
             session.close("busy", retry_after=10)
-        await self._converse(connection, session)
+        host = _remote_host(connection)
+        lan = self.lan_is_open and is_private(host)
+        await self._converse(connection, session, self._tag(host), lan=lan)
 
     def _session(self, role: str, certificate: bytes, key: bytes | None) -> Session:
         return Session(
@@ -187,10 +233,17 @@ class Network:
         )
 
     async def _converse(
-        self, connection: Connection, session: Session, *, dialled: Address | None = None, only_greet: bool = False
+        self,
+        connection: Connection,
+        session: Session,
+        tag: bytes,
+        *,
+        dialled: Address | None = None,
+        lan: bool = False,
+        only_greet: bool = False,
     ) -> Link:
         """Read until either side ends the link; then say what is left to say."""
-        link = self.exchange.attach(session, self._tag(connection), dialled)
+        link = self.exchange.attach(session, tag, dialled, lan=lan)
         wire = self._wires[link] = _Wire(connection, session)
         writer = asyncio.create_task(wire.write())
         try:
@@ -241,9 +294,8 @@ class Network:
                 if link.session.is_closed:
                     wire.end_soon()
 
-    def _tag(self, connection: Connection) -> bytes:
+    def _tag(self, host: str) -> bytes:
         """Our name of the day for the part of the internet that the peer is in."""
-        host = connection.remote_address[0] if connection.remote_address else ""
         day = int(time.time() // 86400).to_bytes(4, "big")
         return hmac.digest(self._tag_secret, day + part_of_internet(host), "sha256")[:8]
 
@@ -331,15 +383,30 @@ def _refuse_browsers(connection: ServerConnection, request: Request) -> Response
     return None
 
 
-def _client_tls(address: Address) -> ssl.SSLContext | None:
-    """With a key in the address the key is what is checked, over the certificate's hash (handshake.py)."""
+class _Dialling(connect):
+    """A dial that ends where it was aimed: a redirect could lead to any host of our own network."""
+
+    def process_redirect(self, exc: Exception) -> Exception | str:
+        return exc
+
+
+def _dialling(address: Address, tls: ssl.SSLContext | None, proxy: str | None, **where: Any) -> _Dialling:
+    return _Dialling(address.url, ssl=tls, proxy=proxy, user_agent_header=None, **where, **_options())
+
+
+def _client_tls(address: Address, *, any_certificate: bool) -> ssl.SSLContext | None:
+    """`any_certificate`: what is checked is the key, over the certificate's hash (handshake.py)."""
     if not address.tls:
         return None
     context = ssl.create_default_context()
-    if address.key is not None:
+    if any_certificate:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     return context
+
+
+def _remote_host(connection: Connection) -> str:
+    return str(connection.remote_address[0]) if connection.remote_address else ""
 
 
 async def _public_host(address: Address) -> str:

@@ -34,6 +34,8 @@ class Path(NamedTuple):
     relay: bytes
     """Key of the relay that first took it from its author; the link's own key where it came straight."""
     tag: bytes
+    lan: bool = False
+    """Whether the link is one on the local network."""
 
 
 @dataclass(frozen=True, order=True)

@@ -46,7 +46,8 @@ class Identified:
 
     `ids`: task id by local key, of every task in the catalogue. `folder`: private, for certificate, index book and
     what is remembered of peers. `book_secret`: 32 bytes that no peer knows. `members`: of a private swarm, with the
-    `admission` of this identity's key; None: the public swarm.
+    `admission` of this identity's key; None: the public swarm. `proxy`: as the setting
+    says it.
     """
 
     seed: bytes
@@ -57,6 +58,7 @@ class Identified:
     private_addresses: bool = False
     members: Members | None = None
     admission: bytes = b""
+    proxy: str = ""
 
     @property
     def network(self) -> bytes:
@@ -141,7 +143,7 @@ def link_up(identified: Identified, *, most_links: int = LEAF_LINKS, found_links
         members=identified.members,
     )
     book = AddressBook(signer.key, identified.book_secret, private_allowed=identified.private_addresses)
-    network = Network(exchange, me, most_links=most_links)
+    network = Network(exchange, me, most_links=most_links, proxy=identified.proxy)
     links = Links(
         network,
         book,

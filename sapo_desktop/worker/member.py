@@ -34,6 +34,8 @@ _TRIES = 20
 """Indices tried for one question before its task is taken for a mistake in the catalogue."""
 _DRAWS = 3
 """Draws for one round: what is drawn may turn out unfit."""
+LAN_SHARE = 0.5
+"""Of the groups that a round draws, what may have come over the local network while there are other links."""
 _STOCK = 8
 """Groups wanted in the pool for each one that a round draws."""
 
@@ -163,7 +165,8 @@ class Member:
             missing = groups - len(drawn)
             if missing <= 0 or self._has_left:
                 break
-            entries, self.one_source = self._outlet.exchange.draw(missing, _now())
+            most_lan = max(1, int(groups * LAN_SHARE)) - sum(foreign.entry.path.lan for foreign in drawn)
+            entries, self.one_source = self._outlet.exchange.draw(missing, _now(), most_lan=most_lan)
             if not entries:
                 break
             taken = await self._intake.take(entries, answers, strict=strict)

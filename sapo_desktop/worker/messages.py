@@ -245,6 +245,11 @@ class Ok(Message, frozen=True):
 
 SwarmState = Literal["silo", "joining", "failed", "alone", "linked"]
 DRAWS_ONLY = "It draws others' answers and shares none of its own: that needs your consent (run --share)."
+SHOWN_ON_LAN = "This node shows itself on the local network, under a name of the moment, and looks for others there."
+LOOKS_ON_LAN = (
+    "This node looks for others on the local network. It is not shown there itself: for that it listens at an IPv4 "
+    "address of this network (--listen 0.0.0.0:8765)."
+)
 SESSION_IDENTITY = (
     "This computer has no keyring that keeps secrets: the identity lasts until this node ends. To keep it: "
     "sapo-desktop identity protect"

@@ -24,6 +24,7 @@ import sapo_desktop
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.resources import resource
+from sapo_desktop.swarm.proxies import check_environment
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.system import identity
 from sapo_desktop.system.folders import DataFolder
@@ -163,6 +164,7 @@ class Relay:
             members=members,
             admission=bytes.fromhex(options.admission) if members else b"",
         )
+        check_environment()
         linked = link_up(identified, most_links=SESSIONS, found_links=0)
         try:
             address = await listen_at(linked, options.listen, options.tls, self._folder.control)

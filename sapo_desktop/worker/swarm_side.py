@@ -19,22 +19,26 @@ from pathlib import Path
 from typing import Literal
 
 from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.swarm.address import Address
+from sapo_desktop.swarm.address import Address, is_private
 from sapo_desktop.swarm.certificate import self_signed
 from sapo_desktop.swarm.events import Event, SameKey
 from sapo_desktop.swarm.exchange import Link
 from sapo_desktop.swarm.links import Announcement
+from sapo_desktop.swarm.proxies import check_environment, check_proxy
 from sapo_desktop.swarm.same_key import seen_elsewhere
+from sapo_desktop.swarm.seeds import read_seeds
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.system import identity
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.interfaces import home_addresses
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.examiner import Examiner, KeptIds
 from sapo_desktop.worker.foreign import Encoder
 from sapo_desktop.worker.hosting import Host
-from sapo_desktop.worker.joining import Joined, Joining, Linked, join
+from sapo_desktop.worker.joining import PUBLIC_SWARM, Joined, Joining, Linked, join
 from sapo_desktop.worker.member import Member
 from sapo_desktop.worker.private_swarm import announced, members_of
 from sapo_desktop.worker.swarm_view import linked_info
@@ -212,10 +216,14 @@ class SwarmSide:
             self._apply(joined, settings)
             self._entered(joined.member)
             self._say("info", "Joined the swarm." + ("" if settings.share else f" {m.DRAWS_ONLY}"))
+            if settings.lan:
+                await self._open_lan(joined, settings, stack)
             await asyncio.gather(joined.links.run(), self._tell_changes())
 
     async def _enter(self, settings: Settings, stack: contextlib.AsyncExitStack) -> Joined:
         around = self._around
+        if check_proxy(settings.proxy) == "":
+            check_environment()
         who = await self.identify()
         members = members_of(settings.swarm, settings.admission, Signer(who.seed).key, time.time())
         host = await Host.start(
@@ -237,6 +245,7 @@ class SwarmSide:
             instance=around.instance,
             label=settings.label,
             lengths=around.lengths,
+            proxy=settings.proxy,
         )
         joined = join(joining, around.own, foreign, around.encoder)
         joined.network.heard = functools.partial(self._heard, joined)
@@ -245,6 +254,7 @@ class SwarmSide:
         if settings.listen:
             self._address = str(await listen_at(joined, settings.listen, None, around.folder.control))
             self._say("info", f"Listening. Others reach this node at {self._address}")
+        begin_with_seeds(joined, settings, resource("seeds.txt"))
         return joined
 
     def _heard(self, joined: Joined, link: Link, event: Event) -> None:
@@ -253,6 +263,24 @@ class SwarmSide:
         if isinstance(event, SameKey) and not self._said_used_twice and seen_elsewhere(joined.network.exchange.links):
             self._said_used_twice = True
             self._say("warning", m.USED_TWICE)
+
+    async def _open_lan(self, joined: Joined, settings: Settings, stack: contextlib.AsyncExitStack) -> None:
+        """Look for nodes on the local network until the stack ends; where that cannot be, the swarm goes on without."""
+        from sapo_desktop.swarm.lan import Lan  # loading zeroconf takes half a second, and few ask for it
+
+        at, port = place_on_lan(settings.listen, Address.parse(self._address).port if self._address else 0)
+        if not at:
+            self._say("warning", "This computer is on no local network: no nodes are looked for there.")
+            return
+        lan = Lan(at, port, joined.links.found_on_lan, joined.links.lost_on_lan)
+        stack.push_async_callback(lan.stop)
+        try:
+            await lan.start()
+        except OSError as error:
+            self._say("warning", f"No nodes are looked for on the local network: {error}.")
+            return
+        joined.network.lan_is_open = True
+        self._say("info", m.LOOKS_ON_LAN if port is None else m.SHOWN_ON_LAN)
 
     def _apply(self, joined: Joined, settings: Settings) -> None:
         """What takes effect without joining anew."""
@@ -345,6 +373,23 @@ def host_and_port(where: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
+def begin_with_seeds(linked: Linked, settings: Settings, path: Path) -> None:
+    """Take in the seed list of the public swarm, where the settings let it; another swarm has no seeds of ours."""
+    if settings.use_seed_list and linked.network_id == PUBLIC_SWARM:
+        linked.links.seed(read_seeds(path))
+
+
+def place_on_lan(listen: str, port: int) -> tuple[list[str], int | None]:
+    """Own IPv4 addresses where nodes of the local network are looked for, and the port at which this one takes links
+    at all of them; no port where it listens at none. `port`: the one it has, where `listen` leaves it to the system."""
+    host = host_and_port(listen)[0] if listen else ""
+    if host == "0.0.0.0":
+        return home_addresses(), port
+    if is_private(host) and ":" not in host:
+        return [host], port
+    return home_addresses(), None
+
+
 def addresses(text: str) -> list[Address]:
     """The addresses of a comma-separated list. Raises UsageError."""
     return [Address.parse(word) for word in text.replace(",", " ").split()]
@@ -362,6 +407,7 @@ def check(settings: Settings) -> None:
         host_and_port(settings.listen)
     if settings.announce:
         Address.parse(settings.announce)
+    check_proxy(settings.proxy)
     keys_of(settings.blocked)
 
 
@@ -388,7 +434,10 @@ def block(linked: Linked, blocked: str) -> None:
 
 def _rejoins(before: Settings | None, now: Settings) -> bool:
     """Whether the change is one that a member cannot take over as it is."""
-    keys = ("silo", "listen", "private_addresses", "label", "swarm", "admission")
+    keys = (
+        *("silo", "listen", "private_addresses", "label", "swarm", "admission"),
+        *("lan", "proxy", "use_seed_list"),
+    )
     return before is None or any(getattr(before, key) != getattr(now, key) for key in keys)
 
 

@@ -253,6 +253,15 @@ def test_settings_are_shown_set_and_reset(run: Words, door: FakeDoor) -> None:
     assert "max_tokens" in run.stdout
 
 
+def test_the_login_of_a_proxy_stays_in_the_file(run: Words, door: FakeDoor) -> None:
+    assert run("settings", "set", "proxy", "http://user:s3cret@proxy.example:3128") == 0
+    assert door.node.settings.proxy == "http://user:s3cret@proxy.example:3128"
+    for words in (("settings",), ("settings", "get", "proxy", "--json"), ("status",), ("doctor",)):
+        assert run(*words) == 0
+        assert "s3cret" not in run.stdout + run.stderr
+        assert ("***@proxy.example:3128" in run.stdout) == (words[0] == "settings")
+
+
 def test_without_a_node_settings_are_a_file_and_no_node_is_started(run: Words, door: FakeDoor, tmp_path: Path) -> None:
     door.there = False
     assert run("settings", "set", "model=/no/such/folder", "seed=7") == 0

@@ -116,6 +116,19 @@ def test_an_invite_is_followed_before_anybody_is_dialled(tmp_path: Path, capsys:
     assert "goes to the private swarm" in capsys.readouterr().err
 
 
+def test_the_local_network_is_joining_too_and_a_login_is_not_repeated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    door = FakeDoor()
+    proxy = "socks5h://user:s3cret@proxy.example:1080"
+    assert run(tmp_path, door, "--rounds", "1", "--lan", "--set", f"proxy={proxy}") == 0
+    assert door.overrides == {"silo": "off", "lan": "on", "proxy": proxy}
+    told = capsys.readouterr()
+    assert "s3cret" not in told.out + told.err
+    assert run(tmp_path, FakeDoor(), "--silo", "--lan") == 2
+    assert "--lan" in capsys.readouterr().err
+
+
 def test_a_node_at_work_is_watched_not_told(tmp_path: Path) -> None:
     node = FakeNode(state="working", rounds=[scripted_round(1)])
     door = FakeDoor(node=node, there=True)

@@ -15,7 +15,17 @@ from hypothesis import strategies as st
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SettingsError
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.core.settings_file import apply, changed_keys, describe, known_keys, parse_value, read, reset, write
+from sapo_desktop.core.settings_file import (
+    apply,
+    changed_keys,
+    describe,
+    known_keys,
+    parse_value,
+    read,
+    reset,
+    shown,
+    write,
+)
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=80).filter(lambda t: t.isprintable() and t == t.strip())
 SETTINGS = st.builds(
@@ -111,6 +121,31 @@ def test_a_value_out_of_range_is_refused(path: Path, line: str) -> None:
     path.write_text(line)
     with pytest.raises(SettingsError, match="cannot be: it is"):
         read(path, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "seen"),
+    [
+        ("http://user:s3cret@proxy.example:3128", "http://***@proxy.example:3128"),
+        ("user:s3@cret@proxy.example:3128", "***@proxy.example:3128"),
+        ("socks5h://127.0.0.1:9050", "socks5h://127.0.0.1:9050"),
+        ("off", "off"),
+    ],
+)
+def test_the_login_of_a_proxy_is_not_shown(value: str, seen: str) -> None:
+    assert shown("proxy", value) == seen
+    assert shown("label", value) == value
+
+
+@pytest.mark.parametrize("value", [f"'http://u:s3cret@h:1{1000 * '/'}'", "['http://u:s3cret@h:1']", '"u:s3cret@h\\n"'])
+def test_nor_where_it_is_refused(path: Path, value: str) -> None:
+    path.write_text(f"proxy = {value}")
+    with pytest.raises(SettingsError, match="cannot be: it is") as refused:
+        read(path, 0.0)
+    assert "s3cret" not in str(refused.value)
+    with pytest.raises(SettingsError, match="cannot be") as refused:
+        parse_value("proxy", "http://u:s3cret@h:1" + 1000 * "/")
+    assert "s3cret" not in str(refused.value)
 
 
 def test_a_whole_number_will_do_for_a_number(path: Path) -> None:

@@ -17,6 +17,7 @@ KEY = "ab" * 32
         (f"wss://relay.example:8765/#{KEY}", Address("relay.example", 8765, True, bytes.fromhex(KEY))),
         (" ws://127.0.0.1:1 ", Address("127.0.0.1", 1, False)),
         ("wss://[2001:db8::1]:443", Address("2001:db8::1", 443)),
+        (f"wss://[::1]:8765#{KEY}", Address("::1", 8765, True, bytes.fromhex(KEY))),
     ],
 )
 def test_addresses_are_read_and_written(text: str, address: Address) -> None:
@@ -35,6 +36,9 @@ def test_addresses_are_read_and_written(text: str, address: Address) -> None:
         ("wss://relay.example:1/path", "is written like"),
         ("wss://rel ay:1", "is no host"),
         ("wss://-x:1", "is no host"),
+        ("wss://a..example:1", "is no host"),
+        (f"wss://{64 * 'a'}.example:1", "is no host"),  # longer than a label: no resolver takes it
+        (f"wss://{70 * 'abc.'}example:1", "is no host"),
         ("wss://relay.example:1#12", "64 hex digits"),
     ],
 )
@@ -53,8 +57,26 @@ def test_nor_such_a_place_dressed_up(host: str) -> None:
     assert not Address(host, 1).is_public
 
 
-def test_public_ones_they_may() -> None:
-    assert Address("8.8.8.8", 1).is_public and Address("relay.example", 1).is_public
+@pytest.mark.parametrize(
+    "host", ["2002:0a00:0001::1", "64:ff9b::10.0.0.1", "64:ff9b::7f00:1", "fd00::1", "2001:db8::1"]
+)
+def test_nor_one_behind_a_translator(host: str) -> None:
+    assert not Address(host, 1).is_public
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["localhost", "printer", "nas.local", "a.localhost", "gate.lan", "x.home.arpa", "127.1", "1.0x7f", "2130706433"],
+)
+def test_nor_a_name_of_a_host_at_home_or_one_that_a_resolver_takes_for_an_address(host: str) -> None:
+    assert not Address(host, 1).is_public
+
+
+@pytest.mark.parametrize(
+    "host", ["8.8.8.8", "relay.example", "2606:4700::1111", "2002:0808:0808::1", "64:ff9b::8.8.8.8"]
+)
+def test_public_ones_they_may(host: str) -> None:
+    assert Address(host, 1).is_public
 
 
 def test_one_party_usually_has_a_whole_part_of_the_internet() -> None:

@@ -148,6 +148,23 @@ def test_one_link_per_part_of_the_internet_but_typed_ones_always() -> None:
     assert it.next_to_dial(linked, NOW, rng) == Address("20.0.0.2", 8765)
 
 
+def test_of_ipv6_a_part_is_a_32() -> None:
+    it, rng = book(), Random(1)
+    it.add_record(record(1, host="[2606:4700:1::1]"), NOW)
+    assert it.next_to_dial([Address("2606:4700:ffff::9", 8765)], NOW, rng) is None
+    assert it.next_to_dial([Address("2607:4700:1::1", 8765)], NOW, rng) == address_of(
+        record(1, host="[2606:4700:1::1]")
+    )
+    reasons = [refused(it, record(number, host=f"[2606:4700:{number:x}::1]")) for number in range(2, 40)]
+    assert reasons == [None] * 38 and len(it) == 16  # one bucket, where the unproven give way
+
+
+def test_our_own_address_in_a_list_is_not_taken() -> None:
+    it = book()
+    it.add(Address("relay.example", 8765, key=signer(9999).key), "seed", NOW)
+    assert len(it) == 0
+
+
 def test_anchors_survive_a_restart_and_records_do_not_survive_a_day() -> None:
     it = book()
     for number in range(1, 9):

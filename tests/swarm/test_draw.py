@@ -14,9 +14,11 @@ from sapo_desktop.swarm.pool import Entry, Name, Path
 TASK = b"t" * 32
 
 
-def entry(author: int, *, link: int = 0, relay: int = 0, tag: int = 0, slot: int = 0, index: int = 0) -> Entry:
+def entry(
+    author: int, *, link: int = 0, relay: int = 0, tag: int = 0, slot: int = 0, index: int = 0, lan: bool = False
+) -> Entry:
     key = author.to_bytes(32, "big")
-    path = Path(bytes([link]) * 32, bytes([relay]) * 32, bytes([tag]))
+    path = Path(bytes([link]) * 32, bytes([relay]) * 32, bytes([tag]), lan)
     return Entry(Name(key, b"i" * 16, slot, TASK, index), path, b"", key, 0.0)
 
 
@@ -65,6 +67,17 @@ def test_newcomers_share_a_quarter_while_others_have_enough() -> None:
         drawn = authors(known + new, 8, Random(seed), new=set(range(100, 200)))
         assert len(drawn) == 8 and sum(author >= 100 for author in drawn) <= 2
     assert len(authors(new, 8, Random(1), new=set(range(100, 200)))) == 8
+
+
+def test_what_came_over_the_local_network_has_a_cap_that_holds() -> None:
+    near = [entry(author, link=author % 7, lan=True) for author in range(1, 60)]
+    far = [entry(author, link=100 + author % 7) for author in range(100, 160)]
+    for few, seed in ((far, 1), (far[:1], 2)):
+        drawn = draw(near + few, 8, {TASK}, lambda key: False, Random(seed), most_lan=3)
+        from_near = sum(int.from_bytes(name.author, "big") < 100 for name in drawn.names)
+        assert (len(drawn.names), from_near) == ((8, 3) if few is far else (4, 3))
+    assert len(draw(near, 8, {TASK}, lambda key: False, Random(3), most_lan=0).names) == 0
+    assert len(draw(near, 8, {TASK}, lambda key: False, Random(3)).names) == 8
 
 
 def test_the_newest_of_an_identity_comes_first() -> None:

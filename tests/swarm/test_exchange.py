@@ -10,6 +10,7 @@ import pytest
 from sapo_desktop.swarm import codec
 from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.exchange import Now
+from sapo_desktop.swarm.pool import Path
 from sapo_desktop.swarm.refusals import Reason
 from tests.swarm.mesh import SLOT, Mesh, Peer, Wire
 from tests.swarm.peers import NETWORK, TASK, group, group_body
@@ -56,7 +57,7 @@ def test_a_relay_passes_on_what_authors_gave_it_and_says_where_from() -> None:
     mesh.wait(5)
     (entry,) = carol.exchange.pool
     assert entry.envelope == envelope
-    assert entry.path == (relay.signer.key, relay.signer.key, b"alice's /24")
+    assert entry.path == Path(relay.signer.key, relay.signer.key, b"alice's /24")
 
 
 def test_what_was_asked_for_is_never_served_on() -> None:
@@ -237,3 +238,22 @@ def test_who_was_sent_away_for_its_faults_is_not_welcomed_again_at_once() -> Non
     later = Mesh(now=Now(mesh.now.monotonic + 601, mesh.now.unix + 601))
     later.join(alice, mallory)
     assert alice.exchange.links[-1].session.is_open
+
+
+def test_while_there_are_other_links_the_local_network_gives_what_it_may_and_no_more() -> None:
+    mesh, alice = Mesh(), Peer(1)
+    neighbours, afar = [Peer(n) for n in (2, 3, 4)], Peer(5)
+    for neighbour in neighbours:
+        wire = mesh.join(alice, neighbour)
+        wire.ends[0][1].lan = True
+    for peer in neighbours:
+        peer.share(mesh.now, 4)
+    mesh.settle()
+    alice.exchange.want([TASK], 8)
+    alone, _ = alice.exchange.draw(4, mesh.now, most_lan=2)
+    assert len(alone) == 4 and all(entry.path.lan for entry in alone)
+    mesh.join(alice, afar)
+    afar.share(mesh.now, 1)
+    mesh.settle()
+    drawn, _ = alice.exchange.draw(8, mesh.now, most_lan=2)
+    assert sorted(entry.path.lan for entry in drawn) == [False, True, True]

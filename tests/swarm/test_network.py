@@ -170,6 +170,27 @@ def test_rubbish_ends_its_own_link_and_no_other(rubbish: str | bytes) -> None:
     asyncio.run(scene())
 
 
+def test_a_redirect_is_not_followed() -> None:
+    """It could lead to any host of our own network, also behind the check of what a stranger may name."""
+
+    async def scene() -> None:
+        async with nodes(2) as (alice, bob):
+
+            async def redirect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+                await reader.readuntil(b"\r\n\r\n")
+                head = f"HTTP/1.1 302 Found\r\nLocation: {bob.address().url}\r\nContent-Length: 0\r\n\r\n"
+                writer.write(head.encode())
+                await writer.drain()
+                writer.close()
+
+            async with await asyncio.start_server(redirect, "127.0.0.1", 0) as server:
+                port = server.sockets[0].getsockname()[1]
+                assert await alice.network.link(Address("127.0.0.1", port, tls=False), only_greet=True) is None
+            assert bob.heard == [] and bob.network.exchange.links == []
+
+    asyncio.run(scene())
+
+
 def test_who_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "HANDSHAKE_SECONDS", 0.05)
     monkeypatch.setattr(network, "TICK_SECONDS", 0.02)

@@ -148,6 +148,23 @@ def test_levels_that_do_not_travel_are_not_asked_for(seats: tuple[Mesh, Seat, Se
     assert seat.outlet.exchange._interest == ()
 
 
+def test_of_a_round_half_may_come_from_neighbours_however_often_it_draws(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mesh = Mesh(now=Now(time.monotonic(), time.time()))
+    drawer, *neighbours, afar = (Seat(tmp_path, name, monkeypatch) for name in range(1, 7))
+    for other in (*neighbours, afar):
+        wire = mesh.join(drawer.peer, other.peer)
+        wire.ends[0][1].lan = other is not afar
+    for other in neighbours:
+        questions = asyncio.run(other.member.questions(["gcd/easy"] * 4))
+        asyncio.run(other.member.share(other.answered(questions)))
+    mesh.settle()
+    drawer.member.want(["gcd/easy"], 4)
+    drawn = asyncio.run(drawer.member.draw(4, 8, strict=True))
+    assert [foreign.entry.path.lan for foreign in drawn] == [True, True]
+
+
 def test_without_consent_nothing_is_shared_and_much_is_drawn(seats: tuple[Mesh, Seat, Seat]) -> None:
     mesh, first, second = seats
     second.member.sharing = False
