@@ -33,7 +33,7 @@ from sapo_desktop.worker.assembly import Assembled, assemble
 from sapo_desktop.worker.channel import ControlServer
 from sapo_desktop.worker.lock import FolderLock
 from sapo_desktop.worker.requests import Requests
-from sapo_desktop.worker.swarm_side import check
+from sapo_desktop.worker.swarm_settings import check
 
 log = logging.getLogger("sapo_desktop.worker")
 

@@ -32,20 +32,13 @@ from sapo_desktop.tasks.catalogue import TaskKey, load_catalogue
 from sapo_desktop.tasks.identity import ids_key
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.channel import ControlServer
+from sapo_desktop.worker.entering import PASSPHRASE, announcement, keeper, listen_at, load_or_create, task_ids
 from sapo_desktop.worker.examiner import Examiner, KeptIds
 from sapo_desktop.worker.hosting import Host
 from sapo_desktop.worker.joining import Identified, Linked, link_up
 from sapo_desktop.worker.lock import FolderLock
 from sapo_desktop.worker.private_swarm import members_of
-from sapo_desktop.worker.swarm_side import (
-    PASSPHRASE,
-    addresses,
-    announcement,
-    keeper,
-    listen_at,
-    load_or_create,
-    task_ids,
-)
+from sapo_desktop.worker.swarm_settings import addresses
 from sapo_desktop.worker.swarm_view import linked_info
 
 SESSIONS = 2000

@@ -6,7 +6,6 @@ request that needs a host wakes it for as long as it takes, paused or not (worke
 
 from __future__ import annotations
 
-import asyncio
 import os
 import platform
 import time
@@ -19,21 +18,19 @@ import msgspec
 
 import sapo_desktop
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import PassphraseNeeded, TaskError, UsageError
-from sapo_desktop.core.invite import Invite
+from sapo_desktop.core.errors import TaskError, UsageError
 from sapo_desktop.core.records import Completion, Question, Sampling, TaskMark
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState
-from sapo_desktop.swarm.signing import Signer
-from sapo_desktop.system import identity
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.worker import messages as m
-from sapo_desktop.worker import private_swarm
 from sapo_desktop.worker.human import HumanAnswers
 from sapo_desktop.worker.learning import levels_of_interest, mix_shown
 from sapo_desktop.worker.node import Node
-from sapo_desktop.worker.swarm_side import SwarmSide, check
+from sapo_desktop.worker.swarm_requests import SwarmRequests
+from sapo_desktop.worker.swarm_settings import check
+from sapo_desktop.worker.swarm_side import SwarmSide
 from sapo_desktop.worker.validation import BASE_NUMBER
 
 _MODEL = {"model", "method", "lora_rank", "device", "seed", "tasks"}
@@ -69,6 +66,7 @@ class Requests:
         self._quit = quit
         self._started = time.monotonic()
         human = HumanAnswers(node, side, catalogue)
+        swarm = SwarmRequests(side, self._kept, self._keep_for_good)
         self._handlers: dict[type[m.Message], Callable[[Any], Awaitable[m.Reply]]] = {
             m.GetStatus: self._status,
             m.StartRounds: self._start_rounds,
@@ -77,13 +75,13 @@ class Requests:
             m.Finish: self._finish,
             m.Quit: self._end,
             m.SetSilo: self._silo,
-            m.TestPeer: self._test_peer,
-            m.GetIdentity: self._identity,
-            m.FoundSwarm: self._found_swarm,
-            m.AdmitPeer: self._admit_peer,
-            m.GetInvite: self._invite,
-            m.JoinSwarm: self._join_swarm,
-            m.ChangeIdentity: self._change_identity,
+            m.TestPeer: swarm.test_peer,
+            m.GetIdentity: swarm.show_identity,
+            m.FoundSwarm: swarm.found,
+            m.AdmitPeer: swarm.admit,
+            m.GetInvite: swarm.invite,
+            m.JoinSwarm: swarm.join,
+            m.ChangeIdentity: swarm.change_identity,
             m.GetSettings: self._settings,
             m.SetSettings: self._set,
             m.ResetSettings: self._reset,
@@ -169,102 +167,9 @@ class Requests:
     # -- the swarm -----------------------------------------------------------------------------------------
 
     async def _silo(self, request: m.SetSilo) -> m.Ok:
-        """The one switch: true at once and at the next start, whatever this run's command line said."""
-        self._overrides.pop("silo", None)
-        await self._set(m.SetSettings(values={"silo": "on" if request.on else "off"}))
+        """The one switch: true at once and at the next start."""
+        await self._keep_for_good({"silo": "on" if request.on else "off"})
         return m.Ok(text="In silo: no network at all." if request.on else "Joining the swarm.")
-
-    async def _test_peer(self, request: m.TestPeer) -> m.PeerAnswered:
-        return await self._side.test(request.address)
-
-    async def _identity(self, request: m.GetIdentity) -> m.IdentityIs:
-        keeper, used = self._side.keeper(), self._side.who
-        if used is None and keeper.needs_passphrase:
-            return m.IdentityIs(key="", kept="file")
-        found = used or await asyncio.to_thread(keeper.load)
-        if found is None and request.create and (identity.usable_keyring() or self._side.passphrase):
-            return _identity_is(await self._side.identify(), created=True)
-        return _identity_is(found)
-
-    async def _change_identity(self, request: m.ChangeIdentity) -> m.IdentityIs:
-        side, keeper = self._side, self._side.keeper()
-        if request.action == "unlock":
-            await side.unlock(request.passphrase or "")
-            return await self._identity(m.GetIdentity())
-        if request.action == "export":
-            held = side.who or await asyncio.to_thread(keeper.load, request.passphrase)
-            if held is None:
-                raise UsageError("There is no identity yet: it is made when the node first joins the swarm.")
-            sealed = await asyncio.to_thread(identity.seal, held.seed, request.passphrase or "")
-            return msgspec.structs.replace(_identity_is(held), sealed=sealed)
-        if request.action == "protect":
-            held = side.who or await asyncio.to_thread(keeper.load)
-            seed = held.seed if held else identity.fresh_seed()
-            kept = await asyncio.to_thread(keeper.keep, seed, request.passphrase or "")
-        elif request.action == "import":
-            seed = await asyncio.to_thread(identity.unseal, request.sealed, request.passphrase or "")
-            kept = await asyncio.to_thread(keeper.keep, seed)
-        else:
-            kept = await asyncio.to_thread(keeper.create)
-        await side.use(kept)
-        return _identity_is(kept)
-
-    # -- private swarms ------------------------------------------------------------------------------------
-
-    async def _found_swarm(self, request: m.FoundSwarm) -> m.Ok:
-        held = await self._admission_key(request.passphrase, create=True)
-        who = await self._side.identify(request.passphrase)
-        admission_key = Signer(held.seed)
-        notes = await self._move(private_swarm.founded(self._kept(), admission_key, Signer(who.seed).key))
-        return m.Ok(text=f"This node is in its own private swarm, {admission_key.key.hex()}.{notes}")
-
-    async def _admit_peer(self, request: m.AdmitPeer) -> m.InviteIs:
-        held = await self._admission_key(request.passphrase, create=False)
-        own = Signer((await self._side.identify(request.passphrase)).seed).key
-        link = private_swarm.admission_link(
-            self._node.settings, Signer(held.seed), own, request.key.strip(), request.days, time.time()
-        )
-        return m.InviteIs(link=str(link))
-
-    async def _invite(self, request: m.GetInvite) -> m.InviteIs:
-        own = Signer((await self._side.identify()).seed).key
-        return m.InviteIs(link=str(private_swarm.invite(self._node.settings, own)))
-
-    async def _join_swarm(self, request: m.JoinSwarm) -> m.Ok:
-        link = Invite.parse(request.link)
-        who = await self._side.identify(request.passphrase)
-        key = Signer(who.seed).key
-        values = private_swarm.joined(self._kept(), link, key, time.time())
-        notes = await self._move(values)
-        if not values["admission"]:
-            notes = f" {private_swarm.how_to_be_admitted(key)}{notes}"
-        if who.where == "session":
-            notes += f" {m.SESSION_IDENTITY}"
-        return m.Ok(text=f"This node goes to the private swarm {link.swarm}.{notes}")
-
-    async def _move(self, values: Mapping[str, str]) -> str:
-        """Keep these settings, whatever this run's command line said; what else a person should know."""
-        for key in values:
-            self._overrides.pop(key, None)
-        await self._set(m.SetSettings(values=dict(values)))
-        return " It is in silo until `sapo-desktop silo off`." if self._node.settings.silo else ""
-
-    async def _admission_key(self, passphrase: str | None, *, create: bool) -> identity.Identity:
-        keeper, given = self._side.admission_keeper(), passphrase or self._side.passphrase
-        found = await asyncio.to_thread(keeper.load, given)
-        if found is not None:
-            return found
-        if not create:
-            raise UsageError(
-                "No private swarm was founded here, so this node can admit nobody: sapo-desktop peers found"
-            )
-        keyring = identity.usable_keyring()
-        if keyring is None and given is None:
-            raise PassphraseNeeded(
-                "This computer has no keyring that keeps secrets: the admission key needs a passphrase. Set "
-                "SAPO_PASSPHRASE, or type one in a terminal."
-            )
-        return await asyncio.to_thread(keeper.create, given if keyring is None else None)
 
     # -- settings ------------------------------------------------------------------------------------------
 
@@ -279,6 +184,13 @@ class Requests:
             changed=settings_file.changed_keys(settings),
             overridden=sorted(self._overrides),
         )
+
+    async def _keep_for_good(self, values: Mapping[str, str]) -> Settings:
+        """Keep these settings, whatever this run's command line said; returns those now in force."""
+        for key in values:
+            self._overrides.pop(key, None)
+        await self._set(m.SetSettings(values=dict(values)))
+        return self._node.settings
 
     async def _set(self, request: m.SetSettings) -> m.Ok:
         return await self._take(settings_file.apply(self._kept(), request.values), set(request.values))
@@ -470,12 +382,6 @@ class Requests:
             limits = await node.examiner.limits()
         values |= {f"examiner {name}": str(value) for name, value in msgspec.structs.asdict(limits).items()}
         return m.Facts(values=values)
-
-
-def _identity_is(held: identity.Identity | None, *, created: bool = False) -> m.IdentityIs:
-    if held is None:
-        return m.IdentityIs(key="", kept="")
-    return m.IdentityIs(key=Signer(held.seed).key.hex(), kept=held.where, created=created)
 
 
 def _silent(done: int, total: int) -> None:

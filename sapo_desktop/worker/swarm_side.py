@@ -13,43 +13,46 @@ import functools
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.swarm.address import Address, is_private
-from sapo_desktop.swarm.certificate import self_signed
+from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.events import Event, SameKey
 from sapo_desktop.swarm.exchange import Link
-from sapo_desktop.swarm.links import Announcement
 from sapo_desktop.swarm.proxies import check_environment, check_proxy
 from sapo_desktop.swarm.same_key import seen_elsewhere
-from sapo_desktop.swarm.seeds import read_seeds
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.system import identity
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.system.interfaces import home_addresses
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
 from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.entering import (
+    PASSPHRASE,
+    announcement,
+    begin_with_seeds,
+    block,
+    keeper,
+    listen_at,
+    load_or_create,
+    task_ids,
+)
 from sapo_desktop.worker.examiner import Examiner, KeptIds
 from sapo_desktop.worker.foreign import Encoder
 from sapo_desktop.worker.hosting import Host
-from sapo_desktop.worker.joining import PUBLIC_SWARM, Joined, Joining, Linked, join
+from sapo_desktop.worker.joining import Joined, Joining, join
 from sapo_desktop.worker.member import Member
-from sapo_desktop.worker.private_swarm import announced, members_of
+from sapo_desktop.worker.private_swarm import members_of
+from sapo_desktop.worker.swarm_settings import addresses, check, place_on_lan, rejoins
 from sapo_desktop.worker.swarm_view import linked_info
 
 log = logging.getLogger(__name__)
 
 Say = Callable[[Literal["info", "warning", "error"], str], None]
-_IDS_AT_ONCE = 4
 _TELL_SECONDS = 1.0
-PASSPHRASE = "SAPO_PASSPHRASE"
-"""Environment variable that opens a protected identity where nobody is there to type it."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,7 @@ class SwarmSide:
             before, self._settings = self._settings, settings
             if settings.silo:
                 await self._leave("silo", "In silo: no network at all.")
-            elif self._membership is None or self._membership.done() or _rejoins(before, settings):
+            elif self._membership is None or self._membership.done() or rejoins(before, settings):
                 await self._leave("joining", "Joining the swarm")
                 self._membership = asyncio.create_task(self._take_part(settings))
             elif self._joined is not None:
@@ -319,126 +322,6 @@ class SwarmSide:
         if told != self._told:
             self._told = told
             self._publish(told)
-
-
-def announcement(linked: Linked, address: str, *, relay: bool = False) -> Announcement | None:
-    """What tells others this address under our key; None where there is none to be told."""
-    if not address:
-        return None
-    signer, network = linked.signer, linked.network_id
-    return Announcement(signer, network, announced(address, signer.key), relay=relay, admission=linked.admission)
-
-
-def keeper(folder: DataFolder, name: identity.Name = "identity") -> identity.Keeper:
-    """Where a secret key of this folder is kept."""
-    return identity.Keeper(folder.node_id(), folder.control / name.replace(" ", "-"), name)
-
-
-def load_or_create(keeper: identity.Keeper, passphrase: str | None) -> identity.Identity:
-    """The kept identity, else a new one: in the keyring, else behind the passphrase, else for this session."""
-    found = keeper.load(passphrase)
-    if found is None:
-        keyring = identity.usable_keyring()
-        found = keeper.create(passphrase if keyring is None else None)
-    return found
-
-
-async def task_ids(examiner: Examiner, tasks: Sequence[TaskKey], show: Callable[[str], None]) -> dict[TaskKey, bytes]:
-    """Ids of all these tasks: kept ones, and the rest made a few at a time."""
-    unknown = [task for task in tasks if task not in examiner.known_ids]
-    for start in range(0, len(unknown), _IDS_AT_ONCE):
-        show(f"Joining the swarm: {start} of {len(unknown)} tasks compared")
-        await examiner.task_ids(unknown[start : start + _IDS_AT_ONCE])
-    return {task: examiner.known_ids[task] for task in tasks}
-
-
-async def listen_at(linked: Linked, where: str, tls: tuple[Path, Path] | None, folder: Path) -> Address:
-    """Listen at HOST:PORT, over TLS with these files or a certificate of our own.
-
-    Raises:
-        UsageError: there is no listening there, and why.
-    """
-    host, port = host_and_port(where)
-    try:
-        return await linked.listen(host, port, tls or self_signed(folder))
-    except OSError as error:
-        raise UsageError(f"Cannot listen at {where}: {error.strerror or error}. Name another one.") from error
-
-
-def host_and_port(where: str) -> tuple[str, int]:
-    """`0.0.0.0:8765` or `[::]:8765`, taken apart. Raises UsageError."""
-    host, colon, port = where.strip().rpartition(":")
-    if not colon or not host or not port.isdigit() or not 0 <= int(port) < 65536:
-        raise UsageError(f"Where to listen is written HOST:PORT, like 0.0.0.0:8765 or [::]:8765, not {where!r}.")
-    return host.strip("[]"), int(port)
-
-
-def begin_with_seeds(linked: Linked, settings: Settings, path: Path) -> None:
-    """Take in the seed list of the public swarm, where the settings let it; another swarm has no seeds of ours."""
-    if settings.use_seed_list and linked.network_id == PUBLIC_SWARM:
-        linked.links.seed(read_seeds(path))
-
-
-def place_on_lan(listen: str, port: int) -> tuple[list[str], int | None]:
-    """Own IPv4 addresses where nodes of the local network are looked for, and the port at which this one takes links
-    at all of them; no port where it listens at none. `port`: the one it has, where `listen` leaves it to the system."""
-    host = host_and_port(listen)[0] if listen else ""
-    if host == "0.0.0.0":
-        return home_addresses(), port
-    if is_private(host) and ":" not in host:
-        return [host], port
-    return home_addresses(), None
-
-
-def addresses(text: str) -> list[Address]:
-    """The addresses of a comma-separated list. Raises UsageError."""
-    return [Address.parse(word) for word in text.replace(",", " ").split()]
-
-
-def check(settings: Settings) -> None:
-    """Refuse addresses and keys that cannot be read. Raises UsageError."""
-    for address in addresses(settings.peers):
-        if not address.tls and not address.is_loopback and not settings.private_addresses:
-            raise UsageError(
-                f"{address} is not encrypted: whoever is in between reads along. Use wss://, or say so: "
-                "settings set private_addresses on"
-            )
-    if settings.listen:
-        host_and_port(settings.listen)
-    if settings.announce:
-        Address.parse(settings.announce)
-    check_proxy(settings.proxy)
-    keys_of(settings.blocked)
-
-
-def keys_of(text: str) -> frozenset[bytes]:
-    """The keys (64 hex digits) of a comma-separated list. Raises UsageError."""
-    words = text.replace(",", " ").split()
-    try:
-        keys = frozenset(bytes.fromhex(word) for word in words)
-    except ValueError as error:
-        raise UsageError("A peer is blocked by its key of 64 hex digits, as `sapo-desktop peers` shows it.") from error
-    if any(len(key) != 32 for key in keys):
-        raise UsageError("A peer is blocked by its key of 64 hex digits, as `sapo-desktop peers` shows it.")
-    return keys
-
-
-def block(linked: Linked, blocked: str) -> None:
-    """Have nothing to do with these keys from now on."""
-    exchange = linked.network.exchange
-    exchange.blocked = keys_of(blocked)
-    for link in list(exchange.links):
-        if link.key in exchange.blocked:
-            link.goodbye = link.session.close("blocked", retry_after=86400)
-
-
-def _rejoins(before: Settings | None, now: Settings) -> bool:
-    """Whether the change is one that a member cannot take over as it is."""
-    keys = (
-        *("silo", "listen", "private_addresses", "label", "swarm", "admission"),
-        *("lan", "proxy", "use_seed_list"),
-    )
-    return before is None or any(getattr(before, key) != getattr(now, key) for key in keys)
 
 
 def _why(error: Exception) -> str:

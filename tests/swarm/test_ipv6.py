@@ -10,7 +10,7 @@ import pytest
 
 from sapo_desktop.swarm.address import Address, part_of_internet
 from sapo_desktop.swarm.certificate import self_signed
-from sapo_desktop.worker.swarm_side import host_and_port
+from sapo_desktop.worker.swarm_settings import host_and_port
 from tests.swarm.proxies import proxy
 from tests.swarm.test_certificate import server_context
 from tests.swarm.test_network import Node, until

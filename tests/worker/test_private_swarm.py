@@ -25,7 +25,7 @@ from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.joining import PUBLIC_SWARM
 from sapo_desktop.worker.private_swarm import admission_link, founded, invite, joined, members_of, own_address
 from sapo_desktop.worker.requests import Requests
-from sapo_desktop.worker.swarm_side import _rejoins
+from sapo_desktop.worker.swarm_settings import rejoins
 from tests.system.test_identity import Memory
 from tests.worker.test_joining import Seat, until
 from tests.worker.test_requests import requests
@@ -128,8 +128,8 @@ def test_an_address_that_cannot_be_dialled_is_refused() -> None:
 
 def test_another_swarm_or_admission_means_joining_anew() -> None:
     for change in ({"swarm": SWARM}, {"admission": ADMITTED}):
-        assert _rejoins(Settings(), msgspec.structs.replace(Settings(), **change))
-    assert not _rejoins(AT_HOME, AT_HOME)
+        assert rejoins(Settings(), msgspec.structs.replace(Settings(), **change))
+    assert not rejoins(AT_HOME, AT_HOME)
 
 
 # -- what is asked of a node ---------------------------------------------------------------------------------

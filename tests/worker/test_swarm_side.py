@@ -14,9 +14,11 @@ from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.certificate import self_signed
 from sapo_desktop.worker import messages as m
-from sapo_desktop.worker import swarm_side
+from sapo_desktop.worker import swarm_settings
+from sapo_desktop.worker.entering import begin_with_seeds
 from sapo_desktop.worker.joining import PUBLIC_SWARM
-from sapo_desktop.worker.swarm_side import SwarmSide, begin_with_seeds, check, place_on_lan
+from sapo_desktop.worker.swarm_settings import check, place_on_lan
+from sapo_desktop.worker.swarm_side import SwarmSide
 from tests.worker.test_joining import Seat, until
 from tests.worker.test_node import SETTINGS, Scene
 from tests.worker.test_requests import requests, side_of
@@ -87,7 +89,7 @@ async def open_lan(seat: Seat, side: SwarmSide, stack: contextlib.AsyncExitStack
 def test_where_a_node_is_shown(
     monkeypatch: pytest.MonkeyPatch, listen: str, place: tuple[list[str], int | None]
 ) -> None:
-    monkeypatch.setattr(swarm_side, "home_addresses", lambda: ["10.0.0.7"])
+    monkeypatch.setattr(swarm_settings, "home_addresses", lambda: ["10.0.0.7"])
     assert place_on_lan(listen, 8765) == place
 
 

@@ -1,0 +1,128 @@
+"""What clients ask about the swarm: to try a peer, about the identity, about private swarms."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+
+import msgspec
+
+from sapo_desktop.core.errors import PassphraseNeeded, UsageError
+from sapo_desktop.core.invite import Invite
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.swarm.signing import Signer
+from sapo_desktop.system import identity
+from sapo_desktop.worker import messages as m
+from sapo_desktop.worker import private_swarm
+from sapo_desktop.worker.swarm_side import SwarmSide
+
+
+class SwarmRequests:
+    """Answers them. `kept`: the settings on disk; `change`: keeps other values and returns the settings in force."""
+
+    def __init__(
+        self,
+        side: SwarmSide,
+        kept: Callable[[], Settings],
+        change: Callable[[Mapping[str, str]], Awaitable[Settings]],
+    ) -> None:
+        self._side = side
+        self._kept = kept
+        self._change = change
+
+    async def test_peer(self, request: m.TestPeer) -> m.PeerAnswered:
+        return await self._side.test(request.address)
+
+    async def show_identity(self, request: m.GetIdentity) -> m.IdentityIs:
+        keeper, used = self._side.keeper(), self._side.who
+        if used is None and keeper.needs_passphrase:
+            return m.IdentityIs(key="", kept="file")
+        found = used or await asyncio.to_thread(keeper.load)
+        if found is None and request.create and (identity.usable_keyring() or self._side.passphrase):
+            return _identity_is(await self._side.identify(), created=True)
+        return _identity_is(found)
+
+    async def change_identity(self, request: m.ChangeIdentity) -> m.IdentityIs:
+        side, keeper = self._side, self._side.keeper()
+        if request.action == "unlock":
+            await side.unlock(request.passphrase or "")
+            return await self.show_identity(m.GetIdentity())
+        if request.action == "export":
+            held = side.who or await asyncio.to_thread(keeper.load, request.passphrase)
+            if held is None:
+                raise UsageError("There is no identity yet: it is made when the node first joins the swarm.")
+            sealed = await asyncio.to_thread(identity.seal, held.seed, request.passphrase or "")
+            return msgspec.structs.replace(_identity_is(held), sealed=sealed)
+        if request.action == "protect":
+            held = side.who or await asyncio.to_thread(keeper.load)
+            seed = held.seed if held else identity.fresh_seed()
+            kept = await asyncio.to_thread(keeper.keep, seed, request.passphrase or "")
+        elif request.action == "import":
+            seed = await asyncio.to_thread(identity.unseal, request.sealed, request.passphrase or "")
+            kept = await asyncio.to_thread(keeper.keep, seed)
+        else:
+            kept = await asyncio.to_thread(keeper.create)
+        await side.use(kept)
+        return _identity_is(kept)
+
+    # -- private swarms ------------------------------------------------------------------------------------
+
+    async def found(self, request: m.FoundSwarm) -> m.Ok:
+        held = await self._admission_key(request.passphrase, create=True)
+        who = await self._side.identify(request.passphrase)
+        admission_key = Signer(held.seed)
+        notes = await self._move(private_swarm.founded(self._kept(), admission_key, Signer(who.seed).key))
+        return m.Ok(text=f"This node is in its own private swarm, {admission_key.key.hex()}.{notes}")
+
+    async def admit(self, request: m.AdmitPeer) -> m.InviteIs:
+        held = await self._admission_key(request.passphrase, create=False)
+        own = Signer((await self._side.identify(request.passphrase)).seed).key
+        link = private_swarm.admission_link(
+            self._kept(), Signer(held.seed), own, request.key.strip(), request.days, time.time()
+        )
+        return m.InviteIs(link=str(link))
+
+    async def invite(self, request: m.GetInvite) -> m.InviteIs:
+        own = Signer((await self._side.identify()).seed).key
+        return m.InviteIs(link=str(private_swarm.invite(self._kept(), own)))
+
+    async def join(self, request: m.JoinSwarm) -> m.Ok:
+        link = Invite.parse(request.link)
+        who = await self._side.identify(request.passphrase)
+        key = Signer(who.seed).key
+        values = private_swarm.joined(self._kept(), link, key, time.time())
+        notes = await self._move(values)
+        if not values["admission"]:
+            notes = f" {private_swarm.how_to_be_admitted(key)}{notes}"
+        if who.where == "session":
+            notes += f" {m.SESSION_IDENTITY}"
+        return m.Ok(text=f"This node goes to the private swarm {link.swarm}.{notes}")
+
+    async def _move(self, values: Mapping[str, str]) -> str:
+        """Go to the swarm of these settings; returns what else a person should know."""
+        settings = await self._change(values)
+        return " It is in silo until `sapo-desktop silo off`." if settings.silo else ""
+
+    async def _admission_key(self, passphrase: str | None, *, create: bool) -> identity.Identity:
+        keeper, given = self._side.admission_keeper(), passphrase or self._side.passphrase
+        found = await asyncio.to_thread(keeper.load, given)
+        if found is not None:
+            return found
+        if not create:
+            raise UsageError(
+                "No private swarm was founded here, so this node can admit nobody: sapo-desktop peers found"
+            )
+        keyring = identity.usable_keyring()
+        if keyring is None and given is None:
+            raise PassphraseNeeded(
+                "This computer has no keyring that keeps secrets: the admission key needs a passphrase. Set "
+                "SAPO_PASSPHRASE, or type one in a terminal."
+            )
+        return await asyncio.to_thread(keeper.create, given if keyring is None else None)
+
+
+def _identity_is(held: identity.Identity | None, *, created: bool = False) -> m.IdentityIs:
+    if held is None:
+        return m.IdentityIs(key="", kept="")
+    return m.IdentityIs(key=Signer(held.seed).key.hex(), kept=held.where, created=created)
