@@ -46,6 +46,8 @@ MOST_UNPROVEN = 64
 """Connections that have not proven their key; a further one is turned away."""
 _CUT_OFF_BYTES = 4 * limits.SEND_QUEUE
 _FIRST_DELAY, _LONGEST_DELAY = 1.0, 300.0
+_LONGEST_ABSENCE = 86400.0
+"""However long a peer asks to be left alone."""
 _LASTING = 60.0
 """A link that held this long starts the waiting times anew."""
 _PARTING_SECONDS = 1.0
@@ -178,7 +180,7 @@ class Network:
         while True:
             began = time.monotonic()
             link = await self.link(address)
-            wait = link.goodbye.retry_after if link and link.goodbye else 0.0
+            wait = min(_LONGEST_ABSENCE, link.goodbye.retry_after) if link and link.goodbye else 0.0
             if time.monotonic() - began > _LASTING:
                 delay = _FIRST_DELAY
             # Full jitter: a relay that comes back is not met by all of its peers in one second.
