@@ -47,9 +47,9 @@ async def show(context: Context, args: Namespace) -> None:
     if context.out.json_lines:
         return
     context.out.say("\n".join(swarm_lines(swarm)))
-    headers = ["key", "by", "linked", "groups in", "out", "traffic in", "out", "refused", "program"]
+    headers = ["key", "by", "linked", "groups in", "out", "traffic in", "out", "refused", "used ours", "program"]
     if swarm.links:
-        context.out.table(headers, [_row(link) for link in swarm.links], right=headers[2:8])
+        context.out.table(headers, [_row(link) for link in swarm.links], right=headers[2:9])
 
 
 def _row(link: LinkInfo) -> list[str]:
@@ -63,6 +63,7 @@ def _row(link: LinkInfo) -> list[str]:
         size(link.bytes_in),
         size(link.bytes_out),
         f"{refused:,}",
+        "" if link.claim is None else f"{link.claim.used:,}",
         one_line(link.program, 40),
     ]
 

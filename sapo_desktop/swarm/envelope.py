@@ -88,6 +88,8 @@ class StatsBody(Body, frozen=True, kw_only=True, tag="stats"):
     round: Number = 0
     reward: float = 0.0
     label: Label = ""
+    used: Number = 0
+    """Groups of the receiver's that the sender handed on or trained on, since it started."""
 
     @property
     def written(self) -> int:

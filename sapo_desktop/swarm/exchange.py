@@ -20,7 +20,7 @@ from sapo_desktop.swarm.admission import Members
 from sapo_desktop.swarm.audit import Audit, Spot, supplies
 from sapo_desktop.swarm.clock import Clock
 from sapo_desktop.swarm.draw import Drawn, draw
-from sapo_desktop.swarm.envelope import GroupBody, Opened, open_envelope
+from sapo_desktop.swarm.envelope import GroupBody, Opened, StatsBody, open_envelope
 from sapo_desktop.swarm.pool import Entry, Path, Pool
 from sapo_desktop.swarm.refusals import OF_THE_AUTHOR, Reason, Refusals, Refused
 from sapo_desktop.swarm.session import Session
@@ -33,6 +33,7 @@ SHELF_BYTES = 16 * limits.KIB * limits.KIB
 _MOST_OWN = 256
 _MOST_DIGESTS = 100_000
 _MOST_BARRED = 10_000
+_MOST_USED = 10_000
 _COUNTED_OF_ONE = 4
 """Groups of one identity that count as stock: a flood must not make a pool look full."""
 _HELD_TOLD = 2 * limits.KIB
@@ -86,6 +87,10 @@ class Link:
     twins_heard: int = 0
     """Links under our own key that the peer told us of."""
     spot: Spot = field(default_factory=Spot)
+    claim: StatsBody | None = None
+    """The latest that the peer said of itself: for display only."""
+    claim_due: float = 0.0
+    """When it is told ours, monotonic seconds."""
 
 
 @dataclass
@@ -138,6 +143,7 @@ class Exchange:
         self._members = members
         self._own: deque[Opened[GroupBody]] = deque(maxlen=_MOST_OWN)
         self._digests: OrderedDict[bytes, None] = OrderedDict()
+        self._used: OrderedDict[bytes, int] = OrderedDict()
         self._barred: OrderedDict[bytes, float] = OrderedDict()
         """Keys whose link was ended for its faults -> monotonic time until which they get none."""
         self._interest: tuple[bytes, ...] = ()
@@ -187,6 +193,15 @@ class Exchange:
         for link in self.links:
             link.unsent.append(envelope)
             self._offer(link, now)
+
+    def use(self, author: bytes) -> None:
+        """Count one group of this author's as handed on or trained on: what its node may be told."""
+        self._used[author] = self._used.pop(author, 0) + 1
+        if len(self._used) > _MOST_USED:
+            self._used.popitem(last=False)
+
+    def used(self, author: bytes) -> int:
+        return self._used.get(author, 0)
 
     def want(self, tasks: Collection[bytes], groups: int) -> None:
         """From now on keep about so many groups of these tasks in the pool; 0: ask for none."""
@@ -347,6 +362,9 @@ class Exchange:
         groups = groups[: max(0, room)]
         while not link.session.serve(want.ticket, groups, now.monotonic) and groups:
             groups.pop()
+        for entry in entries[: len(groups)]:
+            if entry.name.author != self._own_key:
+                self.use(entry.name.author)
         self._count_out(link, len(groups), now)
 
     def _audit(self, link: Link, now: Now) -> None:

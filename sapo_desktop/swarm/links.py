@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from random import SystemRandom
 from typing import Annotated
@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Meta
 
 from sapo_desktop.core.durable import write_atomically
-from sapo_desktop.swarm import events, limits
+from sapo_desktop.swarm import claims, events, limits
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.address_book import AddressBook, Anchor
 from sapo_desktop.swarm.admission import Members
@@ -122,6 +122,8 @@ class Links:
         members: Members | None = None,
     ) -> None:
         self.announcement: Announcement | None = None
+        self.tell_claims: Callable[[Now], None] = _tell_nothing
+        """Called now and then: tells peers what this node says of itself."""
         self._network = network
         self._book = book
         self._network_id = network_id
@@ -177,6 +179,9 @@ class Links:
             case events.PeersWanted():
                 own = [self.announcement.record(at)] if self.announcement else []
                 link.session.give_peers([*own, *self._book.to_pass_on(self._rng, at.unix)][: limits.MAX_RECORDS])
+            case events.StatsHeard(envelope):
+                if reason := claims.hear(link, envelope, self._network_id, self._members):
+                    self._refuse(link, reason, at)
             case events.PeersHeard(records):
                 for record in records:
                     self._take_in(link, record, at)
@@ -195,6 +200,7 @@ class Links:
             for link in self._network.exchange.links:
                 if link.session.is_open and len(self._book) < ENOUGH_ADDRESSES:
                     link.session.ask_peers(at.monotonic)
+            self.tell_claims(at)
             await asyncio.sleep(_BREATH)
 
     def remember(self, at: Now) -> None:
@@ -281,10 +287,13 @@ class Links:
         try:
             self._book.add_record(open_envelope(record, PeerBody, self._network_id, self._members), at.unix)
         except Refused as refused:
-            self._network.exchange.refusals.add(refused.reason)
-            link.refused.add(refused.reason)
-            if refused.reason is Reason.BAD_SIGNATURE:
-                link.session.fault(refused.reason, at.monotonic)
+            self._refuse(link, refused.reason, at)
+
+    def _refuse(self, link: Link, reason: Reason, at: Now) -> None:
+        self._network.exchange.refusals.add(reason)
+        link.refused.add(reason)
+        if reason is Reason.BAD_SIGNATURE:
+            link.session.fault(reason, at.monotonic)
 
     async def close(self) -> None:
         """Give up every link that was made here, and keep what was learned."""
@@ -294,3 +303,7 @@ class Links:
         for task in [*self._named.values(), *self._found.values()]:
             with contextlib.suppress(asyncio.CancelledError):
                 await task
+
+
+def _tell_nothing(at: Now) -> None:
+    """Until somebody has something to say."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from sapo_desktop.core.records import SwarmReward
-from sapo_desktop.terminal.json_lines import Fields, swarm_fields
+from sapo_desktop.terminal.json_lines import Fields, share, swarm_fields
 from sapo_desktop.terminal.wording import amount, duration
-from sapo_desktop.worker.messages import LinkInfo, RelayStatus, SwarmInfo
+from sapo_desktop.worker.messages import Claim, LinkInfo, RelayStatus, SwarmInfo
 
 
 def swarm_line(swarm: SwarmInfo) -> Fields:
@@ -43,7 +43,12 @@ def link_line(link: LinkInfo) -> Fields:
         "bytes_in": link.bytes_in,
         "bytes_out": link.bytes_out,
         "refused": {kind: dict(reasons) for kind, reasons in link.refused.items()},
+        "claim": None if link.claim is None else _claim_line(link.claim),
     }
+
+
+def _claim_line(claim: Claim) -> Fields:
+    return {"round": claim.round, "reward": share(claim.reward), "label": claim.label, "used": claim.used}
 
 
 def swarm_lines(swarm: SwarmInfo) -> list[str]:

@@ -108,7 +108,7 @@ async def assemble(
         await asyncio.gather(hosts.engine.stop(), hosts.examiner.stop())
         raise
     around = Surroundings(folder, catalogue, examiner, engine, kept_ids, bytes.fromhex(counters.instance))
-    return Assembled(node, SwarmSide(around, node.say, node.enter, publish))
+    return Assembled(node, SwarmSide(around, node.say, node.enter, publish, node.progress))
 
 
 def _keeper(folder: DataFolder, settings: Settings) -> Keeper:

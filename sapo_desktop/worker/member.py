@@ -172,6 +172,8 @@ class Member:
             taken = await self._intake.take(entries, answers, strict=strict)
             for marked in taken.marked:
                 self._observe(marked)
+            for foreign in taken.fit:
+                self._outlet.exchange.use(foreign.entry.name.author)
             drawn += taken.fit
             self.counts.drawn += len(entries)
             self.counts.taken += len(taken.fit)

@@ -277,6 +277,17 @@ class LinkInfo(msgspec.Struct, frozen=True, kw_only=True):
     bytes_out: int
     refused: dict[str, dict[str, int]]
     """Kind -> reason -> count."""
+    claim: Claim | None = None
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
+    """What the peer says of itself; untrusted, shown and used for nothing."""
+
+    round: int
+    reward: float
+    label: str
+    used: int
+    """Groups of ours that it handed on or trained on."""
 
 
 class SwarmInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -97,6 +97,7 @@ class Node:
         self.round_in_hand = counters.round + 1
         self.rounds_left: int | None = None
         self.round_seconds: list[float] = []
+        self.last_reward = 0.0
         self.when_finished: Callable[[], None] | None = None
         """Called once the round that `finish` waits for is done."""
         self._human: list[HumanGroup] = []
@@ -144,6 +145,10 @@ class Node:
             return False
         self._human.append(group)
         return True
+
+    def progress(self) -> tuple[int, float]:
+        """The last finished round and its reward."""
+        return self.counters.round, self.last_reward
 
     def start_rounds(self, rounds: int | None) -> None:
         """Begin training, or go on; `rounds` more, or until told."""
@@ -300,6 +305,7 @@ class Node:
         for move in moves:
             self.say("info", f"{move.family} moves to level {move.after}: {move.rate:.0%} solved at {move.before}.")
         self.round_seconds.append(result.report.seconds)
+        self.last_reward = result.report.reward
         if result.report.step is not None:
             self.remember_micro_batch(result.report.step.micro_batch)
         unjudged = self.counters.guard

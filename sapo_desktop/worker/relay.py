@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import functools
 import logging
 import os
 import signal
@@ -24,6 +25,8 @@ import sapo_desktop
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.resources import resource
+from sapo_desktop.swarm import claims
+from sapo_desktop.swarm.exchange import Now
 from sapo_desktop.swarm.proxies import check_environment
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.system import identity
@@ -164,6 +167,7 @@ class Relay:
             self._address, self._linked = str(address), linked
             linked.links.keep(addresses(options.peers))
             linked.links.announcement = announcement(linked, options.announce, relay=True)
+            linked.links.tell_claims = functools.partial(_tell_claims, linked)
             self._say("info", f"Relaying at {address}")
             await linked.links.run()
         finally:
@@ -212,6 +216,14 @@ class Relay:
 
     def _detached(self, client: object, owner: bool) -> None:
         """And whoever leaves."""
+
+
+def _tell_claims(linked: Linked, at: Now) -> None:
+    """Tell each node how often its groups were handed on."""
+    exchange = linked.network.exchange
+    claims.tell(
+        exchange.links, exchange, linked.signer, linked.network_id, linked.admission, claims.About(label="relay"), at
+    )
 
 
 if __name__ == "__main__":

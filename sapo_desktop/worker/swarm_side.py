@@ -20,9 +20,10 @@ from typing import Literal
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.swarm import claims
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.events import Event, SameKey
-from sapo_desktop.swarm.exchange import Link
+from sapo_desktop.swarm.exchange import Link, Now
 from sapo_desktop.swarm.proxies import check_environment, check_proxy
 from sapo_desktop.swarm.same_key import seen_elsewhere
 from sapo_desktop.swarm.signing import Signer
@@ -74,6 +75,7 @@ class SwarmSide:
     Args:
         entered: called with the member once rounds can use it, and with None when they no longer may.
         publish: told when what there is to say of the swarm changes.
+        progress: the last round and its reward, for the claims that peers are shown.
     """
 
     def __init__(
@@ -82,8 +84,10 @@ class SwarmSide:
         say: Say,
         entered: Callable[[Member | None], None],
         publish: Callable[[m.Event], None],
+        progress: Callable[[], tuple[int, float]],
     ) -> None:
         self._around = around
+        self._progress = progress
         self._publish = publish
         self._told: m.SwarmChanged | None = None
         self._say = say
@@ -252,6 +256,7 @@ class SwarmSide:
         )
         joined = join(joining, around.own, foreign, around.encoder)
         joined.network.heard = functools.partial(self._heard, joined)
+        joined.links.tell_claims = functools.partial(self._tell_claims, joined)
         self._said_used_twice = False
         stack.push_async_callback(joined.close)
         if settings.listen:
@@ -266,6 +271,15 @@ class SwarmSide:
         if isinstance(event, SameKey) and not self._said_used_twice and seen_elsewhere(joined.network.exchange.links):
             self._said_used_twice = True
             self._say("warning", m.USED_TWICE)
+
+    def _tell_claims(self, joined: Joined, at: Now) -> None:
+        """Only who shares says anything of itself."""
+        if not joined.member.sharing or self._settings is None:
+            return
+        number, reward = self._progress()
+        about = claims.About(number, reward, self._settings.label)
+        exchange = joined.network.exchange
+        claims.tell(exchange.links, exchange, joined.signer, joined.network_id, joined.admission, about, at)
 
     async def _open_lan(self, joined: Joined, settings: Settings, stack: contextlib.AsyncExitStack) -> None:
         """Look for nodes on the local network until the stack ends; where that cannot be, the swarm goes on without."""

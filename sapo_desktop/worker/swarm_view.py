@@ -6,6 +6,7 @@ import time
 
 from sapo_desktop.core.records import SwarmReward
 from sapo_desktop.swarm import same_key
+from sapo_desktop.swarm.envelope import StatsBody
 from sapo_desktop.swarm.exchange import Exchange, Link
 from sapo_desktop.swarm.refusals import Refused
 from sapo_desktop.worker import messages as m
@@ -63,7 +64,12 @@ def link_info(link: Link, now: float) -> m.LinkInfo:
         bytes_in=link.traffic.bytes_in,
         bytes_out=link.traffic.bytes_out,
         refused=link.refused.by_kind(),
+        claim=_claim(link.claim) if link.claim else None,
     )
+
+
+def _claim(body: StatsBody) -> m.Claim:
+    return m.Claim(round=body.round, reward=body.reward, label=body.label, used=body.used)
 
 
 def notices(exchange: Exchange) -> list[str]:

@@ -31,7 +31,7 @@ def side_of(folder: Path, scene: Scene) -> SwarmSide:
         KeptIds(data.cache / "ids", ""),
         bytes(16),
     )
-    return SwarmSide(around, scene.node.say, scene.node.enter, scene.publish)
+    return SwarmSide(around, scene.node.say, scene.node.enter, scene.publish, scene.node.progress)
 
 
 def requests(folder: Path) -> tuple[Scene, Requests]:
