@@ -8,7 +8,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from sapo_desktop.commands.context import Context
-from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.errors import PassphraseNeeded, SapoError, UsageError
 from sapo_desktop.system.folders import write_private
 from sapo_desktop.worker.messages import ChangeIdentity, GetIdentity, IdentityIs
 
@@ -26,6 +26,15 @@ async def show(context: Context, args: Namespace) -> None:
 
 async def new(context: Context, args: Namespace) -> None:
     _told(context, await context.ask(ChangeIdentity(action="new"), IdentityIs))
+
+
+async def rotate(context: Context, args: Namespace) -> None:
+    passphrase = os.environ.get(PASSPHRASE)
+    try:
+        found = await context.ask(ChangeIdentity(action="rotate", passphrase=passphrase), IdentityIs)
+    except PassphraseNeeded:
+        found = await context.ask(ChangeIdentity(action="rotate", passphrase=typed_passphrase()), IdentityIs)
+    _told(context, found)
 
 
 async def protect(context: Context, args: Namespace) -> None:

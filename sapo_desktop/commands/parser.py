@@ -209,6 +209,7 @@ def _swarm(commands: Commands[Parser]) -> None:
     ):
         moving = _command(actions, name, f"identity:{name}_", text)
         moving.add_argument("file", metavar="FILE")
+    _command(actions, "rotate", "identity:rotate", "draw another key, signed by the old one: peers know whose it is")
     _command(actions, "new", "identity:new", "forget this identity and draw another")
     _command(actions, "protect", "identity:protect", "keep the identity in a file that a passphrase closes")
     _command(actions, "unlock", "identity:unlock", "open a protected identity for the running node")

@@ -21,6 +21,8 @@ class Opened:
     program: str
     time: int
     """The peer's Unix time as its HELLO said."""
+    rotation: bytes = b""
+    """What it says of the key that it was before; nobody has looked into it yet."""
 
 
 @dataclass(frozen=True)

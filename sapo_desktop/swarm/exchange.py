@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from random import Random
 
-from sapo_desktop.swarm import events, held_filter, limits, same_key, serve
+from sapo_desktop.swarm import events, held_filter, limits, rotation, same_key, serve
 from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.admission import Members
@@ -237,6 +237,7 @@ class Exchange:
             case events.Opened():
                 link.key, link.told, link.opened = event.key, event, now.monotonic
                 same_key.opened(link, self.links, now.monotonic)
+                self._follow_rotation(link, event, now)
                 self.clock.heard(event.key, event.time, now.unix)
                 oldest = self.clock.slot(now.unix) + limits.OLDEST_SLOT
                 link.unsent.extend(group.envelope for group in self._own if group.body.slot >= oldest)
@@ -268,6 +269,18 @@ class Exchange:
             case _:
                 return False
         return True
+
+    def _follow_rotation(self, link: Link, opened: events.Opened, now: Now) -> None:
+        """A key that another one became goes on with what is known of that one."""
+        if not opened.rotation:
+            return
+        try:
+            old = rotation.old_key(opened.rotation, opened.key, self._network, now.unix + self.clock.offset)
+        except Refused as refused:
+            self.refusals.add(refused.reason)
+            link.refused.add(refused.reason)
+            return
+        self.standing.join(old, opened.key, now.monotonic, now.unix)
 
     def _bar(self, link: Link, closed: events.Closed, now: Now) -> None:
         """Who was sent away for a while is not welcomed again at once; a key costs nothing, so only so many."""

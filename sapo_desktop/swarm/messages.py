@@ -64,6 +64,8 @@ class Hello(Message, frozen=True, kw_only=True):
     program: Annotated[str, Meta(max_length=64)] = ""
     """For display and statistics only."""
     admission: Admission = b""
+    rotation: Annotated[bytes, Meta(max_length=128)] = b""
+    """Which key this one was until lately (rotation.py); empty: it says nothing of that."""
 
 
 class Auth(Message, frozen=True, kw_only=True):

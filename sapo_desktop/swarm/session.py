@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sapo_desktop.swarm import codec, events, handshake, limits
+from sapo_desktop.swarm import codec, events, handshake, limits, rotation
 from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.admission import Members
 from sapo_desktop.swarm.events import Event
@@ -46,6 +46,7 @@ class Me:
     program: str = ""
     versions: tuple[int, ...] = (m.VERSION,)
     admission: bytes = b""
+    rotation: bytes = b""
     members: Members | None = None
     """Of a private swarm: who else may be talked to; None: anybody."""
 
@@ -109,6 +110,7 @@ class Session:
             examiner=me.examiner,
             program=me.program,
             admission=me.admission,
+            rotation=me.rotation if rotation.is_recent(me.rotation, unix_time) else b"",
         )
         self._theirs: m.Hello | None = None
         self._out: list[bytes] = []
@@ -364,6 +366,7 @@ class Session:
                 examiner=theirs.examiner,
                 program=theirs.program,
                 time=theirs.time,
+                rotation=theirs.rotation,
             )
         ]
 

@@ -58,6 +58,14 @@ class Standing:
         if not record.faults.take(1, now):
             record.shut_out_until = now + SHUT_OUT_SECONDS
 
+    def join(self, old: bytes, new: bytes, now: float, unix_time: float) -> None:
+        """`old` became `new`: from now on both have one quota, and the history is the new one's alone; else one key
+        could give it to any number of others."""
+        before, after = self._record(old, now, unix_time), self._record(new, now, unix_time)
+        after.first_seen, before.first_seen = min(before.first_seen, after.first_seen), unix_time
+        after.groups, after.faults = before.groups, before.faults
+        after.shut_out_until = before.shut_out_until = max(before.shut_out_until, after.shut_out_until)
+
     def is_shut_out(self, key: bytes, now: float) -> bool:
         record = self._known.get(key) or self._new.get(key)
         return record is not None and now < record.shut_out_until

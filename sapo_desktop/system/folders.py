@@ -93,6 +93,11 @@ class DataFolder(msgspec.Struct, frozen=True):
         return self.root / "control"
 
     @property
+    def rotation(self) -> Path:
+        """What shows peers that this folder's new key was another one before."""
+        return self.control / "rotation"
+
+    @property
     def lock(self) -> Path:
         return self.root / "worker.lock"
 

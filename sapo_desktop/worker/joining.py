@@ -47,7 +47,7 @@ class Identified:
     `ids`: task id by local key, of every task in the catalogue. `folder`: private, for certificate, index book and
     what is remembered of peers. `book_secret`: 32 bytes that no peer knows. `members`: of a private swarm, with the
     `admission` of this identity's key; None: the public swarm. `proxy`: as the setting
-    says it.
+    says it. `rotation`: what shows which key this one was, or nothing.
     """
 
     seed: bytes
@@ -59,6 +59,7 @@ class Identified:
     members: Members | None = None
     admission: bytes = b""
     proxy: str = ""
+    rotation: bytes = b""
 
     @property
     def network(self) -> bytes:
@@ -130,6 +131,7 @@ def link_up(identified: Identified, *, most_links: int = LEAF_LINKS, found_links
         catalogue=digest(*shared),
         program=f"sapo-desktop/{sapo_desktop.__version__}",
         admission=identified.admission,
+        rotation=identified.rotation,
         members=identified.members,
     )
     memory = Memory.read(identified.memory)

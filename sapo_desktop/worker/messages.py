@@ -102,10 +102,11 @@ class JoinSwarm(Message, frozen=True):
 
 
 class ChangeIdentity(Message, frozen=True):
-    """`new`: another identity, the old one is forgotten. `unlock`: open the file with its passphrase. `protect`: keep
+    """`new`: another identity, the old one is forgotten. `rotate`: another key, signed by the old one, so that peers
+    know whose it is. `unlock`: open the file with its passphrase. `protect`: keep
     it in a file that `passphrase` closes. `import`: take over what `sealed` holds. `export`: give it, sealed."""
 
-    action: Literal["new", "unlock", "protect", "import", "export"]
+    action: Literal["new", "rotate", "unlock", "protect", "import", "export"]
     passphrase: str | None = None
     sealed: bytes = b""
 

@@ -11,10 +11,14 @@ import msgspec
 from sapo_desktop.core.errors import PassphraseNeeded, UsageError
 from sapo_desktop.core.invite import Invite
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.swarm.admission import network_of
+from sapo_desktop.swarm.rotation import rotate
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.system import identity
+from sapo_desktop.system.folders import write_private
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker import private_swarm
+from sapo_desktop.worker.joining import PUBLIC_SWARM
 from sapo_desktop.worker.swarm_side import SwarmSide
 
 
@@ -58,13 +62,37 @@ class SwarmRequests:
             held = side.who or await asyncio.to_thread(keeper.load)
             seed = held.seed if held else identity.fresh_seed()
             kept = await asyncio.to_thread(keeper.keep, seed, request.passphrase or "")
+        elif request.action == "rotate":
+            kept = await self._rotated(request.passphrase)
         elif request.action == "import":
             seed = await asyncio.to_thread(identity.unseal, request.sealed, request.passphrase or "")
             kept = await asyncio.to_thread(keeper.keep, seed)
         else:
             kept = await asyncio.to_thread(keeper.create)
+        if request.action != "rotate":
+            side.folder.rotation.unlink(missing_ok=True)
         await side.use(kept)
         return _identity_is(kept)
+
+    async def _rotated(self, passphrase: str | None) -> identity.Identity:
+        """A new key in place of the old one, where the old one was, and what shows peers that it is."""
+        side, keeper = self._side, self._side.keeper()
+        given = passphrase or side.passphrase
+        held = side.who or await asyncio.to_thread(keeper.load, given)
+        if held is None:
+            raise UsageError("There is no identity yet: it is made when the node first joins the swarm.")
+        if held.where == "file" and given is None:
+            raise PassphraseNeeded("The new key is kept where the old one is: give the passphrase of that file.")
+        seed = identity.fresh_seed()
+        shown = rotate(Signer(held.seed), Signer(seed).key, self._network(), time.time())
+        kept = await asyncio.to_thread(keeper.keep, seed, given if held.where == "file" else None)
+        write_private(side.folder.rotation, shown)
+        return kept
+
+    def _network(self) -> bytes:
+        """The network id of the swarm that this node is in, or would be."""
+        swarm = self._kept().swarm
+        return network_of(bytes.fromhex(swarm)) if swarm else PUBLIC_SWARM
 
     # -- private swarms ------------------------------------------------------------------------------------
 

@@ -184,6 +184,10 @@ class SwarmSide:
         """What opens this folder's secrets, where this process was given it."""
         return self._passphrase
 
+    @property
+    def folder(self) -> DataFolder:
+        return self._around.folder
+
     def keeper(self) -> identity.Keeper:
         """Where this folder's identity is kept."""
         return keeper(self._around.folder)
@@ -253,6 +257,7 @@ class SwarmSide:
             label=settings.label,
             lengths=around.lengths,
             proxy=settings.proxy,
+            rotation=around.folder.rotation.read_bytes() if around.folder.rotation.is_file() else b"",
         )
         joined = join(joining, around.own, foreign, around.encoder)
         joined.network.heard = functools.partial(self._heard, joined)
