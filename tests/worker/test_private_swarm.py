@@ -18,6 +18,7 @@ from sapo_desktop.swarm import network
 from sapo_desktop.swarm.admission import Members, admit, network_of
 from sapo_desktop.swarm.certificate import self_signed
 from sapo_desktop.swarm.refusals import Reason
+from sapo_desktop.swarm.rotation import old_key
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.system import identity
 from sapo_desktop.system.folders import DataFolder
@@ -287,5 +288,22 @@ def test_members_learn_from_each_other_and_a_stranger_from_nobody(
         assert [path.name for path in weak.folder.glob("peers*")] == [
             f"peers-{network_of(FOUNDER.key).hex()[:16]}.json"
         ]
+
+    asyncio.run(scene())
+
+
+def test_a_rotated_key_shows_whose_it_was_and_a_new_identity_does_not(tmp_path: Path, ring: Memory) -> None:
+    async def scene() -> None:
+        one = node(tmp_path)
+        with pytest.raises(UsageError, match="no identity yet"):
+            await one.handle(m.ChangeIdentity(action="rotate"))
+        old = await one.handle(m.GetIdentity(create=True))
+        new = await one.handle(m.ChangeIdentity(action="rotate"))
+        assert isinstance(old, m.IdentityIs) and isinstance(new, m.IdentityIs) and old.key != new.key
+        assert (await one.handle(m.GetIdentity())) == new
+        shown = (tmp_path / "control" / "rotation").read_bytes()
+        assert old_key(shown, bytes.fromhex(new.key), PUBLIC_SWARM, time.time()).hex() == old.key
+        await one.handle(m.ChangeIdentity(action="new"))
+        assert not (tmp_path / "control" / "rotation").exists(), "the tie is cut"
 
     asyncio.run(scene())
