@@ -40,9 +40,9 @@ class SwarmRequests:
 
     async def show_identity(self, request: m.GetIdentity) -> m.IdentityIs:
         keeper, used = self._side.keeper(), self._side.who
-        if used is None and keeper.needs_passphrase:
+        if used is None and keeper.needs_passphrase and self._side.passphrase is None:
             return m.IdentityIs(key="", kept="file")
-        found = used or await asyncio.to_thread(keeper.load)
+        found = used or await asyncio.to_thread(keeper.load, self._side.passphrase)
         if found is None and request.create and (identity.usable_keyring() or self._side.passphrase):
             return _identity_is(await self._side.identify(), created=True)
         return _identity_is(found)

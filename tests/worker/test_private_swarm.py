@@ -307,3 +307,21 @@ def test_a_rotated_key_shows_whose_it_was_and_a_new_identity_does_not(tmp_path: 
         assert not (tmp_path / "control" / "rotation").exists(), "the tie is cut"
 
     asyncio.run(scene())
+
+
+def test_a_protected_identity_is_shown_to_whoever_gave_the_passphrase(
+    tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(identity, "_SEALED", ())
+    monkeypatch.setenv("SAPO_PASSPHRASE", "correct horse")
+
+    async def scene() -> None:
+        first = await node(tmp_path).handle(m.GetIdentity(create=True))
+        monkeypatch.setenv("SAPO_PASSPHRASE", "correct horse")  # each worker takes it out of its environment
+        again = await node(tmp_path).handle(m.GetIdentity())
+        assert isinstance(first, m.IdentityIs) and isinstance(again, m.IdentityIs)
+        assert again.key == first.key != ""
+        closed = await node(tmp_path).handle(m.GetIdentity())
+        assert closed == m.IdentityIs(key="", kept="file")
+
+    asyncio.run(scene())
