@@ -55,6 +55,8 @@ class Anchor(Record, frozen=True):
 
     address: str
     reached: float
+    strangers: bool = False
+    """Whether only a peer's word stood for the address."""
 
 
 class AddressBook:
@@ -93,8 +95,8 @@ class AddressBook:
         """Take in a signed record from a peer.
 
         Raises:
-            Refused: BAD_BODY (no address that a stranger may name, or another key in it), TOO_OLD, TOO_NEW,
-                OWN_ECHO, POOL_FULL (its host or bucket has its share).
+            Refused: BAD_BODY (no address, a port that no stranger may name, or another key), PRIVATE_ADDRESS, TOO_OLD,
+                TOO_NEW, OWN_ECHO, POOL_FULL (its host or bucket has its share).
         """
         body = record.body
         address = self._named_by_a_stranger(body)
@@ -119,16 +121,26 @@ class AddressBook:
         }
 
     def next_to_dial(
-        self, linked: Collection[Address], unix_time: float, rng: Random, *, lan: bool = True
+        self,
+        linked: Collection[Address],
+        unix_time: float,
+        rng: Random,
+        *,
+        lan: bool = True,
+        keys: Collection[bytes] = (),
     ) -> Address | None:
         """An address worth a try: the typed ones first, then those reached before, then any; of every part of the
-        internet only one at a time. None where nothing is due. `lan`: whether it may be on the local network."""
+        internet only one at a time. None where nothing is due.
+
+        `lan`: whether it may be on the local network. `keys`: those of open links, over whichever connection.
+        """
         taken = {_neighbourhood(address.host) for address in linked}
         busy = {str(address) for address in linked}
         due = [
             one
             for name, one in self._known.items()
             if name not in busy
+            and one.address.key not in keys
             and (lan or one.source != "lan")
             and unix_time >= one.tried + _wait(one.failures)
             and (
@@ -183,16 +195,20 @@ class AddressBook:
         """The latest reached addresses, to begin with after a restart; on the local network they will be others."""
         reached = (one for one in self._known.values() if one.reached and one.source != "lan")
         held = sorted(reached, key=lambda one: -(one.reached or 0))
-        return [Anchor(address=str(one.address), reached=one.reached or 0.0) for one in held[:_MOST_ANCHORS]]
+        return [
+            Anchor(address=str(one.address), reached=one.reached or 0.0, strangers=one.source == "peer")
+            for one in held[:_MOST_ANCHORS]
+        ]
 
-    def restore(self, anchors: Iterable[Anchor]) -> None:
+    def restore(self, anchors: Iterable[Anchor], unix_time: float) -> None:
         """Take in what `anchors` gave before the restart; what cannot be read is left out."""
         for anchor in anchors:
             try:
                 address = Address.parse(anchor.address)
             except UsageError:
                 continue  # written by a version with other addresses
-            self._known.setdefault(str(address), Known(address, "seed", anchor.reached, reached=anchor.reached))
+            source: Source = "peer" if anchor.strangers else "seed"
+            self._known.setdefault(str(address), Known(address, source, unix_time, reached=anchor.reached))
 
     def _named_by_a_stranger(self, body: PeerBody) -> Address:
         try:
@@ -202,7 +218,7 @@ class AddressBook:
         if address.key != body.key:
             raise Refused(Reason.BAD_BODY, "a record is for the signer's own key")
         if not self._private_allowed and (not address.is_public or not address.tls):
-            raise Refused(Reason.BAD_BODY, "a stranger may name public wss:// addresses only")
+            raise Refused(Reason.PRIVATE_ADDRESS, "a stranger may name public wss:// addresses only")
         if address.port < _LOWEST_PORT and address.port != 443:
             raise Refused(Reason.BAD_BODY, "a stranger may not name a well-known port")
         return address

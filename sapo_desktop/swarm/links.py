@@ -135,7 +135,7 @@ class Links:
         self._rng = SystemRandom()
         self._greeted = self._kept = float("-inf")
         network.pins.update({url: bytes.fromhex(key) for url, key in memory.pins.items()})
-        book.restore(memory.anchors)
+        book.restore(memory.anchors, time.time())
 
     # -- what is asked of it ---------------------------------------------------------------------------------
 
@@ -225,13 +225,10 @@ class Links:
         # The local network has half of the places: there, one neighbour can be every node that is found.
         neighbours = sum(self._book.is_on_lan(address) for address in self._found)
         lan = neighbours < max(1, self._found_links // 2)
-        address = self._book.next_to_dial(self._busy(), at.unix, self._rng, lan=lan)
-        if address is None or str(address) in self._named:
-            return
-        if address.key in {link.key for link in self._network.exchange.links}:
-            self._book.tried(address, at.unix, reached=True)  # linked already, over a connection that it made
-            return
-        self._found[address] = asyncio.create_task(self._hold(address))
+        keys = {link.key for link in self._network.exchange.links if link.key}
+        address = self._book.next_to_dial(self._busy(), at.unix, self._rng, lan=lan, keys=keys)
+        if address is not None and str(address) not in self._named:
+            self._found[address] = asyncio.create_task(self._hold(address))
 
     async def _hold(self, address: Address) -> None:
         """One link to a peer that was found, until it ends."""

@@ -50,11 +50,13 @@ class Reason(enum.StrEnum):
     UNFIT = "unfit"
     OTHER_QUESTION = "other_question"
     TIMED_OUT = "timed_out"
+    PRIVATE_ADDRESS = "private_address"
     BUSY = "busy"
 
 
 _UNVERIFIABLE = {Reason.OTHER_QUESTION, Reason.TIMED_OUT}
 _IGNORED = {
+    Reason.PRIVATE_ADDRESS,
     Reason.TOO_OLD,
     Reason.TOO_NEW,
     Reason.DUPLICATE,

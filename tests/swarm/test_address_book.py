@@ -52,10 +52,10 @@ def refused(it: AddressBook, one: Opened[PeerBody]) -> Reason | None:
         (record(1), None),
         (record(1, port=443), None),
         (record(1, host="relay.example"), None),
-        (record(1, host="10.0.0.1"), Reason.BAD_BODY),
-        (record(1, host="127.0.0.1"), Reason.BAD_BODY),
-        (record(1, host="[::1]"), Reason.BAD_BODY),
-        (record(1, scheme="ws"), Reason.BAD_BODY),
+        (record(1, host="10.0.0.1"), Reason.PRIVATE_ADDRESS),
+        (record(1, host="127.0.0.1"), Reason.PRIVATE_ADDRESS),
+        (record(1, host="[::1]"), Reason.PRIVATE_ADDRESS),
+        (record(1, scheme="ws"), Reason.PRIVATE_ADDRESS),
         (record(1, port=25), Reason.BAD_BODY),
         (record(1, address="wss://20.1.1.1:8765"), Reason.BAD_BODY),
         (record(1, address=f"wss://20.1.1.1:8765#{signer(2).key.hex()}"), Reason.BAD_BODY),
@@ -175,7 +175,7 @@ def test_anchors_survive_a_restart_and_records_do_not_survive_a_day() -> None:
     it.expire(NOW + LIFETIME + 1)
     assert len(it) == 0
     again = book()
-    again.restore([*anchors, Anchor(address="nonsense", reached=1.0)])
+    again.restore([*anchors, Anchor(address="nonsense", reached=1.0)], NOW)
     assert len(again) == 4
 
 
@@ -191,3 +191,24 @@ def test_a_record_of_a_typed_address_leaves_it_typed_and_reached() -> None:
     assert len(book.to_pass_on(Random(0), 1001.0)) == 1
     book.expire(1000.0 + 2 * LIFETIME)
     assert len(book) == 1
+
+
+def test_an_anchor_of_a_strangers_word_stays_one() -> None:
+    before, after = book(), book()
+    before.add_record(record(1), NOW)
+    address = Address.parse(record(1).body.address)
+    before.tried(address, NOW, reached=True)
+    after.restore(before.anchors(), NOW + 30 * LIFETIME)
+    assert after.is_strangers(address)
+    after.expire(NOW + 30.5 * LIFETIME)
+    assert len(after) == 1
+    after.expire(NOW + 32 * LIFETIME)
+    assert len(after) == 0
+
+
+def test_whose_key_is_linked_already_is_not_dialled() -> None:
+    it = book()
+    it.add_record(record(1), NOW)
+    address = Address.parse(record(1).body.address)
+    assert it.next_to_dial([], NOW, Random(0), keys={signer(1).key}) is None
+    assert it.next_to_dial([], NOW, Random(0), keys={signer(2).key}) == address
