@@ -37,6 +37,9 @@ SCRIPTS = {
     "tasks": "tests.bench.tasks",
     "kills": "tests.attack.kills",
     "flood": "tests.attack.flood",
+    "swarm": "tests.attack.swarm",
+    "strangers": "tests.attack.strangers",
+    "bandwidth": "tests.bench.bandwidth",
 }
 
 

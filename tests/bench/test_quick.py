@@ -18,6 +18,10 @@ SCRIPTS = [
     "tests.bench.learning",
     "tests.attack.kills",
     "tests.attack.flood",
+    "tests.attack.swarm",
+    "tests.attack.strangers",
+    "tests.attack.autobahn",
+    "tests.bench.bandwidth",
 ]
 
 
