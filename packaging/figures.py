@@ -40,6 +40,7 @@ SCRIPTS = {
     "swarm": "tests.attack.swarm",
     "strangers": "tests.attack.strangers",
     "bandwidth": "tests.bench.bandwidth",
+    "two_kinds": "tests.bench.two_kinds",
 }
 
 

@@ -22,6 +22,7 @@ SCRIPTS = [
     "tests.attack.strangers",
     "tests.attack.autobahn",
     "tests.bench.bandwidth",
+    "tests.bench.two_kinds",
 ]
 
 
