@@ -13,10 +13,11 @@ from sapo_desktop.worker.messages import GetSettings, Ok, SetSettings, SettingsA
 
 WHAT_IS_PUBLISHED = """\
 Sharing publishes, under this node's key, the answers that its model gives, and those that you type at
-`sapo-desktop answer` (which says so each time): the name of the task, the time in steps of ten minutes, and the
-texts. No question of yours, no file and no name is among them. They are placed in the public domain (CC0), anybody
-may keep and pass them on, and they cannot be called back. Whoever this node links to sees its internet address
-beside its key. A new identity (sapo-desktop identity new) cuts the tie to what was shared;
+`sapo-desktop answer` (which says so each time): the name of the task, the time in steps of ten minutes, the texts,
+and the setting `label` if you gave one. No question of yours, no file and no other name is among them. They are
+placed in the public domain (CC0), anybody may keep and pass them on, and they cannot be called back. Whoever this
+node links to sees its internet address beside its key, and is told its round, its mean reward, and how many of
+their answers it used. A new identity (sapo-desktop identity new) cuts the tie to what was shared;
 `sapo-desktop settings set share off` ends it."""
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import getpass
-import os
 from argparse import Namespace
 from pathlib import Path
+from typing import Literal
 
 from sapo_desktop.commands.context import Context
-from sapo_desktop.core.errors import PassphraseNeeded, SapoError, UsageError
+from sapo_desktop.commands.passphrase import typed_passphrase, with_passphrase
+from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.system.folders import write_private
 from sapo_desktop.worker.messages import ChangeIdentity, GetIdentity, IdentityIs
 
-PASSPHRASE = "SAPO_PASSPHRASE"
 _PLACES = {
     "keyring": "in this computer's keyring",
     "file": "in a file that its passphrase closes",
@@ -25,15 +24,18 @@ async def show(context: Context, args: Namespace) -> None:
 
 
 async def new(context: Context, args: Namespace) -> None:
-    _told(context, await context.ask(ChangeIdentity(action="new"), IdentityIs))
+    await _change(context, "new")
 
 
 async def rotate(context: Context, args: Namespace) -> None:
-    passphrase = os.environ.get(PASSPHRASE)
-    try:
-        found = await context.ask(ChangeIdentity(action="rotate", passphrase=passphrase), IdentityIs)
-    except PassphraseNeeded:
-        found = await context.ask(ChangeIdentity(action="rotate", passphrase=typed_passphrase()), IdentityIs)
+    await _change(context, "rotate")
+
+
+async def _change(context: Context, action: Literal["new", "rotate"]) -> None:
+    async with context.any_node() as node:
+        found = await with_passphrase(
+            context, node, lambda given: ChangeIdentity(action=action, passphrase=given), IdentityIs
+        )
     _told(context, found)
 
 
@@ -82,16 +84,5 @@ def _told(context: Context, found: IdentityIs) -> None:
         if found.created:
             context.out.say("There was no identity yet; it was made now.")
         context.out.say(f"Key   {found.key}\nKept  {_PLACES[found.kept]}")
-
-
-def typed_passphrase(*, twice: bool = False) -> str:
-    """From the environment, for scripts; else typed without being shown."""
-    if given := os.environ.get(PASSPHRASE):
-        return given
-    try:
-        typed = getpass.getpass("Passphrase: ")
-        if twice and getpass.getpass("Once more: ") != typed:
-            raise UsageError("The two differ; nothing was changed.")
-    except EOFError as error:
-        raise UsageError(f"A passphrase is needed: type it in a terminal, or set {PASSPHRASE}.") from error
-    return typed
+    if found.note:
+        context.out.say(found.note)

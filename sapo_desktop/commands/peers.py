@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TypeVar
 
 from sapo_desktop.commands.context import Context, Node, call, expect
-from sapo_desktop.commands.identity import PASSPHRASE, typed_passphrase
-from sapo_desktop.core.errors import PassphraseNeeded, UsageError
+from sapo_desktop.commands.passphrase import with_passphrase
+from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.invite import Invite
 from sapo_desktop.terminal.clean import one_line
 from sapo_desktop.terminal.swarm_words import link_line, swarm_line, swarm_lines
@@ -111,7 +109,7 @@ async def test(context: Context, args: Namespace) -> None:
 
 async def found(context: Context, args: Namespace) -> None:
     async with context.any_node() as node:
-        reply = await _with_passphrase(node, lambda given: FoundSwarm(passphrase=given), Ok, twice=True)
+        reply = await with_passphrase(context, node, lambda given: FoundSwarm(passphrase=given), Ok, twice=True)
     _said(context, reply)
     context.out.say("To let somebody in: sapo-desktop peers admit KEY, with the key that `identity show` tells there.")
 
@@ -121,7 +119,7 @@ async def admit(context: Context, args: Namespace) -> None:
         return AdmitPeer(key=args.key, days=args.days, passphrase=given)
 
     async with context.any_node() as node:
-        reply = await _with_passphrase(node, request, InviteIs)
+        reply = await with_passphrase(context, node, request, InviteIs)
     _print_link(context, reply.link, key=args.key.strip().lower())
     context.out.say("It admits only that key, and is no secret. There: sapo-desktop peers join 'LINK'")
 
@@ -135,20 +133,8 @@ async def invite(context: Context, args: Namespace) -> None:
 async def join(context: Context, args: Namespace) -> None:
     Invite.parse(args.link)  # refused before a node is started for it
     async with context.any_node() as node:
-        reply = await _with_passphrase(node, lambda given: JoinSwarm(link=args.link, passphrase=given), Ok)
+        reply = await with_passphrase(context, node, lambda given: JoinSwarm(link=args.link, passphrase=given), Ok)
     _said(context, reply)
-
-
-async def _with_passphrase(
-    node: Node, request: Callable[[str | None], Request], kind: type[Told], *, twice: bool = False
-) -> Told:
-    """Ask with the passphrase of the environment, if any; where one is needed and was not given, have it typed."""
-    given = os.environ.get(PASSPHRASE)
-    try:
-        return await call(node, request(given), kind)
-    except PassphraseNeeded as needed:
-        print(needed, file=sys.stderr)
-        return await call(node, request(typed_passphrase(twice=twice)), kind)
 
 
 def _print_link(context: Context, link: str, **more: str) -> None:
@@ -162,7 +148,10 @@ async def _list(node: Node, key: str) -> list[str]:
 
 
 async def _keep(context: Context, node: Node, key: str, items: Iterable[str]) -> None:
-    _said(context, await call(node, SetSettings(values={key: ", ".join(items)}), Ok))
+    reply = await call(node, SetSettings(values={key: ", ".join(items)}), Ok)
+    if (await call(node, GetStatus(), Status)).silo:
+        reply = Ok(text=f"{reply.text} The node is in silo until `sapo-desktop silo off`.")
+    _said(context, reply)
 
 
 def _said(context: Context, reply: Ok) -> None:
@@ -177,5 +166,8 @@ def _whole_key(text: str, known: Iterable[str]) -> str:
         return text
     found = [key for key in known if len(text) >= 4 and key.startswith(text)]
     if len(found) != 1:
-        raise UsageError(f"{text!r} names {len(found) or 'no'} of the peers here: give more digits of the key.")
+        raise UsageError(
+            f"{text!r} names {'several' if found else 'none'} of the peers here: give the first digits of the key as "
+            "`sapo-desktop peers` shows it, four at least."
+        )
     return found[0]

@@ -222,8 +222,8 @@ def _refuse_other_settings(found: SettingsAre, overrides: Mapping[str, str]) -> 
     ]
     if other:
         raise SapoError(
-            f"A node runs here already, with another {', '.join(other)}. End it first (sapo-desktop quit), "
-            "or leave those options out to watch it."
+            f"A node runs here already, with other settings ({', '.join(other)}). Change them there (sapo-desktop "
+            "settings set, silo off), end it first (sapo-desktop quit), or leave those options out to watch it."
         )
 
 

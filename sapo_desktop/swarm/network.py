@@ -180,7 +180,8 @@ class Network:
         while True:
             began = time.monotonic()
             link = await self.link(address)
-            wait = min(_LONGEST_ABSENCE, link.goodbye.retry_after) if link and link.goodbye else 0.0
+            goodbye = link.goodbye if link else None
+            wait = min(_LONGEST_ABSENCE, goodbye.retry_after) if goodbye and goodbye.by_peer else 0.0
             if time.monotonic() - began > _LASTING:
                 delay = _FIRST_DELAY
             # Full jitter: a relay that comes back is not met by all of its peers in one second.

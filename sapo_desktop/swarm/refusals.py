@@ -1,6 +1,6 @@
 """Why something from a peer was not taken, and what that says about the peer.
 
-Every refusal is counted by reason and shown. Three kinds (SWARM.md): *invalid* breaks the protocol and counts against
+Every refusal is counted by reason and shown. Three kinds: *invalid* breaks the protocol and counts against
 whoever can be shown to have done it; *unverifiable* may be our own version's fault and is never punished; *ignored*
 is nobody's fault.
 """

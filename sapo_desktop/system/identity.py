@@ -105,23 +105,25 @@ class Keeper:
         return self.keep(fresh_seed(), passphrase)
 
     def keep(self, seed: bytes, passphrase: str | None = None) -> Identity:
-        """Keep this seed (32 bytes), as `create` does."""
+        """Keep this seed (32 bytes), as `create` does.
+
+        Raises:
+            PassphraseNeeded: it would be for this session only while another key lies in the file.
+        """
         if passphrase is not None:
             write_private(self._file, seal(seed, passphrase))
             self._forget_in_keyring()
             return Identity(seed, "file")
         backend = usable_keyring()
         if backend is None:
+            if self._file.is_file():
+                raise PassphraseNeeded(f"There is no keyring here, and {self._file} holds the key so far: a passphrase "
+                                       "is needed to keep another one there.")  # fmt: skip
             return Identity(seed, "session")
         with _keyring_errors():
             backend.set_password(SERVICE, self._user, seed.hex())
         self._file.unlink(missing_ok=True)
         return Identity(seed, "keyring")
-
-    def forget(self) -> None:
-        """Delete the kept key; what was published under it cannot be called back."""
-        self._forget_in_keyring()
-        self._file.unlink(missing_ok=True)
 
     def _forget_in_keyring(self) -> None:
         backend = usable_keyring()

@@ -309,7 +309,9 @@ async def open_link(folder: Path) -> ControlLink:
             f"The worker (process {worker.pid}) does not answer; if it hangs, end that process and start it again."
         ) from error
     except (OSError, InvalidHandshake) as error:
-        raise NotRunning(f"The worker of {folder.parent} has ended; start one with `run`.") from error
+        raise NotRunning(
+            f"The node of {folder.parent} has ended. Start it again: sapo-desktop run --data {folder.parent}"
+        ) from error
     return ControlLink(connection, worker)
 
 

@@ -517,6 +517,8 @@ class IdentityIs(Message, frozen=True):
     kept: str
     sealed: bytes = b""
     """What `export` asked for."""
+    note: str = ""
+    """What else a person should know."""
     created: bool = False
     """Whether it was made just now."""
 

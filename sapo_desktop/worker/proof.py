@@ -121,7 +121,9 @@ def read_control_file(folder: Path) -> ControlFile:
         check_private(folder)
         content = (folder / FILE).read_bytes()
     except FileNotFoundError as error:
-        raise NotRunning(f"No worker runs on {folder.parent}; start one with `run`.") from error
+        raise NotRunning(
+            f"No node runs in {folder.parent}. Start one: sapo-desktop run --data {folder.parent}"
+        ) from error
     try:
         return msgspec.json.decode(content, type=ControlFile)
     except msgspec.DecodeError as error:

@@ -18,7 +18,7 @@ import msgspec
 
 import sapo_desktop
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import TaskError, UsageError
+from sapo_desktop.core.errors import SapoError, TaskError, UsageError
 from sapo_desktop.core.records import Completion, Question, Sampling, TaskMark
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState
@@ -66,7 +66,7 @@ class Requests:
         self._quit = quit
         self._started = time.monotonic()
         human = HumanAnswers(node, side, catalogue)
-        swarm = SwarmRequests(side, self._kept, self._keep_for_good)
+        swarm = SwarmRequests(side, self._kept, lambda: node.settings, self._keep_for_good)
         self._handlers: dict[type[m.Message], Callable[[Any], Awaitable[m.Reply]]] = {
             m.GetStatus: self._status,
             m.StartRounds: self._start_rounds,
@@ -187,9 +187,14 @@ class Requests:
 
     async def _keep_for_good(self, values: Mapping[str, str]) -> Settings:
         """Keep these settings, whatever this run's command line said; returns those now in force."""
+        before = dict(self._overrides)
         for key in values:
             self._overrides.pop(key, None)
-        await self._set(m.SetSettings(values=dict(values)))
+        try:
+            await self._set(m.SetSettings(values=dict(values)))
+        except SapoError:
+            self._overrides = before  # refused: this run goes on as it was
+            raise
         return self._node.settings
 
     async def _set(self, request: m.SetSettings) -> m.Ok:

@@ -23,16 +23,24 @@ from sapo_desktop.worker.swarm_side import SwarmSide
 
 
 class SwarmRequests:
-    """Answers them. `kept`: the settings on disk; `change`: keeps other values and returns the settings in force."""
+    """Answers them.
+
+    Args:
+        kept: the settings on disk.
+        in_force: those of this run.
+        change: keeps other values and returns the settings then in force.
+    """
 
     def __init__(
         self,
         side: SwarmSide,
         kept: Callable[[], Settings],
+        in_force: Callable[[], Settings],
         change: Callable[[Mapping[str, str]], Awaitable[Settings]],
     ) -> None:
         self._side = side
         self._kept = kept
+        self._in_force = in_force
         self._change = change
 
     async def test_peer(self, request: m.TestPeer) -> m.PeerAnswered:
@@ -48,50 +56,72 @@ class SwarmRequests:
         return _identity_is(found)
 
     async def change_identity(self, request: m.ChangeIdentity) -> m.IdentityIs:
-        side, keeper = self._side, self._side.keeper()
-        if request.action == "unlock":
-            await side.unlock(request.passphrase or "")
-            return await self.show_identity(m.GetIdentity())
-        if request.action == "export":
-            held = side.who or await asyncio.to_thread(keeper.load, request.passphrase)
-            if held is None:
-                raise UsageError("There is no identity yet: it is made when the node first joins the swarm.")
-            sealed = await asyncio.to_thread(identity.seal, held.seed, request.passphrase or "")
-            return msgspec.structs.replace(_identity_is(held), sealed=sealed)
-        if request.action == "protect":
-            held = side.who or await asyncio.to_thread(keeper.load)
-            seed = held.seed if held else identity.fresh_seed()
-            kept = await asyncio.to_thread(keeper.keep, seed, request.passphrase or "")
-        elif request.action == "rotate":
-            kept = await self._rotated(request.passphrase)
-        elif request.action == "import":
-            seed = await asyncio.to_thread(identity.unseal, request.sealed, request.passphrase or "")
-            kept = await asyncio.to_thread(keeper.keep, seed)
-        else:
-            kept = await asyncio.to_thread(keeper.create)
-        if request.action != "rotate":
-            side.folder.rotation.unlink(missing_ok=True)
-        await side.use(kept)
-        return _identity_is(kept)
+        """Do the action of that name: each is one method."""
+        actions = {
+            "unlock": self._unlock,
+            "export": self._export,
+            "protect": self._protect,
+            "import": self._import,
+            "rotate": self._rotate,
+            "new": self._new,
+        }
+        return await actions[request.action](request)
 
-    async def _rotated(self, passphrase: str | None) -> identity.Identity:
+    async def _unlock(self, request: m.ChangeIdentity) -> m.IdentityIs:
+        await self._side.unlock(request.passphrase or "")
+        return await self.show_identity(m.GetIdentity())
+
+    async def _export(self, request: m.ChangeIdentity) -> m.IdentityIs:
+        held = await self._held(request.passphrase)
+        sealed = await asyncio.to_thread(identity.seal, held.seed, request.passphrase or "")
+        return msgspec.structs.replace(_identity_is(held), sealed=sealed)
+
+    async def _protect(self, request: m.ChangeIdentity) -> m.IdentityIs:
+        held = self._side.who or await asyncio.to_thread(self._side.keeper().load, self._side.passphrase)
+        seed = held.seed if held else identity.fresh_seed()
+        return await self._be(seed, request.passphrase or "")
+
+    async def _import(self, request: m.ChangeIdentity) -> m.IdentityIs:
+        seed = await asyncio.to_thread(identity.unseal, request.sealed, request.passphrase or "")
+        # Where there is no keyring the passphrase that opened it closes it here too.
+        return await self._be(seed, None if identity.usable_keyring() else request.passphrase)
+
+    async def _new(self, request: m.ChangeIdentity) -> m.IdentityIs:
+        given = None if identity.usable_keyring() else request.passphrase or self._side.passphrase
+        return await self._be(identity.fresh_seed(), given)
+
+    async def _rotate(self, request: m.ChangeIdentity) -> m.IdentityIs:
         """A new key in place of the old one, where the old one was, and what shows peers that it is."""
-        side, keeper = self._side, self._side.keeper()
-        given = passphrase or side.passphrase
-        held = side.who or await asyncio.to_thread(keeper.load, given)
-        if held is None:
-            raise UsageError("There is no identity yet: it is made when the node first joins the swarm.")
+        given = request.passphrase or self._side.passphrase
+        held = await self._held(given)
         if held.where == "file" and given is None:
             raise PassphraseNeeded("The new key is kept where the old one is: give the passphrase of that file.")
         seed = identity.fresh_seed()
         shown = rotate(Signer(held.seed), Signer(seed).key, self._network(), time.time())
-        kept = await asyncio.to_thread(keeper.keep, seed, given if held.where == "file" else None)
-        write_private(side.folder.rotation, shown)
-        return kept
+        return await self._be(seed, given if held.where == "file" else None, rotation=shown)
+
+    async def _held(self, passphrase: str | None) -> identity.Identity:
+        """The identity there is. Raises UsageError where there is none."""
+        held = self._side.who or await asyncio.to_thread(self._side.keeper().load, passphrase)
+        if held is None:
+            raise UsageError("There is no identity yet: it is made when the node first joins the swarm.")
+        return held
+
+    async def _be(self, seed: bytes, passphrase: str | None, rotation: bytes = b"") -> m.IdentityIs:
+        """Keep this seed, and be that identity from now on. `rotation`: what ties it to the one before."""
+        kept = await asyncio.to_thread(self._side.keeper().keep, seed, passphrase)
+        if rotation:
+            write_private(self._side.folder.rotation, rotation)
+        else:
+            self._side.folder.rotation.unlink(missing_ok=True)
+        await self._side.use(kept)
+        key = Signer(kept.seed).key
+        note = private_swarm.how_to_be_admitted(key) if self._in_force().swarm else ""
+        return msgspec.structs.replace(_identity_is(kept), note=note)
 
     def _network(self) -> bytes:
         """The network id of the swarm that this node is in, or would be."""
-        swarm = self._kept().swarm
+        swarm = self._in_force().swarm
         return network_of(bytes.fromhex(swarm)) if swarm else PUBLIC_SWARM
 
     # -- private swarms ------------------------------------------------------------------------------------
@@ -107,13 +137,13 @@ class SwarmRequests:
         held = await self._admission_key(request.passphrase, create=False)
         own = Signer((await self._side.identify(request.passphrase)).seed).key
         link = private_swarm.admission_link(
-            self._kept(), Signer(held.seed), own, request.key.strip(), request.days, time.time()
+            self._in_force(), Signer(held.seed), own, request.key.strip(), request.days, time.time()
         )
         return m.InviteIs(link=str(link))
 
     async def invite(self, request: m.GetInvite) -> m.InviteIs:
         own = Signer((await self._side.identify()).seed).key
-        return m.InviteIs(link=str(private_swarm.invite(self._kept(), own)))
+        return m.InviteIs(link=str(private_swarm.invite(self._in_force(), own)))
 
     async def join(self, request: m.JoinSwarm) -> m.Ok:
         link = Invite.parse(request.link)

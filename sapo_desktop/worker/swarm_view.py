@@ -105,5 +105,5 @@ def _reason(links: int, *, clock_wrong: bool, relay: bool, sharing: bool) -> str
     if relay:
         return f"Relaying for {peers}."
     if links == 0:
-        return "No peer can be reached: training goes on alone."
+        return "No peer is linked: training goes on alone. Name one (peers add URL), or look around (run --lan)."
     return f"Linked to {peers}." + ("" if sharing else f" {m.DRAWS_ONLY}")

@@ -161,7 +161,7 @@ def test_an_idle_node_is_set_to_work_and_owned(tmp_path: Path) -> None:
 def test_other_settings_than_the_running_nodes_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     door = FakeDoor(node=FakeNode(state="working", settings=Settings(seed=1)), there=True)
     assert run(tmp_path, door, "--seed", "2") == 1
-    assert "another seed" in capsys.readouterr().err
+    assert "other settings (seed)" in capsys.readouterr().err
     assert not sent(door.node, m.Quit)
 
 

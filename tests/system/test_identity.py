@@ -69,7 +69,7 @@ def test_two_secrets_of_one_folder_are_kept_apart(tmp_path: Path, memory: Memory
     other = Keeper("node", tmp_path / "admission-key", "admission key")
     mine, founded = keeper(tmp_path).create(), other.create()
     assert (keeper(tmp_path).load(), other.load()) == (mine, founded) and mine.seed != founded.seed
-    keeper(tmp_path).forget()
+    keeper(tmp_path).create(PASSPHRASE)
     assert other.load() == founded
     memory.kept["sapo-desktop", "node admission key"] = "hello"
     with pytest.raises(IdentityError, match="is no admission key"):
@@ -130,12 +130,11 @@ def test_a_damaged_file_is_said() -> None:
             unseal(content, PASSPHRASE)
 
 
-def test_forgetting_forgets_everywhere(tmp_path: Path, memory: Memory) -> None:
+def test_another_key_takes_the_place_of_the_one_before_wherever_it_was(tmp_path: Path, memory: Memory) -> None:
     keeper(tmp_path).create()
-    keeper(tmp_path).forget()
-    assert memory.kept == {} and keeper(tmp_path).load() is None
     keeper(tmp_path).create(PASSPHRASE)
-    keeper(tmp_path).forget()
+    assert memory.kept == {} and keeper(tmp_path).needs_passphrase
+    keeper(tmp_path).create()
     assert not keeper(tmp_path).needs_passphrase
 
 

@@ -325,3 +325,28 @@ def test_a_protected_identity_is_shown_to_whoever_gave_the_passphrase(
         assert closed == m.IdentityIs(key="", kept="file")
 
     asyncio.run(scene())
+
+
+def test_without_a_keyring_another_identity_is_kept_where_the_first_was_or_refused(
+    tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(identity, "_SEALED", ())
+
+    async def scene() -> None:
+        one = node(tmp_path / "one")
+        first = await one.handle(m.ChangeIdentity(action="protect", passphrase="correct horse"))
+        with pytest.raises(PassphraseNeeded, match="no keyring here"):
+            await one.handle(m.ChangeIdentity(action="new"))
+        new = await one.handle(m.ChangeIdentity(action="new", passphrase="correct horse"))
+        assert isinstance(first, m.IdentityIs) and isinstance(new, m.IdentityIs) and new.key != first.key
+        exported = await one.handle(m.ChangeIdentity(action="export", passphrase="another horse"))
+        assert isinstance(exported, m.IdentityIs)
+
+        two = node(tmp_path / "two")
+        taken = await two.handle(m.ChangeIdentity(action="import", sealed=exported.sealed, passphrase="another horse"))
+        assert taken == m.IdentityIs(key=new.key, kept="file"), "kept behind the passphrase that opened it"
+        again = node(tmp_path / "two")
+        opened = await again.handle(m.ChangeIdentity(action="unlock", passphrase="another horse"))
+        assert isinstance(opened, m.IdentityIs) and opened.key == new.key
+
+    asyncio.run(scene())
