@@ -17,6 +17,7 @@ _LABEL = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _HOST = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(\.{_LABEL})*")
 _KEY = re.compile(r"[0-9a-fA-F]{64}")
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_COMPATIBLE = ipaddress.IPv6Network("::/96")
 _HOME = {"localhost", "local", "localdomain", "internal", "intranet", "lan", "home", "arpa", "onion"}
 """Last labels of names that stand for no host on the public internet."""
 _FORM = "An address is written like wss://relay.example:8765#KEY (KEY: 64 hex digits, may be left out)"
@@ -96,6 +97,8 @@ def part_of_internet(host: str) -> bytes:
 
 def _is_global(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     if isinstance(ip, ipaddress.IPv6Address):
+        if ip.is_site_local or ip in _COMPATIBLE:
+            return False  # long deprecated, and still somebody's home network
         # A translator may carry what is sent to these to the IPv4 address inside.
         inside = ip.sixtofour or (ipaddress.IPv4Address(ip.packed[12:]) if ip in _NAT64 else None)
         if inside is not None and not _is_global(inside):
@@ -111,4 +114,6 @@ def _is_public_name(host: str) -> bool:
 
 
 def _is_host(host: str) -> bool:
+    if "%" in host:
+        return False  # a zone means something on its own computer only
     return ip_of(host) is not None or _HOST.fullmatch(host) is not None

@@ -106,10 +106,11 @@ class AddressBook:
             raise Refused(Reason.TOO_OLD)
         if body.time - unix_time > _FUTURE:
             raise Refused(Reason.TOO_NEW)
-        self._forget_record_of(body.key, body.time)
+        self._forget_record_of(body.key, body.time, but=str(address))
         before = self._known.get(str(address))
-        if before is not None:  # typed, or found at home: a stranger's word changes nothing of what we know of it
-            self._known[str(address)] = replace(before, envelope=record.envelope, relay=body.relay)
+        if before is not None:  # what we know of it ourselves stays
+            heard = body.time if before.source == "peer" else before.heard
+            self._known[str(address)] = replace(before, heard=heard, envelope=record.envelope, relay=body.relay)
             return
         self._check_room(address)
         self._known[str(address)] = Known(address, "peer", body.time, record.envelope, body.relay)
@@ -172,6 +173,10 @@ class AddressBook:
         one = self._known.get(str(address))
         return not self._private_allowed and (one is None or one.source == "peer")
 
+    def forget(self, name: str) -> None:
+        """A person no longer names this address."""
+        self._known.pop(name, None)
+
     def tried(self, address: Address, unix_time: float, *, reached: bool) -> None:
         """Take note of what came of dialling, whoever it was that answered to the address's key."""
         one = self._known.get(str(address))
@@ -223,12 +228,14 @@ class AddressBook:
             raise Refused(Reason.BAD_BODY, "a stranger may not name a well-known port")
         return address
 
-    def _forget_record_of(self, key: bytes, time: int) -> None:
+    def _forget_record_of(self, key: bytes, time: int, but: str) -> None:
+        """One record a key: an older one of another address goes. Refused DUPLICATE where this one is not newer."""
         for name, one in list(self._known.items()):
             if one.source == "peer" and one.address.key == key:
                 if one.heard >= time:
                     raise Refused(Reason.DUPLICATE)
-                del self._known[name]
+                if name != but:
+                    del self._known[name]
 
     def _is_at_home(self, address: Address) -> bool:
         """Whether the address is private and such ones were allowed: the limits per part of the internet are void."""

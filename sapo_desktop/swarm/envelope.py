@@ -174,6 +174,10 @@ def open_envelope(
         raise Refused(Reason.MALFORMED, str(error)) from error
     if version != ENVELOPE_VERSION:
         raise Refused(Reason.MALFORMED, f"envelope version {version}")
+    if _ENCODER.encode([version, content, signature]) != envelope:
+        # The signature does not cover these bytes: else whoever passes a group on could make a second one of it, for
+        # which its author would be blamed.
+        raise Refused(Reason.MALFORMED, "an envelope that could be shorter")
     label = str(kind.__struct_config__.tag)
     if not verify(signature, key=key, label=label, network=network, content=content):
         raise Refused(Reason.BAD_SIGNATURE, "or made for another kind of body or network")

@@ -11,6 +11,7 @@ import hashlib
 from collections import OrderedDict, deque
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from itertools import islice
 from random import Random
 
 from sapo_desktop.swarm import events, held_filter, limits, rotation, same_key, serve
@@ -33,6 +34,8 @@ SHELF_BYTES = 16 * limits.KIB * limits.KIB
 _MOST_OWN = 256
 _MOST_DIGESTS = 100_000
 _MOST_BARRED = 10_000
+_LEAST_FRAME = limits.KIB
+"""Bytes below which no batch of groups is worth packing."""
 _MOST_USED = 10_000
 _COUNTED_OF_ONE = 4
 """Groups of one identity that count as stock: a flood must not make a pool look full."""
@@ -345,22 +348,23 @@ class Exchange:
         """Publish the newest unsent own groups, as many as credit has room for."""
         while link.unsent and link.session.is_open:
             room = min(limits.MAX_BATCH, len(link.unsent), self._room(link, now) - _KEPT_CREDIT)
-            if room < 1:
+            if room < 1 or link.session.room(now.monotonic) < _LEAST_FRAME:
                 return
             batch = [link.unsent.pop() for _ in range(room)]
             while batch and not link.session.publish(batch, now.monotonic):
-                link.unsent.append(batch.pop())
+                # Packing costs time: halves, not one less at a time.
+                link.unsent.extend(batch.pop() for _ in range((len(batch) + 1) // 2))
             self._count_out(link, len(batch), now)
             if not batch:
                 return
 
     def _want(self, link: Link, now: Now) -> None:
         missing = self._appetite - self.pool.stock(_COUNTED_OF_ONE)
-        if missing < 1 or not self._interest or not link.session.is_open:
+        if missing < 1 or not self._interest or not link.session.may_want(now.monotonic):
             return
         tasks = self._rng.sample(self._interest, min(len(self._interest), limits.MAX_WANTED_TASKS))
         ticket = self._rng.randbytes(16)
-        held = held_filter.build(list(self._digests)[-_HELD_TOLD:], ticket)
+        held = held_filter.build(list(islice(reversed(self._digests), _HELD_TOLD)), ticket)
         link.session.want(
             m.Want(ticket=ticket, n=min(missing, limits.MAX_BATCH), tasks=tasks, held=held), now.monotonic
         )
@@ -372,9 +376,9 @@ class Exchange:
             room = min(room, link.quota.room_for_want(now.monotonic))
         entries = [entry for entry in serve.sample(self._shelf, want) if entry.name.author != link.key]
         groups = [_sourced(entry, self._own_key) for entry in entries]
-        groups = groups[: max(0, room)]
+        groups = groups[: max(0, room)] if link.session.room(now.monotonic) >= _LEAST_FRAME else []
         while not link.session.serve(want.ticket, groups, now.monotonic) and groups:
-            groups.pop()
+            del groups[len(groups) // 2 :]  # packing costs time: halves, not one less at a time
         for entry in entries[: len(groups)]:
             if entry.name.author != self._own_key:
                 self.use(entry.name.author)

@@ -131,6 +131,7 @@ class Links:
         self._path = path
         self._found_links = found_links
         self._named: dict[str, asyncio.Task[None]] = {}
+        self._named_addresses: frozenset[Address] = frozenset()
         self._found: dict[Address, asyncio.Task[None]] = {}
         self._rng = SystemRandom()
         self._greeted = self._kept = float("-inf")
@@ -144,6 +145,8 @@ class Links:
         named = {str(address): address for address in addresses}
         for name in set(self._named) - set(named):
             self._named.pop(name).cancel()
+            self._book.forget(name)
+        self._named_addresses = frozenset(addresses)
         for name, address in named.items():
             self._book.add(address, "typed", time.time())
             if name not in self._named:
@@ -232,15 +235,16 @@ class Links:
 
     async def _hold(self, address: Address) -> None:
         """One link to a peer that was found, until it ends."""
+        link: Link | None = None
         try:
             link = await self._network.link(
                 address,
                 named_by_stranger=self._book.is_strangers(address),
                 on_lan=self._book.is_on_lan(address),
             )
+        finally:
             if link is None or not link.key:
                 self._book.tried(address, time.time(), reached=False)
-        finally:
             self._found.pop(address, None)
 
     def _greet(self, at: Now) -> None:
@@ -268,7 +272,9 @@ class Links:
         keys = {link.key for link in links if link.session.is_open}
         # No key stands in an address of the local network: that its node is linked already shows by the pin.
         neighbours = [one for one in self._book.on_lan() if self._network.lan_pins.get(one.url) in keys]
-        return {*(link.dialled for link in links if link.dialled is not None), *self._found, *neighbours}
+        dialled = {link.dialled for link in links if link.dialled is not None}
+        # Named peers have tasks of their own: here they would only take the place of others.
+        return {*dialled, *self._found, *neighbours, *self._named_addresses}
 
     def _drop_second(self, key: bytes) -> None:
         """Say goodbye on a link over the local network to a node that we are linked to already. Where both found each

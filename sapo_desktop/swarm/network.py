@@ -60,6 +60,7 @@ _NO_LINK = (
     ssl.SSLError,
     TimeoutError,
     UsageError,  # the environment's proxy became one that cannot be used
+    ValueError,  # a host that no resolver can be asked for
 )
 
 Heard = Callable[[Link, Event], None]
@@ -94,7 +95,7 @@ class Network:
         self.lan_is_open = False
         """Whether this node shows itself on the local network: who dials it from a private address is of there."""
         self._tag_secret = secrets.token_bytes(32)
-        self._keep(self._tick())
+        self._ticking = self._keep(self._tick())
 
     # -- what is asked of it ---------------------------------------------------------------------------------
 
@@ -119,10 +120,15 @@ class Network:
             ssl=tls,
             process_request=_refuse_browsers,
             server_header=None,
+            create_connection=_BoundedServer,
             **_options(),
         )
         found: int = next(iter(self._server.sockets)).getsockname()[1]
         return found
+
+    async def run(self) -> None:
+        """Return only by raising: what went wrong with the clockwork of all links, or that this was cancelled."""
+        await asyncio.shield(self._ticking)
 
     def dial(self, address: Address) -> asyncio.Task[None]:
         """Keep a link to this address, for ever; cancel the task to give it up."""
@@ -181,7 +187,9 @@ class Network:
             began = time.monotonic()
             link = await self.link(address)
             goodbye = link.goodbye if link else None
-            wait = min(_LONGEST_ABSENCE, goodbye.retry_after) if goodbye and goodbye.by_peer else 0.0
+            # Only whoever has the key that we want may send us away for long.
+            heeded = link is not None and link.key and goodbye is not None and goodbye.by_peer
+            wait = min(_LONGEST_ABSENCE, goodbye.retry_after) if heeded and goodbye else 0.0
             if time.monotonic() - began > _LASTING:
                 delay = _FIRST_DELAY
             # Full jitter: a relay that comes back is not met by all of its peers in one second.
@@ -309,6 +317,25 @@ class Network:
         return task
 
 
+class _Bounded:
+    """A connection that is cut off where the library's own answers (PONGs) pile up because the peer does not read."""
+
+    transport: asyncio.Transport
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)  # type: ignore[misc]
+        if self.transport.get_write_buffer_size() > _CUT_OFF_BYTES:
+            self.transport.abort()
+
+
+class _BoundedServer(_Bounded, ServerConnection):
+    pass
+
+
+class _BoundedClient(_Bounded, ClientConnection):
+    pass
+
+
 class _Wire:
     """The way out of one connection: frames in order, as fast as the peer reads, never very many."""
 
@@ -394,7 +421,15 @@ class _Dialling(connect):
 
 
 def _dialling(address: Address, tls: ssl.SSLContext | None, proxy: str | None, **where: Any) -> _Dialling:
-    return _Dialling(address.url, ssl=tls, proxy=proxy, user_agent_header=None, **where, **_options())
+    return _Dialling(
+        address.url,
+        ssl=tls,
+        proxy=proxy,
+        user_agent_header=None,
+        create_connection=_BoundedClient,
+        **where,
+        **_options(),
+    )
 
 
 def _client_tls(address: Address, *, any_certificate: bool) -> ssl.SSLContext | None:

@@ -274,6 +274,15 @@ class Session:
         """Whether the peer's credit has room for one group of any size."""
         return self._receiving.groups.level(now) >= 1 and self._receiving.bytes.level(now) >= 2 * limits.MAX_GROUP
 
+    def may_want(self, now: float) -> bool:
+        """Whether it is time for a WANT."""
+        return self._may_say and len(self._wants) < _MOST_WANTS and self._own_rates[m.Want].level(now) >= 1
+
+    def room(self, now: float) -> float:
+        """Bytes that a frame may have to be sent now: so that none is packed in vain."""
+        waiting = self.backlog + sum(map(len, self._out))
+        return min(self._sending.bytes.level(now), limits.SEND_QUEUE - waiting)
+
     def close(self, reason: str, retry_after: int = 0) -> events.Closed:
         """Say GOODBYE; the driver sends what is left and closes the connection."""
         if not self.is_closed:

@@ -63,7 +63,9 @@ class Standing:
         could give it to any number of others."""
         before, after = self._record(old, now, unix_time), self._record(new, now, unix_time)
         after.first_seen, before.first_seen = min(before.first_seen, after.first_seen), unix_time
-        after.groups, after.faults = before.groups, before.faults
+        # The emptier of each, or fresh "old" keys would wash faults away.
+        after.groups = before.groups = min(before.groups, after.groups, key=lambda bucket: bucket.level(now))
+        after.faults = before.faults = min(before.faults, after.faults, key=lambda bucket: bucket.level(now))
         after.shut_out_until = before.shut_out_until = max(before.shut_out_until, after.shut_out_until)
 
     def is_shut_out(self, key: bytes, now: float) -> bool:

@@ -170,6 +170,8 @@ class Member:
             if not entries:
                 break
             taken = await self._intake.take(entries, answers, strict=strict)
+            if self._is_gone():
+                return []
             for marked in taken.marked:
                 self._observe(marked)
             for foreign in taken.fit:
@@ -179,6 +181,10 @@ class Member:
             self.counts.taken += len(taken.fit)
         self._authors.keep_in_time(time.monotonic())
         return drawn
+
+    def _is_gone(self) -> bool:
+        """Asked anew after every wait."""
+        return self._has_left
 
     def leave(self) -> None:
         """A round in hand ends without the swarm: from now on nothing is shared and nothing drawn."""

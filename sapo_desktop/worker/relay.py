@@ -169,7 +169,7 @@ class Relay:
             linked.links.announcement = announcement(linked, options.announce, relay=True)
             linked.links.tell_claims = functools.partial(_tell_claims, linked)
             self._say("info", f"Relaying at {address}")
-            await linked.links.run()
+            await asyncio.gather(linked.links.run(), linked.network.run())
         finally:
             await linked.close()
 

@@ -90,6 +90,7 @@ class SwarmSide:
         self._progress = progress
         self._publish = publish
         self._told: m.SwarmChanged | None = None
+        self._failed_by_bug = ""
         self._say = say
         self._entered = entered
         self._settings: Settings | None = None
@@ -229,7 +230,15 @@ class SwarmSide:
             self._say("info", "Joined the swarm." + ("" if settings.share else f" {m.DRAWS_ONLY}"))
             if settings.lan:
                 await self._open_lan(joined, settings, stack)
-            await asyncio.gather(joined.links.run(), self._tell_changes())
+            try:
+                await asyncio.gather(joined.links.run(), joined.network.run(), self._tell_changes())
+            except Exception as error:
+                log.error("The swarm's side failed.", exc_info=error)
+                self._failed_by_bug = f"A bug ended this node's part in the swarm ({type(error).__name__})."
+        if self._failed_by_bug:
+            self._show("failed", f"{self._failed_by_bug} Training goes on alone; `silo off` joins again.")
+            self._say("error", self._reason)
+            self._failed_by_bug = ""
 
     async def _enter(self, settings: Settings, stack: contextlib.AsyncExitStack) -> Joined:
         around = self._around
@@ -240,8 +249,8 @@ class SwarmSide:
         host = await Host.start(
             "examiner", log=around.folder.log("foreign-examiner"), low_priority=settings.low_priority
         )
-        stack.push_async_callback(host.stop)
         foreign = Examiner(host, around.kept_ids)
+        stack.push_async_callback(foreign.close)
         ids = await task_ids(foreign, around.catalogue.tasks(), lambda text: self._show("joining", text))
         around.own.learn_ids(ids)
         joining = Joining(

@@ -40,6 +40,8 @@ def test_addresses_are_read_and_written(text: str, address: Address) -> None:
         (f"wss://{64 * 'a'}.example:1", "is no host"),  # longer than a label: no resolver takes it
         (f"wss://{70 * 'abc.'}example:1", "is no host"),
         ("wss://relay.example:1#12", "64 hex digits"),
+        ("wss://[2600::1%eth0]:8765", "is no host"),  # a zone is its own computer's affair
+        (f"wss://[2600::1%{80 * 'a'}]:8765", "is no host"),  # and one like this no resolver can be asked for
     ],
 )
 def test_what_is_wrong_is_said(text: str, complaint: str) -> None:
@@ -47,7 +49,10 @@ def test_what_is_wrong_is_said(text: str, complaint: str) -> None:
         Address.parse(text)
 
 
-@pytest.mark.parametrize("host", ["10.0.0.1", "192.168.1.1", "127.0.0.1", "169.254.1.1", "::1", "fe80::1", "224.0.0.1"])
+@pytest.mark.parametrize(
+    "host",
+    ["10.0.0.1", "192.168.1.1", "127.0.0.1", "169.254.1.1", "::1", "fe80::1", "fec0::2", "::7f00:1", "224.0.0.1"],
+)
 def test_strangers_may_not_name_private_places(host: str) -> None:
     assert not Address(host, 1).is_public
 

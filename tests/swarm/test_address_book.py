@@ -212,3 +212,15 @@ def test_whose_key_is_linked_already_is_not_dialled() -> None:
     address = Address.parse(record(1).body.address)
     assert it.next_to_dial([], NOW, Random(0), keys={signer(1).key}) is None
     assert it.next_to_dial([], NOW, Random(0), keys={signer(2).key}) == address
+
+
+def test_a_newer_record_of_a_node_that_was_reached_leaves_it_reached() -> None:
+    it = book()
+    it.add_record(record(1), NOW)
+    address = Address.parse(record(1).body.address)
+    it.tried(address, NOW, reached=True)
+    it.add_record(record(1, time=NOW + 60), NOW + 60)
+    assert [anchor.address for anchor in it.anchors()] == [str(address)]
+    assert it.to_pass_on(Random(0), NOW + 60) == [record(1, time=NOW + 60).envelope]
+    with pytest.raises(Refused):
+        it.add_record(record(1), NOW + 61)

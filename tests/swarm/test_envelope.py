@@ -57,6 +57,24 @@ def test_no_bit_of_an_envelope_can_be_changed() -> None:
         assert refused.value.reason not in OF_THE_AUTHOR, "nobody but its author may be charged for a body"
 
 
+def test_nobody_can_make_a_second_envelope_of_somebodys_body() -> None:
+    """Its bytes would differ, and its author be charged with a second body under one name."""
+    version, content, signature = msgspec.msgpack.decode(group())
+    forms = [
+        b"\xdc\x00\x03" + group()[1:],  # the array in three bytes
+        b"\x93\xcc\x01" + group()[2:],  # the version in two
+        b"\x93\x01\xc5" + len(content).to_bytes(2, "big") + content + b"\xc4\x40" + signature,
+        b"\x93\x01\xc4" + bytes([len(content) % 256]) + content + b"\xc5\x00\x40" + signature,
+    ]
+    assert version == 1
+    for form in forms:
+        if form == group():
+            continue
+        with pytest.raises(Refused) as refused:
+            opened(form)
+        assert refused.value.reason is Reason.MALFORMED and refused.value.author is None
+
+
 def test_a_signature_is_for_one_kind_of_body_and_one_network() -> None:
     content = msgspec.msgpack.encode(group_body())
     assert reason(signed(content, label="stats")) is Reason.BAD_SIGNATURE

@@ -7,8 +7,9 @@ from collections import Counter
 import msgspec
 import pytest
 
-from sapo_desktop.swarm import codec
+from sapo_desktop.swarm import codec, limits
 from sapo_desktop.swarm import messages as m
+from sapo_desktop.swarm.envelope import Answer
 from sapo_desktop.swarm.exchange import Now
 from sapo_desktop.swarm.pool import Path
 from sapo_desktop.swarm.refusals import Reason
@@ -257,3 +258,21 @@ def test_while_there_are_other_links_the_local_network_gives_what_it_may_and_no_
     mesh.settle()
     drawn, _ = alice.exchange.draw(8, mesh.now, most_lan=2)
     assert sorted(entry.path.lan for entry in drawn) == [False, True, True]
+
+
+def test_what_cannot_be_sent_is_not_packed_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    mesh, author, reader = Mesh(), Peer(1), Peer(2)
+    mesh.join(author, reader)
+    author.share(mesh.now, 12, answers=[Answer(text=f"{n} " * 1000) for n in range(10)])
+    mesh.settle()
+    packed: list[int] = []
+    real = codec.pack_sourced
+    monkeypatch.setattr(codec, "pack_sourced", lambda groups: packed.append(len(groups)) or real(groups))
+    (link,) = author.exchange.links
+    link.session.backlog = limits.SEND_QUEUE
+    author.exchange._serve(link, m.Want(ticket=bytes(16), tasks=[TASK]), mesh.now)
+    assert packed == [0], "nobody reads: an empty answer, or none"
+    link.session.backlog = limits.SEND_QUEUE - 2 * limits.KIB
+    packed.clear()
+    author.exchange._serve(link, m.Want(ticket=bytes(16), tasks=[TASK]), mesh.now)
+    assert len(packed) <= 6 and packed == sorted(packed, reverse=True)

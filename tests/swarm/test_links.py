@@ -176,3 +176,16 @@ def test_a_blocked_key_gets_no_link_and_its_groups_no_place(tmp_path: Path) -> N
 def test_what_was_remembered_and_is_damaged_is_learned_again(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "peers.json").write_bytes(content)
     assert Memory.read(tmp_path / "peers.json") == Memory()
+
+
+def test_a_named_peer_that_is_away_keeps_nobody_else_from_being_found(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with open_nodes(tmp_path, False, False) as (alice, bob):
+            away = Address("127.0.0.1", 9, tls=False, key=bytes(32))
+            alice.links.keep([away])
+            alice.links.seed([bob.address()])
+            await until(lambda: alice.linked() == {bob.signer.key})
+            alice.links.keep([])
+            assert alice.book.next_to_dial([bob.address()], time.time() + 10_000, Random(0)) is None, "forgotten"
+
+    asyncio.run(scene())

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from websockets.asyncio.client import connect
+from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from sapo_desktop.swarm import codec, limits, network
@@ -216,6 +217,49 @@ def test_too_many_strangers_are_told_to_come_back_later(monkeypatch: pytest.Monk
             late = await stack.enter_async_context(knock(node))
             goodbye = codec.decode(await late.recv())  # type: ignore[arg-type]
             assert isinstance(goodbye, m.Goodbye) and goodbye.retry_after == 10
+
+    asyncio.run(scene())
+
+
+def test_pings_of_the_library_that_nobody_reads_the_answers_of_fill_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before any key is proven: the library answers them by itself, whatever our own queues say."""
+    monkeypatch.setattr(network, "_CUT_OFF_BYTES", 4096)
+    ping = b"\x89\xfd" + bytes(4) + bytes(125)  # masked with zeros, 125 bytes
+
+    async def scene() -> None:
+        async with nodes(1) as (node,):
+            reader, writer = await asyncio.open_connection("127.0.0.1", node.port, limit=2**12)
+            writer.write(
+                b"GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
+                b"Sec-WebSocket-Protocol: sapo.v1\r\n\r\n"
+            )
+            await reader.readuntil(b"\r\n\r\n")
+            reader._transport.pause_reading()  # type: ignore[attr-defined]
+            await until(lambda: node.network.exchange.links)
+            with contextlib.suppress(ConnectionError):
+                for _ in range(400):
+                    writer.write(ping * 200)
+                    await writer.drain()
+            await until(lambda: not node.network.exchange.links)
+            writer.close()
+
+    asyncio.run(scene())
+
+
+def test_only_who_proved_its_key_can_send_us_away_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "_FIRST_DELAY", 0.01)
+    tries: list[int] = []
+
+    async def lying(connection: ServerConnection) -> None:
+        tries.append(1)
+        await connection.send(codec.encode(m.Goodbye(reason="full", retry_after=80_000)))
+
+    async def scene() -> None:
+        async with nodes(1) as (node,), serve(lying, "127.0.0.1", 0, subprotocols=[m.SUBPROTOCOL]) as liar:  # type: ignore[list-item]
+            port = next(iter(liar.sockets)).getsockname()[1]
+            node.network.dial(Address("127.0.0.1", port, tls=False, key=bytes(32)))
+            await until(lambda: len(tries) >= 3)
 
     asyncio.run(scene())
 

@@ -88,3 +88,17 @@ def test_a_rotation_that_says_nothing_about_its_key_is_counted_and_left_alone() 
     bob.exchange._follow_rotation(link, told, mesh.now)
     assert link.session.is_open
     assert sum(count for _, count in bob.exchange.refusals) == 1
+
+
+def test_a_fresh_old_key_washes_no_faults_away() -> None:
+    standing = Standing()
+    for _ in range(5):
+        standing.charge(BOB.key, Reason.BAD_TEXT, 0.0, 0.0)
+    standing.join(ALICE.key, BOB.key, 1.0, 1.0)
+    assert standing.is_shut_out(BOB.key, 1.0)
+    standing = Standing()
+    for _ in range(32):
+        standing.admit(BOB.key, 0.0, 0.0, published=True)
+    standing.join(ALICE.key, BOB.key, 0.0, 0.0)
+    with pytest.raises(Refused):
+        standing.admit(BOB.key, 0.0, 0.0, published=True)
