@@ -1,6 +1,8 @@
 """Our clock, corrected by what the peers say at HELLO; and which slots that makes acceptable.
 
-The median over links: half of them would have to lie together to move it, and never by more than twenty minutes.
+The median over the links that we dialled: half of them would have to lie together to move it, and never by more than
+twenty minutes. Who dials us costs nothing, so those have a say only where there are no others, and of one part of the
+internet together one.
 """
 
 from __future__ import annotations
@@ -15,14 +17,20 @@ class Clock:
     """Offsets of the peers' clocks by link."""
 
     def __init__(self) -> None:
-        self._offsets: dict[bytes, float] = {}
+        self._dialled: dict[bytes, float] = {}
+        self._dialling: dict[bytes, float] = {}
 
-    def heard(self, link: bytes, theirs: float, ours: float) -> None:
-        """A link's HELLO said `theirs` when our own clock showed `ours` (Unix seconds)."""
-        self._offsets[link] = theirs - ours
+    def heard(self, voter: bytes, theirs: float, ours: float, *, dialled: bool = True) -> None:
+        """A HELLO said `theirs` when our own clock showed `ours` (Unix seconds). `voter`: the peer's key where we
+        dialled it, else our name for its part of the internet."""
+        (self._dialled if dialled else self._dialling)[voter] = theirs - ours
 
-    def closed(self, link: bytes) -> None:
-        self._offsets.pop(link, None)
+    def closed(self, voter: bytes, *, dialled: bool = True) -> None:
+        (self._dialled if dialled else self._dialling).pop(voter, None)
+
+    @property
+    def _offsets(self) -> dict[bytes, float]:
+        return self._dialled or self._dialling
 
     @property
     def offset(self) -> float:

@@ -2,9 +2,9 @@
 
 Each pick goes down the path, uniformly at every step: link -> origin relay -> tag -> identity -> group (the newest slot
 first). So a source gains nothing by sending more: a hundred times the groups are the same one identity, a thousand
-identities the same one tag. Two shares are capped while others have enough: no link gives more than half, and
-identities younger than a day together no more than a quarter. What came over the local network has a cap that holds
-even where the draw stays short: there, one neighbour can be every peer.
+identities the same one tag. Two shares are capped: no link gives more than half where there are others, and identities
+younger than a day together no more than a quarter while others have enough. What came over the local network has a cap
+that holds even where the draw stays short: there, one neighbour can be every peer.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def draw(
 ) -> Drawn:
     """Up to `n` entries of these tasks, at most `most_lan` of them from the local network.
 
-    The other caps give way where the rest of the pool cannot fill the draw, the newcomers' before the links'.
+    The newcomers' cap gives way where the rest of the pool cannot fill the draw, a link's only where there is no other.
     """
     left = {entry.name: entry for entry in entries if entry.name.task in tasks}
     links = {entry.path.link for entry in left.values()}
@@ -50,7 +50,7 @@ def draw(
     of_new = max(1, int(n * NEW_SHARE))
     drawn: list[Entry] = []
     of_lan = n if most_lan is None else max(0, most_lan)
-    for caps in (_Caps(of_link, of_new, of_lan), _Caps(of_link, n, of_lan), _Caps(n, n, of_lan)):
+    for caps in (_Caps(of_link, of_new, of_lan), _Caps(of_link, n, of_lan)):
         _fill(drawn, left, n, caps, new, rng)
     return Drawn([entry.name for entry in drawn], one_source=len(links) == 1)
 

@@ -95,6 +95,12 @@ class Link:
     claim_due: float = 0.0
     """When it is told ours, monotonic seconds."""
 
+    @property
+    def source(self) -> bytes:
+        """What counts as one source of groups: a peer that we dialled, or found at home. Whoever dials us can do so
+        under any number of keys, so of those all from one part of the internet."""
+        return self.key if self.dialled is not None or self.lan else b"in" + self.tag
+
 
 @dataclass
 class Traffic:
@@ -166,6 +172,8 @@ class Exchange:
             self.links.remove(link)
         if not any(other.key == link.key for other in self.links):
             self.clock.closed(link.key)
+        if not any(other.dialled is None and other.tag == link.tag for other in self.links):
+            self.clock.closed(link.tag, dialled=False)
         same_key.closed(link, self.links)
 
     def receive(self, link: Link, frame: bytes, now: Now) -> list[events.Event]:
@@ -241,7 +249,8 @@ class Exchange:
                 link.key, link.told, link.opened = event.key, event, now.monotonic
                 same_key.opened(link, self.links, now.monotonic)
                 self._follow_rotation(link, event, now)
-                self.clock.heard(event.key, event.time, now.unix)
+                dialled = link.dialled is not None
+                self.clock.heard(event.key if dialled else link.tag, event.time, now.unix, dialled=dialled)
                 oldest = self.clock.slot(now.unix) + limits.OLDEST_SLOT
                 link.unsent.extend(group.envelope for group in self._own if group.body.slot >= oldest)
                 self._offer(link, now)
@@ -320,8 +329,11 @@ class Exchange:
             raise
 
     def _keep(self, link: Link, opened: Opened[GroupBody], group: m.Sourced, now: Now, *, published: bool) -> None:
-        relay, tag = (link.key, link.tag) if published or not group.relay else (group.relay, group.tag)
-        path = Path(link.key, relay, tag, link.lan)
+        if published:
+            relay, tag = self._own_key, link.tag
+        else:
+            relay, tag = (group.relay, group.tag) if group.relay else (link.key, link.tag)
+        path = Path(link.source, relay, tag, link.lan)
         self.pool.add(opened, path, now.monotonic)
         link.traffic.groups_in += 1
         if published:

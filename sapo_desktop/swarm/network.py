@@ -17,7 +17,7 @@ import secrets
 import socket
 import ssl
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from random import SystemRandom
 from typing import Any
@@ -44,6 +44,8 @@ log = logging.getLogger(__name__)
 TICK_SECONDS = 1.0
 MOST_UNPROVEN = 64
 """Connections that have not proven their key; a further one is turned away."""
+_MOST_UNPROVEN_OF_ONE = 16
+"""Of these, from one part of the internet."""
 _CUT_OFF_BYTES = 4 * limits.SEND_QUEUE
 _FIRST_DELAY, _LONGEST_DELAY = 1.0, 300.0
 _LONGEST_ABSENCE = 86400.0
@@ -224,13 +226,26 @@ class Network:
 
     async def _welcome(self, connection: ServerConnection) -> None:
         session = self._session("server", self._certificate, None)
-        if len(self._wires) >= self._most_links:
-            session.close("no room for another link", retry_after=60)
-        elif sum(not link.session.is_open for link in self._wires) >= MOST_UNPROVEN:
-            session.close("busy", retry_after=10)
         host = _remote_host(connection)
+        tag = self._tag(host)
+        unproven = [link.tag for link in self._wires if not link.session.is_open]
+        if len(unproven) >= MOST_UNPROVEN or unproven.count(tag) >= _MOST_UNPROVEN_OF_ONE:
+            session.close("busy", retry_after=10)
+        elif len(self._wires) >= self._most_links and not self._make_room(tag):
+            session.close("no room for another link", retry_after=60)
         lan = self.lan_is_open and is_private(host)
-        await self._converse(connection, session, self._tag(host), lan=lan)
+        await self._converse(connection, session, tag, lan=lan)
+
+    def _make_room(self, tag: bytes) -> bool:
+        """End the youngest link of the part of the internet that has most, where that is not the newcomer's own."""
+        counts = Counter(link.tag for link in self._wires if link.dialled is None)
+        largest, count = max(counts.items(), key=lambda item: item[1], default=(b"", 0))
+        if count <= counts[tag] + 1:
+            return False
+        youngest = max((link for link in self._wires if link.tag == largest), key=lambda link: link.opened)
+        youngest.goodbye = youngest.session.close("making room for others", retry_after=60)
+        self._flush(youngest)
+        return True
 
     def _session(self, role: str, certificate: bytes, key: bytes | None) -> Session:
         return Session(

@@ -30,9 +30,9 @@ class Path(NamedTuple):
     """How a group came."""
 
     link: bytes
-    """Key of the peer that sent it."""
+    """Which source of ours it came by: Link.source."""
     relay: bytes
-    """Key of the relay that first took it from its author; the link's own key where it came straight."""
+    """Key of the relay that first took it from its author, by the sender's word; our own where the author sent it."""
     tag: bytes
     lan: bool = False
     """Whether the link is one on the local network."""
@@ -198,7 +198,7 @@ class Pool:
             return
         places: defaultdict[tuple[bytes, bytes], dict[bytes, list[Entry]]] = defaultdict(dict)
         for entry in self._entries.values():
-            places[entry.path.relay, entry.path.tag].setdefault(entry.name.author, []).append(entry)
+            places[entry.path.link, entry.path.relay + entry.path.tag].setdefault(entry.name.author, []).append(entry)
         held = [sum(entry.size for rows in place.values() for entry in rows) for place in places.values()]
         share = fair_share(held, self._most_bytes - self._most_bytes // 16)
         for place, size in zip(places.values(), held, strict=True):

@@ -254,7 +254,7 @@ class Member:
     def _observe(self, marked: Marked) -> None:
         path, author = marked.entry.path, marked.entry.name.author
         rewards = [mark.reward for mark in marked.marks]
-        self._meter.observe(marked.task, Origin(author, path.relay, path.tag), rewards, time.monotonic())
+        self._meter.observe(marked.task, Origin(author, path.link, path.relay + path.tag), rewards, time.monotonic())
         self._authors.observe(author, marked.marks)
 
 

@@ -6,6 +6,7 @@ import itertools
 from dataclasses import dataclass, field
 from random import Random
 
+from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.envelope import GroupBody
 from sapo_desktop.swarm.events import Event
 from sapo_desktop.swarm.exchange import Exchange, Link, Now
@@ -75,7 +76,8 @@ class Mesh:
                 unix_time=self.now.unix,
                 now=self.now.monotonic,
             )
-            ends.append((peer, peer.exchange.attach(session, name)))
+            dialled = Address("mesh", 1) if role == "client" else None
+            ends.append((peer, peer.exchange.attach(session, name, dialled)))
         wire = Wire((ends[0], ends[1]))
         self.wires.append(wire)
         self.settle()

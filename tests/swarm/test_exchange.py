@@ -276,3 +276,28 @@ def test_what_cannot_be_sent_is_not_packed_again_and_again(monkeypatch: pytest.M
     packed.clear()
     author.exchange._serve(link, m.Want(ticket=bytes(16), tasks=[TASK]), mesh.now)
     assert len(packed) <= 6 and packed == sorted(packed, reverse=True)
+
+
+def test_whoever_dials_us_under_many_keys_is_one_source() -> None:
+    mesh, victim, honest = Mesh(), Peer(1), Peer(2)
+    mesh.join(victim, honest)
+    sybils = [Peer(number) for number in range(10, 40)]
+    for sybil in sybils:
+        mesh.join(sybil, victim, tag=b"one /24")
+    victim.exchange.want([TASK], 64)
+    theirs = {sybil.signer.key for sybil in sybils}
+    for _ in range(10):
+        for peer in (honest, honest, *sybils):
+            peer.share(mesh.now)
+        mesh.wait(10, step=10)
+        entries, one_source = victim.exchange.draw(4, mesh.now)
+        assert not one_source and sum(entry.name.author in theirs for entry in entries) <= 2
+
+
+def test_whoever_dials_us_does_not_set_our_clock() -> None:
+    mesh, victim, honest = Mesh(), Peer(1), Peer(2)
+    mesh.join(victim, honest)
+    late = Mesh(now=Now(mesh.now.monotonic, mesh.now.unix - 1100))
+    for number in range(10, 20):
+        late.join(Peer(number), victim, tag=bytes([number]))
+    assert victim.exchange.clock.offset == 0

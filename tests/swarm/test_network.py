@@ -221,6 +221,25 @@ def test_too_many_strangers_are_told_to_come_back_later(monkeypatch: pytest.Monk
     asyncio.run(scene())
 
 
+def test_one_part_of_the_internet_cannot_hold_every_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scene() -> None:
+        async with nodes(5, most_links=3) as (host, *others):
+            places = iter([b"one", b"one", b"one", b"two", b"one"])
+            monkeypatch.setattr(host.network, "_tag", lambda name: next(places))
+            for other in others[:3]:
+                other.network.dial(host.address())
+                await until(
+                    lambda other=other: any(link.key == other.signer.key for link in host.network.exchange.links)
+                )
+            first = [link.key for link in sorted(host.network.exchange.links, key=lambda link: link.opened)]
+            link = await others[3].network.link(host.address(), only_greet=True)
+            assert link is not None and link.key, "there is room for somebody from elsewhere"
+            left = {link.key for link in host.network.exchange.links}
+            assert first[2] not in left and set(first[:2]) <= left, "the youngest of the crowd made it"
+
+    asyncio.run(scene())
+
+
 def test_pings_of_the_library_that_nobody_reads_the_answers_of_fill_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before any key is proven: the library answers them by itself, whatever our own queues say."""
     monkeypatch.setattr(network, "_CUT_OFF_BYTES", 4096)
