@@ -237,7 +237,7 @@ def test_the_control_file_is_private_and_removed_at_exit(tmp_path: Path) -> None
 
 
 def test_without_a_worker_the_client_says_so(tmp_path: Path) -> None:
-    with pytest.raises(NotRunning, match="start one"):
+    with pytest.raises(NotRunning, match="Start one: sapo-desktop run"):
         asyncio.run(connect(tmp_path))
 
 
