@@ -85,6 +85,8 @@ def test_a_node_finds_another_through_a_third_that_dialled_it_back(tmp_path: Pat
             await until(lambda: middle.book.to_pass_on(Random(0), time.time()))
             seeker.links.keep([middle.address()])
             await until(lambda: open_one.signer.key in seeker.linked())
+            assert seeker.linked() == {middle.signer.key, open_one.signer.key}
+            assert middle.book.to_pass_on(Random(0), time.time()) == seeker.book.to_pass_on(Random(0), time.time())
 
     asyncio.run(scene())
 
@@ -129,6 +131,7 @@ def test_links_that_held_are_dialled_first_after_a_restart(tmp_path: Path) -> No
             # The same folder, nobody named.
             again = await Node(1, tmp_path).open()
             await until(lambda: again.linked() == {bob.signer.key})
+            assert [link.dialled for link in again.network.exchange.links] == [bob.address()]
             await again.close()
 
     asyncio.run(scene())

@@ -243,6 +243,7 @@ def test_one_part_of_the_internet_cannot_hold_every_place(monkeypatch: pytest.Mo
 def test_pings_of_the_library_that_nobody_reads_the_answers_of_fill_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before any key is proven: the library answers them by itself, whatever our own queues say."""
     monkeypatch.setattr(network, "_CUT_OFF_BYTES", 4096)
+    monkeypatch.setattr(limits, "HANDSHAKE_SECONDS", 600.0)  # or the link would end for its slow handshake
     ping = b"\x89\xfd" + bytes(4) + bytes(125)  # masked with zeros, 125 bytes
 
     async def scene() -> None:
@@ -261,6 +262,7 @@ def test_pings_of_the_library_that_nobody_reads_the_answers_of_fill_nothing(monk
                     writer.write(ping * 200)
                     await writer.drain()
             await until(lambda: not node.network.exchange.links)
+            assert node.heard == [], "no handshake ended it"
             writer.close()
 
     asyncio.run(scene())
@@ -279,6 +281,7 @@ def test_only_who_proved_its_key_can_send_us_away_for_long(monkeypatch: pytest.M
             port = next(iter(liar.sockets)).getsockname()[1]
             node.network.dial(Address("127.0.0.1", port, tls=False, key=bytes(32)))
             await until(lambda: len(tries) >= 3)
+            assert node.network.exchange.refusals.by_kind()["invalid"] == {}
 
     asyncio.run(scene())
 

@@ -61,9 +61,10 @@ def test_ending_reaches_all(tree: list[psutil.Process], end: Callable[[int], Non
 
 def test_what_is_gone_needs_no_signal() -> None:
     done = subprocess.Popen([sys.executable, "-c", ""], **processes.group_options())
-    done.wait()
+    assert done.wait() == 0
     processes.suspend(done.pid)
     processes.kill_tree(done.pid)
+    assert not psutil.pid_exists(done.pid)
 
 
 @pytest.mark.parametrize(

@@ -69,4 +69,8 @@ def test_a_file_that_cannot_be_read_is_begun_anew(tmp_path: Path, content: bytes
 
 
 def test_a_disk_that_takes_nothing_costs_nothing(tmp_path: Path) -> None:
-    AuthorRates(tmp_path / "gone" / "authors.json", 0.0).keep(0.0)
+    rates = AuthorRates(tmp_path / "gone" / "authors.json", 0.0)
+    observe(rates, ALICE, 64, 64)
+    rates.keep(0.0)
+    assert rates.rates() == {ALICE.hex(): 1.0}
+    assert list(tmp_path.iterdir()) == []
