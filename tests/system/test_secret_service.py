@@ -21,7 +21,11 @@ made = keeper.create()
 assert made.where == "keyring", made
 assert Keeper("node of the test", folder / "identity").load() == made
 assert Keeper("another", folder / "identity").load() is None
-keeper.forget()
+second = keeper.create()
+assert keeper.load() == second != made
+sealed = keeper.create("a passphrase")
+assert sealed.where == "file", sealed
+(folder / "identity").unlink()
 assert keeper.load() is None
 print("kept and forgotten")
 """
