@@ -110,12 +110,14 @@ class History:
     # -- reading --------------------------------------------------------------------------------
 
     def last_manifest(self) -> RunManifest | None:
-        """The conditions of the latest run, None before the first.
+        """The conditions that the latest round was played under, None before the first.
 
         One that an older release wrote and this one cannot read counts as none: it serves comparison only.
         """
         with self._database.reading() as db:
-            row = db.execute("SELECT manifest FROM runs ORDER BY id DESC LIMIT 1").fetchone()
+            row = db.execute(
+                "SELECT manifest FROM runs WHERE id IN (SELECT run FROM rounds) ORDER BY id DESC LIMIT 1"
+            ).fetchone()
         try:
             return msgspec.json.decode(row[0], type=RunManifest) if row else None
         except msgspec.ValidationError:

@@ -129,6 +129,13 @@ def test_a_round_is_read_back_as_it_was(history: History) -> None:
     assert (last.completion, last.solved, last.advantage) == ("", False, 0.0)
 
 
+def test_conditions_are_compared_with_those_of_the_last_rounds_not_of_a_scoring_after_them(history: History) -> None:
+    assert history.last_manifest() is None
+    record(history, history.begin_run(manifest()), 1)
+    history.begin_run(msgspec.structs.replace(manifest(), seed=99))  # `eval` begins a run and plays no round
+    assert history.last_manifest() == manifest()
+
+
 def test_text_that_is_no_utf8_or_holds_zeros_is_stored(history: History) -> None:
     record(history, history.begin_run(manifest()), 1, text="a\ud800b\0c")
     assert history.rollouts().items[0].completion == "a?b\0c"
