@@ -2,6 +2,7 @@
 
     python packaging/figures.py                    reads docs/data/, writes docs/figures.md, docs/learning.md and .svg
     python packaging/figures.py --measure first_answer kills ...      runs these scripts first and keeps what they print
+    python packaging/figures.py --measure strangers --options "--wscat wscat"
 
 No figure is typed by hand. A goal that was missed is shown as missed.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -39,6 +41,7 @@ SCRIPTS = {
     "flood": "tests.attack.flood",
     "swarm": "tests.attack.swarm",
     "strangers": "tests.attack.strangers",
+    "autobahn": "tests.attack.autobahn",
     "bandwidth": "tests.bench.bandwidth",
     "two_kinds": "tests.bench.two_kinds",
 }
@@ -47,8 +50,10 @@ SCRIPTS = {
 def main() -> None:
     parser = argparse.ArgumentParser(description="Write the pages of docs/ that hold figures.")
     parser.add_argument("--measure", nargs="+", choices=SCRIPTS, default=[], help="run these scripts first")
-    for name in parser.parse_args().measure:
-        measure(name)
+    parser.add_argument("--options", default="", help="more words for these scripts, in one string")
+    given = parser.parse_args()
+    for name in given.measure:
+        measure(name, shlex.split(given.options))
     if (DATA / "learning.json").is_file():
         learning = msgspec.json.decode((DATA / "learning.json").read_bytes(), type=Learning)
         (ROOT / "docs" / "learning.md").write_text(learning_page(learning), encoding="utf-8")
@@ -56,13 +61,13 @@ def main() -> None:
     (ROOT / "docs" / "figures.md").write_text(figures_page(sorted(DATA.glob("*.jsonl"))), encoding="utf-8")
 
 
-def measure(name: str) -> None:
+def measure(name: str, options: Sequence[str]) -> None:
     """Run a script and keep its figures with the conditions they were measured under."""
-    command = [sys.executable, "-m", SCRIPTS[name], "--json"]
+    command = [sys.executable, "-m", SCRIPTS[name], *options, "--json"]
     printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, cwd=ROOT).stdout
     head = {
         "title": name.replace("_", " ").capitalize(),
-        "command": f"python -m {SCRIPTS[name]}",
+        "command": shlex.join(["python", "-m", SCRIPTS[name], *options]),
         "machine": machine(),
         "date": datetime.date.today().isoformat(),
     }

@@ -26,7 +26,7 @@ from tests.bench.figure import Figure, arguments, show
 from tests.swarm.mesh import check
 from tests.swarm.peers import NETWORK, me
 
-SECONDS = 5.0
+SECONDS = 15.0
 WEBSOCKET_CLIENT = """
 import sys, websocket
 url, kind = sys.argv[1:]
@@ -43,7 +43,7 @@ try:
         wire.send_binary(b"x" * 100_000)
     while True:
         opcode, data = wire.recv_data()
-        print(opcode, data[:200])
+        print(opcode, data.decode("latin-1"))
         if opcode == 8:
             break
 except Exception as error:
@@ -87,7 +87,7 @@ async def play(wscat: str | None) -> tuple[list[Tried], int]:
         if wscat:
             one = Tried("wscat")
             for kind, more in {"text": ["-x", "hello"], "origin": ["-o", "https://example.org", "-x", "hello"]}.items():
-                one.answers[kind] = await said([*shlex.split(wscat), "-c", url, "-s", "sapo.v1", "-w", "3", *more])
+                one.answers[kind] = await said([*shlex.split(wscat), "-c", url, "-s", "sapo.v1", "-w", "5", *more])
             tried.append(one)
         async with node(2) as peer:
             link = await peer.link(Address("127.0.0.1", port, tls=False), only_greet=True)
@@ -107,15 +107,19 @@ async def node(name: int) -> AsyncIterator[Network]:
 async def said(command: list[str]) -> str:
     """What a client prints until it ends, on one line."""
     process = await asyncio.create_subprocess_exec(
-        *command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+        *command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
     )
+    assert process.stdout is not None
     try:
-        out, _ = await asyncio.wait_for(process.communicate(), SECONDS)
+        # Its input stays open: wscat ends with it, before it has shown what it was told.
+        out = await asyncio.wait_for(process.stdout.read(), SECONDS)
+        await process.wait()
     except TimeoutError:
         process.kill()
         await process.wait()
         return ""
-    return " ".join(out.decode("utf-8", "replace").split())[:160]
+    readable = "".join(letter if " " <= letter <= "~" else " " for letter in out.decode("latin-1"))
+    return " ".join(readable.split())[:100]
 
 
 if __name__ == "__main__":
