@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 _PR_SET_PDEATHSIG = 1
+_AUTOGROUP = Path("/proc/self/autogroup")
 
 
 def group_options() -> dict[str, Any]:
@@ -91,6 +92,13 @@ def set_low_priority() -> None:
         psutil.Process().nice(psutil.IDLE_PRIORITY_CLASS)
     else:
         os.setpriority(os.PRIO_PROCESS, 0, 19)
+        # Where Linux groups processes by session (autogroup), a nice value counts only inside its session. The
+        # session is ours to lower where we lead it; the terminal's, with other programs in it, is not.
+        if os.getsid(0) == os.getpid():
+            # Refused in some containers, and to everybody for a tenth of a second after another's change: then the
+            # nice value has to do.
+            with contextlib.suppress(OSError):
+                _AUTOGROUP.write_text("19")
 
 
 def suspend(pid: int) -> None:

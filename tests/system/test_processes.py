@@ -6,12 +6,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import psutil
 import pytest
 
 from sapo_desktop.system import processes
 
+AUTOGROUP = Path("/proc/self/autogroup")
+GENTLE = """
+import os
+from sapo_desktop.system import processes
+processes.set_low_priority()
+print(os.getpriority(os.PRIO_PROCESS, 0), open("/proc/self/autogroup").read().split()[-1])
+"""
 TREE = """
 import subprocess, sys
 child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
@@ -79,3 +87,14 @@ def test_our_package_is_found_from_anywhere(tmp_path: object) -> None:
     line = [*processes.python_command("sapo_desktop.worker.host"), "--help"]
     done = subprocess.run(line, cwd=str(tmp_path), env=processes.python_environment({}), capture_output=True)
     assert done.returncode == 0
+
+
+@pytest.mark.allowed_skip("only Linux may group processes by session, and only where it is built in")
+@pytest.mark.skipif(not AUTOGROUP.exists(), reason="this system does not group processes by session")
+@pytest.mark.parametrize("own", [True, False])
+def test_low_priority_lowers_the_session_where_it_is_the_workers_own(own: bool) -> None:
+    options = processes.session_options() if own else processes.group_options()
+    expected = "19" if own else AUTOGROUP.read_text().split()[-1]
+    command, environment = [sys.executable, "-c", GENTLE], processes.python_environment({})
+    # Linux refuses a second change within a tenth of a second to everybody but root.
+    until(lambda: subprocess.check_output(command, env=environment, text=True, **options).split() == ["19", expected])
