@@ -20,6 +20,7 @@ from sapo_desktop.worker import messages as m
 from sapo_desktop.worker import private_swarm
 from sapo_desktop.worker.joining import PUBLIC_SWARM
 from sapo_desktop.worker.swarm_side import SwarmSide
+from sapo_desktop.worker.swarm_view import SESSION_IDENTITY
 
 
 class SwarmRequests:
@@ -154,7 +155,7 @@ class SwarmRequests:
         if not values["admission"]:
             notes = f" {private_swarm.how_to_be_admitted(key)}{notes}"
         if who.where == "session":
-            notes += f" {m.SESSION_IDENTITY}"
+            notes += f" {SESSION_IDENTITY}"
         return m.Ok(text=f"This node goes to the private swarm {link.swarm}.{notes}")
 
     async def _move(self, values: Mapping[str, str]) -> str:

@@ -48,7 +48,14 @@ from sapo_desktop.worker.joining import Joined, Joining, join
 from sapo_desktop.worker.member import Member
 from sapo_desktop.worker.private_swarm import members_of
 from sapo_desktop.worker.swarm_settings import addresses, check, place_on_lan, rejoins
-from sapo_desktop.worker.swarm_view import linked_info
+from sapo_desktop.worker.swarm_view import (
+    DRAWS_ONLY,
+    LOOKS_ON_LAN,
+    SESSION_IDENTITY,
+    SHOWN_ON_LAN,
+    USED_TWICE,
+    linked_info,
+)
 
 log = logging.getLogger(__name__)
 
@@ -177,7 +184,7 @@ class SwarmSide:
                 given = passphrase or self._passphrase
                 self._who = await asyncio.to_thread(load_or_create, self.keeper(), given)
                 if self._who.where == "session":
-                    self._say("warning", m.SESSION_IDENTITY)
+                    self._say("warning", SESSION_IDENTITY)
             return self._who
 
     @property
@@ -227,7 +234,7 @@ class SwarmSide:
             stack.callback(self._left, joined)
             self._apply(joined, settings)
             self._entered(joined.member)
-            self._say("info", "Joined the swarm." + ("" if settings.share else f" {m.DRAWS_ONLY}"))
+            self._say("info", "Joined the swarm." + ("" if settings.share else f" {DRAWS_ONLY}"))
             if settings.lan:
                 await self._open_lan(joined, settings, stack)
             try:
@@ -284,7 +291,7 @@ class SwarmSide:
         joined.links.heard(link, event)
         if isinstance(event, SameKey) and not self._said_used_twice and seen_elsewhere(joined.network.exchange.links):
             self._said_used_twice = True
-            self._say("warning", m.USED_TWICE)
+            self._say("warning", USED_TWICE)
 
     def _tell_claims(self, joined: Joined, at: Now) -> None:
         """Only who shares says anything of itself."""
@@ -311,7 +318,7 @@ class SwarmSide:
             self._say("warning", f"No nodes are looked for on the local network: {error}.")
             return
         joined.network.lan_is_open = True
-        self._say("info", m.LOOKS_ON_LAN if port is None else m.SHOWN_ON_LAN)
+        self._say("info", LOOKS_ON_LAN if port is None else SHOWN_ON_LAN)
 
     def _apply(self, joined: Joined, settings: Settings) -> None:
         """What takes effect without joining anew."""

@@ -19,6 +19,7 @@ from sapo_desktop.worker.entering import begin_with_seeds
 from sapo_desktop.worker.joining import PUBLIC_SWARM
 from sapo_desktop.worker.swarm_settings import check, place_on_lan
 from sapo_desktop.worker.swarm_side import SwarmSide
+from sapo_desktop.worker.swarm_view import SHOWN_ON_LAN
 from tests.worker.test_joining import Seat, until
 from tests.worker.test_node import SETTINGS, Scene
 from tests.worker.test_requests import requests, side_of
@@ -58,7 +59,7 @@ def test_neighbours_find_each_other_and_go_silent_when_they_leave(tmp_path: Path
                 await until(lambda seat=seat: any(link.key for link in seat.joined.network.exchange.links))  # type: ignore[misc]
             for task in running:
                 task.cancel()
-            assert said == [m.SHOWN_ON_LAN] * 2
+            assert said == [SHOWN_ON_LAN] * 2
         await asyncio.gather(*(seat.joined.close() for seat in seats))
         await asyncio.sleep(0)
         assert sockets() == before
