@@ -26,6 +26,7 @@ from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.human import HumanAnswers
+from sapo_desktop.worker.identity_requests import IdentityRequests
 from sapo_desktop.worker.learning import levels_of_interest, mix_shown
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.swarm_requests import SwarmRequests
@@ -66,6 +67,7 @@ class Requests:
         self._quit = quit
         self._started = time.monotonic()
         human = HumanAnswers(node, side, catalogue)
+        identity = IdentityRequests(side, lambda: node.settings)
         swarm = SwarmRequests(side, self._kept, lambda: node.settings, self._keep_for_good)
         self._handlers: dict[type[m.Message], Callable[[Any], Awaitable[m.Reply]]] = {
             m.GetStatus: self._status,
@@ -76,12 +78,12 @@ class Requests:
             m.Quit: self._end,
             m.SetSilo: self._silo,
             m.TestPeer: swarm.test_peer,
-            m.GetIdentity: swarm.show_identity,
+            m.GetIdentity: identity.show,
             m.FoundSwarm: swarm.found,
             m.AdmitPeer: swarm.admit,
             m.GetInvite: swarm.invite,
             m.JoinSwarm: swarm.join,
-            m.ChangeIdentity: swarm.change_identity,
+            m.ChangeIdentity: identity.change,
             m.GetSettings: self._settings,
             m.SetSettings: self._set,
             m.ResetSettings: self._reset,
