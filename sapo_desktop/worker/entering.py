@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal
 
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
@@ -21,10 +20,10 @@ from sapo_desktop.tasks.catalogue import TaskKey
 from sapo_desktop.worker.examiner import Examiner
 from sapo_desktop.worker.joining import PUBLIC_SWARM, Joined, Linked
 from sapo_desktop.worker.private_swarm import announced
+from sapo_desktop.worker.showing import Say
 from sapo_desktop.worker.swarm_settings import host_and_port, keys_of, place_on_lan
 from sapo_desktop.worker.swarm_view import LOOKS_ON_LAN, SHOWN_ON_LAN
 
-Say = Callable[[Literal["info", "warning", "error"], str], None]
 _IDS_AT_ONCE = 4
 
 

@@ -107,7 +107,7 @@ class HumanAnswers:
             truth = await self._node.examiner.truth(question.task, question.seed)
         group = Group(question=question, completions=completions, marks=marks, origin="human")
         shared = posed.member is not None and posed.member.publish(group)
-        learned = encoded is not None and self._node.learn_from(HumanGroup(group, encoded.prompts[0]))
+        learned = encoded is not None and self._node.human_groups.add(HumanGroup(group, encoded.prompts[0]))
         return m.HumanMarked(
             task=question.task,
             question=question.text,

@@ -122,9 +122,9 @@ class Requests:
         return m.Status(
             state=node.gate.state.value,
             reason=node.gate.reason,
-            phase=node.phase,
+            phase=node.show.phase,
             round=node.counters.round,
-            rounds_left=node.rounds_left,
+            rounds_left=node.orders.rounds_left,
             silo=node.settings.silo,
             mix=mix_shown(node.settings, node.counters),
             swarm=self._side.info(levels_of_interest(node.settings, node.counters, node.levels)),
@@ -143,25 +143,25 @@ class Requests:
         )
 
     async def _start_rounds(self, request: m.StartRounds) -> m.Ok:
-        self._node.start_rounds(request.rounds)
+        self._node.orders.start(request.rounds)
         return m.Ok(text=self._node.gate.reason)
 
     async def _pause(self, request: m.Pause) -> m.Ok:
-        self._node.pause(request.seconds)
+        self._node.orders.pause(request.seconds)
         return m.Ok(text=self._node.gate.reason)
 
     async def _resume(self, request: m.Resume) -> m.Ok:
-        self._node.resume()
+        self._node.orders.resume()
         return m.Ok(text=self._node.gate.reason)
 
     async def _finish(self, request: m.Finish) -> m.Ok:
-        self._node.finish()
+        self._node.orders.finish()
         return m.Ok(text=self._node.gate.reason)
 
     async def _end(self, request: m.Quit) -> m.Ok:
         if request.finish_round and self._node.gate.state in (NodeState.WORKING, NodeState.FINISHING):
-            self._node.finish()
-            self._node.when_finished = self._quit
+            self._node.orders.finish()
+            self._node.orders.when_finished = self._quit
             return m.Ok(text=f"Finishing round {self._node.counters.round + 1}, then ending.")
         self._quit()
         return m.Ok(text="Ending.")

@@ -30,7 +30,6 @@ from sapo_desktop.system.identity import Identity
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.entering import (
-    Say,
     announcement,
     begin_with_seeds,
     block,
@@ -45,6 +44,7 @@ from sapo_desktop.worker.joining import Joined, Joining, join
 from sapo_desktop.worker.member import Member
 from sapo_desktop.worker.own_identity import OwnIdentity
 from sapo_desktop.worker.private_swarm import members_of
+from sapo_desktop.worker.showing import Say
 from sapo_desktop.worker.swarm_settings import addresses, check, rejoins
 from sapo_desktop.worker.swarm_view import (
     DRAWS_ONLY,

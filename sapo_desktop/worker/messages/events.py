@@ -9,6 +9,8 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.worker.messages.base import Message, Phase
 from sapo_desktop.worker.messages.swarm import SwarmState
 
+Level = Literal["info", "warning", "error"]
+
 
 class StateChanged(Message, frozen=True):
     state: str
@@ -51,7 +53,7 @@ class EvalFinished(Message, frozen=True):
 class Notice(Message, frozen=True):
     """Something a person should know: rolled back, out of memory, host restarted."""
 
-    level: Literal["info", "warning", "error"]
+    level: Level
     text: str
 
 
