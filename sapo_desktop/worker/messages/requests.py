@@ -1,4 +1,4 @@
-"""What a client may ask of the worker. One handler each stands in worker/requests.py and worker/swarm_requests.py."""
+"""What a client may ask of the worker. One handler each: worker/requests.py names them all."""
 
 from __future__ import annotations
 
