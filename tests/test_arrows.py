@@ -153,6 +153,18 @@ def test_a_client_of_the_worker_never_loads_what_the_worker_works_with() -> None
     assert heavy == []
 
 
+def test_the_messages_are_imported_as_one() -> None:
+    known = modules(ROOT)
+    inside = [
+        f"{module} imports {name}"
+        for module, path in known.items()
+        if not is_within(module, "worker.messages")
+        for name in imports(path, module, known)
+        if name.startswith(f"{PACKAGE}.worker.messages.")
+    ]
+    assert inside == []
+
+
 def test_every_library_of_the_table_is_declared() -> None:
     declared = (ROOT / "pyproject.toml").read_text(encoding="utf-8").lower().replace("-", "_")
     assert [name for name in LIBRARIES if DISTRIBUTIONS.get(name, name) not in declared] == []
@@ -178,7 +190,7 @@ def test_every_library_of_the_table_is_declared() -> None:
 )
 def test_a_planted_violation_is_found(tmp_path: Path, file: str, line: str, complaint: str) -> None:
     package = tmp_path / PACKAGE
-    planted = {"__init__.py", "tasks/catalogue.py", "worker/messages.py", "worker/node.py", "core/records.py"}
+    planted = {"__init__.py", "tasks/catalogue.py", "worker/messages/__init__.py", "worker/node.py", "core/records.py"}
     for name in planted | {file}:
         path = package / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -6,22 +6,15 @@ forgotten leaves nothing behind.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
-import sys
 from argparse import Namespace
-from collections.abc import Iterator
 
 from sapo_desktop.commands.context import Context, call
+from sapo_desktop.commands.prompts import typed_line
 from sapo_desktop.commands.tasks import verdict_words
-from sapo_desktop.core.errors import UsageError
 from sapo_desktop.terminal.json_lines import share
 from sapo_desktop.terminal.wording import duration
 from sapo_desktop.worker.messages import AskForQuestion, GiveAnswer, HumanMarked, PosedQuestion
-
-_LONGEST_LINE = 64 * 1024
-"""Characters read of what is typed; the node refuses far fewer."""
 
 
 async def answer(context: Context, args: Namespace) -> None:
@@ -55,24 +48,7 @@ def _show(context: Context, posed: PosedQuestion) -> None:
 def _typed(context: Context, posed: PosedQuestion) -> str:
     """One line from standard input; nothing at its end."""
     context.out.say(f"Type it on one line within {duration(posed.seconds)}; an empty line skips the question.")
-    if sys.stdin.isatty():
-        context.out.stderr.write("> ")
-        context.out.stderr.flush()
-    try:
-        with _interruptible():
-            return sys.stdin.readline(_LONGEST_LINE)
-    except UnicodeDecodeError as error:
-        raise UsageError("What was typed is no text in this terminal's encoding: nothing was published.") from error
-
-
-@contextlib.contextmanager
-def _interruptible() -> Iterator[None]:
-    """Ctrl-C ends a read: the event loop's own handler waits until the loop runs again, which it never would."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+    return typed_line(context.out, "> ")
 
 
 def _utf8(text: str) -> str:

@@ -6,6 +6,7 @@ import sys
 import time
 
 from sapo_desktop.commands.context import Context, call
+from sapo_desktop.commands.prompts import typed_line
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import NotRunning, UsageError
 from sapo_desktop.system.folders import DataFolder
@@ -41,7 +42,5 @@ def _ask(context: Context) -> None:
     context.out.warn(WHAT_IS_PUBLISHED)
     if not (sys.stdin.isatty() and context.out.stderr.isatty()):
         return
-    context.out.stderr.write("Publish answers from now on? [y/N] ")
-    context.out.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+    if typed_line(context.out, "Publish answers from now on? [y/N] ").strip().lower() not in ("y", "yes"):
         raise UsageError("Nothing is shared. Without --share the node draws others' answers and learns from them.")

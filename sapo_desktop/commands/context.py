@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -56,6 +56,9 @@ class Door(Protocol):
 
     async def running_or_started(self, folder: Path, overrides: Mapping[str, str]) -> Attached:
         """The folder's running node, else a fresh idle one with us as owner. `overrides`: for the fresh one only."""
+
+    async def relay_started(self, folder: Path, arguments: Sequence[str]) -> Attached:
+        """A fresh relay, with us as owner. `arguments`: what its process is told beside the folder."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sapo_desktop.commands.context import Attached, Node
@@ -37,6 +37,12 @@ class WorkerDoor:
         if client.process is None:
             return Attached(node=client, started=started)
         return Attached(node=client, started=started, ended=_Ending(client.process))
+
+    async def relay_started(self, folder: Path, arguments: Sequence[str]) -> Attached:
+        from sapo_desktop.worker.client import connect, start_worker
+
+        process = await start_worker(folder, arguments, module="sapo_desktop.worker.relay")
+        return Attached(node=await connect(folder, owner=True), started=True, ended=_Ending(process))
 
 
 class _Ending:

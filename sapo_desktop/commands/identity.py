@@ -6,7 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Literal
 
-from sapo_desktop.commands.context import Context
+from sapo_desktop.commands.context import Context, Node, call
 from sapo_desktop.commands.passphrase import typed_passphrase, with_passphrase
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.system.folders import write_private
@@ -40,20 +40,31 @@ async def _change(context: Context, action: Literal["new", "rotate"]) -> None:
 
 
 async def protect(context: Context, args: Namespace) -> None:
-    request = ChangeIdentity(action="protect", passphrase=typed_passphrase(twice=True))
-    _told(context, await context.ask(request, IdentityIs))
+    async with context.any_node() as node:
+        await _opened(context, node)
+        request = ChangeIdentity(action="protect", passphrase=typed_passphrase(context, twice=True))
+        found = await call(node, request, IdentityIs)
+    _told(context, found)
 
 
 async def unlock(context: Context, args: Namespace) -> None:
-    _told(context, await context.ask(ChangeIdentity(action="unlock", passphrase=typed_passphrase()), IdentityIs))
+    async with context.any_node() as node:
+        found = await _opened(context, node)
+    _told(context, found)
 
 
 async def export_(context: Context, args: Namespace) -> None:
     path = Path(args.file).expanduser()
     if path.exists():
         raise UsageError(f"{path} exists already; name a new file.")
-    request = ChangeIdentity(action="export", passphrase=typed_passphrase(twice=True))
-    found = await context.ask(request, IdentityIs)
+    if not path.parent.is_dir():
+        raise UsageError(f"There is no folder {path.parent}; make it first, or name another file.")
+    async with context.any_node() as node:
+        if not (await _opened(context, node)).kept:
+            raise UsageError("There is no identity yet: it is made when the node first joins the swarm.")
+        context.out.warn("The file is closed by a passphrase of its own.")
+        request = ChangeIdentity(action="export", passphrase=typed_passphrase(context, twice=True))
+        found = await call(node, request, IdentityIs)
     try:
         write_private(path, found.sealed)
     except OSError as error:
@@ -62,12 +73,22 @@ async def export_(context: Context, args: Namespace) -> None:
     context.out.say(f"Wrote the identity to {path}. Its passphrase opens it: sapo-desktop identity import FILE")
 
 
+async def _opened(context: Context, node: Node) -> IdentityIs:
+    """The node's identity, opened where a passphrase closes it: what cannot be done with it is said before a new one
+    is typed."""
+    found = await call(node, GetIdentity(), IdentityIs)
+    if found.key or not found.kept:
+        return found
+    context.out.warn("The identity is in a file that its passphrase closes: that one first.")
+    return await call(node, ChangeIdentity(action="unlock", passphrase=typed_passphrase(context)), IdentityIs)
+
+
 async def import_(context: Context, args: Namespace) -> None:
     try:
         sealed = Path(args.file).expanduser().read_bytes()
     except OSError as error:
         raise SapoError(f"{args.file} could not be read: {error.strerror or error}.") from error
-    request = ChangeIdentity(action="import", sealed=sealed[:4096], passphrase=typed_passphrase())
+    request = ChangeIdentity(action="import", sealed=sealed[:4096], passphrase=typed_passphrase(context))
     _told(context, await context.ask(request, IdentityIs))
 
 

@@ -4,42 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
 from argparse import Namespace
 from pathlib import Path
 
-from sapo_desktop.commands.context import Context
+from sapo_desktop.commands.context import Context, Node
+from sapo_desktop.commands.signals import on_signals
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError, UsageError
 from sapo_desktop.core.invite import Invite
 from sapo_desktop.terminal.swarm_words import swarm_line
-from sapo_desktop.worker.client import Client, connect, start_worker
 from sapo_desktop.worker.messages import GetStatus, Notice, Quit, RelayStatus, Stopping
 
 _LOOK_SECONDS = 10.0
-_END_SECONDS = 10.0
 
 
 async def relay(context: Context, args: Namespace) -> None:
     """Run a relay until Ctrl-C, a signal or `quit`."""
-    arguments = _arguments(args)
-    process = await start_worker(context.folder, arguments, module="sapo_desktop.worker.relay")
-    client = await connect(context.folder, owner=True)
+    attached = await context.door.relay_started(context.folder, _arguments(args))
     told = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError):  # Windows: Ctrl-C arrives as KeyboardInterrupt
-            loop.add_signal_handler(number, told.set)
-    ending = asyncio.create_task(_end_when(told, client))
-    looking = asyncio.create_task(_look(context, client))
+    ending = asyncio.create_task(_end_when(told, attached.node))
+    looking = asyncio.create_task(_look(context, attached.node))
     try:
-        failure = await _follow(context, client)
+        with on_signals(told.set, told.set):
+            failure = await _follow(context, attached.node)
     finally:
         ending.cancel()
         looking.cancel()
-        await client.close()
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.to_thread(process.wait), _END_SECONDS)
+        await attached.node.close()
+        await attached.ended()
     if failure:
         raise SapoError(failure)
 
@@ -63,9 +55,9 @@ def _arguments(args: Namespace) -> list[str]:
     return [*words, *(["--private-addresses"] if args.private_addresses else [])]
 
 
-async def _follow(context: Context, client: Client) -> str:
+async def _follow(context: Context, node: Node) -> str:
     """Show what the relay says until it ends; returns why, where it failed."""
-    async for event in client.events():
+    async for event in node.events():
         if isinstance(event, Notice):
             context.out.emit("notice", level=event.level, text=event.text)
             context.out.say(event.text)
@@ -74,17 +66,17 @@ async def _follow(context: Context, client: Client) -> str:
     return f"The relay ended without a word; its log is in {context.folder / 'logs'}."
 
 
-async def _look(context: Context, client: Client) -> None:
+async def _look(context: Context, node: Node) -> None:
     """Say now and then what goes through."""
     while True:
         with contextlib.suppress(ControlError, NotRunning):
-            found = await client.call(GetStatus())
+            found = await node.call(GetStatus())
             if isinstance(found, RelayStatus):
                 context.out.emit("swarm", **swarm_line(found.swarm))
         await asyncio.sleep(_LOOK_SECONDS)
 
 
-async def _end_when(told: asyncio.Event, client: Client) -> None:
+async def _end_when(told: asyncio.Event, node: Node) -> None:
     await told.wait()
     with contextlib.suppress(ControlError, NotRunning):
-        await client.call(Quit())
+        await node.call(Quit())

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from types import FrameType
 
 from sapo_desktop.commands.context import Attached, Context, Node, call
+from sapo_desktop.commands.signals import on_signals
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
 from sapo_desktop.core.records import RoundReport
@@ -66,7 +65,7 @@ class Watch:
 
     async def until_the_end(self, overrides: Mapping[str, str], rounds: int | None) -> None:
         """Set the node to work where it does not, and show what it does until it is done or the user leaves."""
-        with _on_signals(self._interrupt, self._terminate):
+        with on_signals(self._interrupt, self._terminate):
             work = asyncio.create_task(self._work(overrides, rounds))
             left = asyncio.create_task(self._left.wait())
             try:
@@ -191,28 +190,6 @@ class Watch:
         with contextlib.suppress(NotRunning, ControlError):
             await self.node.call(Quit(finish_round=finish_round))
             self.told_to_end = True
-
-
-@contextlib.contextmanager
-def _on_signals(interrupt: Callable[[], None], terminate: Callable[[], None]) -> Iterator[None]:
-    """Be told on the event loop of Ctrl-C and of SIGTERM, in place of an exception in the middle of anything."""
-    loop = asyncio.get_running_loop()
-
-    def on_loop(action: Callable[[], None]) -> Callable[[int, FrameType | None], None]:
-        def handler(number: int, frame: FrameType | None) -> None:
-            loop.call_soon_threadsafe(action)
-
-        return handler
-
-    before = {
-        signal.SIGINT: signal.signal(signal.SIGINT, on_loop(interrupt)),
-        signal.SIGTERM: signal.signal(signal.SIGTERM, on_loop(terminate)),
-    }
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _refuse_other_settings(found: SettingsAre, overrides: Mapping[str, str]) -> None:

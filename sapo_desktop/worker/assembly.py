@@ -108,7 +108,7 @@ async def assemble(
         await asyncio.gather(hosts.engine.stop(), hosts.examiner.stop())
         raise
     around = Surroundings(folder, catalogue, examiner, engine, kept_ids, bytes.fromhex(counters.instance))
-    return Assembled(node, SwarmSide(around, node.say, node.enter, publish, node.progress))
+    return Assembled(node, SwarmSide(around, node.show.say, node.enter, publish, node.progress))
 
 
 def _keeper(folder: DataFolder, settings: Settings) -> Keeper:
@@ -150,8 +150,8 @@ async def _start_hosts(folder: DataFolder, settings: Settings) -> _Hosts:
 
 def _tell(node: Node, said: str, newest: Newest) -> None:
     for text in filter(None, [said, node.keeper.history.said]):
-        node.say("warning", text)
-    node.say_damaged(newest.damaged)
+        node.show.say("warning", text)
+    node.show.damaged(newest.damaged)
 
 
 def _manifest(node: Node, model: ModelFolder, catalogue: str) -> RunManifest:
@@ -175,7 +175,7 @@ async def _begin_run(node: Node, manifest: RunManifest, *, resumed: bool) -> Non
     history = node.keeper.history
     before = await node.keeper.call(history.last_manifest)
     if resumed and before and (changed := differs(before, manifest)):
-        node.say("info", f"Going on under other conditions than before: {'; '.join(changed)}.")
+        node.show.say("info", f"Going on under other conditions than before: {'; '.join(changed)}.")
     run = await node.keeper.call(history.begin_run, manifest)
     node.counters = msgspec.structs.replace(node.counters, run=run)
 

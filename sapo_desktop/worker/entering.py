@@ -1,10 +1,12 @@
-"""The steps by which a node and a relay enter the swarm: key, task ids, port, seeds, announcement.
+"""The steps by which a node and a relay enter the swarm: task ids, port, local network, announcement,
+seeds.
 
 Each does one thing with what it is given; in which order is the caller's (swarm_side.py, relay.py).
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -14,31 +16,15 @@ from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.certificate import self_signed
 from sapo_desktop.swarm.links import Announcement
 from sapo_desktop.swarm.seeds import read_seeds
-from sapo_desktop.system import identity
-from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import TaskKey
 from sapo_desktop.worker.examiner import Examiner
-from sapo_desktop.worker.joining import PUBLIC_SWARM, Linked
+from sapo_desktop.worker.joining import PUBLIC_SWARM, Joined, Linked
 from sapo_desktop.worker.private_swarm import announced
-from sapo_desktop.worker.swarm_settings import host_and_port, keys_of
+from sapo_desktop.worker.showing import Say
+from sapo_desktop.worker.swarm_settings import host_and_port, keys_of, place_on_lan
+from sapo_desktop.worker.swarm_view import LOOKS_ON_LAN, SHOWN_ON_LAN
 
-PASSPHRASE = "SAPO_PASSPHRASE"
-"""Environment variable that opens a protected identity where nobody is there to type it."""
 _IDS_AT_ONCE = 4
-
-
-def keeper(folder: DataFolder, name: identity.Name = "identity") -> identity.Keeper:
-    """Where a secret key of this folder is kept."""
-    return identity.Keeper(folder.node_id(), folder.control / name.replace(" ", "-"), name)
-
-
-def load_or_create(keeper: identity.Keeper, passphrase: str | None) -> identity.Identity:
-    """The kept identity, else a new one: in the keyring, else behind the passphrase, else for this session."""
-    found = keeper.load(passphrase)
-    if found is None:
-        keyring = identity.usable_keyring()
-        found = keeper.create(passphrase if keyring is None else None)
-    return found
 
 
 async def task_ids(examiner: Examiner, tasks: Sequence[TaskKey], show: Callable[[str], None]) -> dict[TaskKey, bytes]:
@@ -61,6 +47,28 @@ async def listen_at(linked: Linked, where: str, tls: tuple[Path, Path] | None, f
         return await linked.listen(host, port, tls or self_signed(folder))
     except OSError as error:
         raise UsageError(f"Cannot listen at {where}: {error.strerror or error}. Name another one.") from error
+
+
+async def look_on_lan(joined: Joined, listens: str, port: int, say: Say, stack: contextlib.AsyncExitStack) -> None:
+    """Look for nodes on the local network until the stack ends; where that cannot be, the swarm goes on without.
+
+    `listens`: the setting; `port`: the one that was opened, 0 where none was.
+    """
+    from sapo_desktop.swarm.lan import Lan  # loading zeroconf takes half a second, and few ask for it
+
+    at, shown = place_on_lan(listens, port)
+    if not at:
+        say("warning", "This computer is on no local network: no nodes are looked for there.")
+        return
+    lan = Lan(at, shown, joined.links.found_on_lan, joined.links.lost_on_lan)
+    stack.push_async_callback(lan.stop)
+    try:
+        await lan.start()
+    except OSError as error:
+        say("warning", f"No nodes are looked for on the local network: {error}.")
+        return
+    joined.network.lan_is_open = True
+    say("info", LOOKS_ON_LAN if shown is None else SHOWN_ON_LAN)
 
 
 def announcement(linked: Linked, address: str, *, relay: bool = False) -> Announcement | None:

@@ -17,7 +17,6 @@ import msgspec
 
 from sapo_desktop.core.errors import HostDied, HostError, HostTimeout, TaskError
 from sapo_desktop.core.records import Mark, Question
-from sapo_desktop.tasks.catalogue import family_of
 from sapo_desktop.tasks.heldout import SetName
 from sapo_desktop.tasks.identity import read_ids, write_ids
 from sapo_desktop.tasks.limits import Limits
@@ -38,8 +37,8 @@ from sapo_desktop.tasks.service import (
     Truth,
     TruthIs,
 )
-from sapo_desktop.tasks.split import held_out_side
 from sapo_desktop.worker.hosting import Host
+from sapo_desktop.worker.training_questions import Place, training_questions
 
 ReplyType = TypeVar("ReplyType", bound=msgspec.Struct)
 log = logging.getLogger(__name__)
@@ -47,9 +46,8 @@ log = logging.getLogger(__name__)
 CALL_SECONDS = 120.0
 MARK_SECONDS = 2.0
 """Per answer, on top of the second that the examiner gives itself."""
-_MOST_INDICES = 1000
-"""A task whose questions all lie on the held-out side is a mistake in the catalogue, not a reason to search
-for ever."""
+_MOST_TRIES = 1000
+"""A task whose questions all are held out is a mistake in the catalogue, not a reason to search for ever."""
 
 
 @dataclass(frozen=True)
@@ -96,27 +94,16 @@ class Examiner:
         ids = await self.task_ids(sorted(set(tasks)))
         key = silo_key(seed)
         next_index = dict.fromkeys(tasks, FIRST_OWN_INDEX)
-        found: list[Question | None] = [None] * len(tasks)
-        while missing := [place for place, question in enumerate(found) if question is None]:
-            items = []
-            for place in missing:
-                task = tasks[place]
-                index = next_index[task]
-                next_index[task] += 1
-                if index >= FIRST_OWN_INDEX + _MOST_INDICES:
-                    raise TaskError(
-                        f"{task} has no training question: all of {_MOST_INDICES} lie on the held-out side."
-                    )
-                items.append(
-                    QuestionRef(
-                        task=task,
-                        seed=question_seed(network=SILO_NETWORK, key=key, slot=slot, task=ids[task], index=index),
-                    )
-                )
-            for place, question in zip(missing, await self.set_questions(items), strict=True):
-                if question is not None and not held_out_side(family_of(question.task), question.text):
-                    found[place] = question
-        return [question for question in found if question is not None]
+
+        def following(asked: Sequence[str]) -> list[Place]:
+            places = []
+            for task in asked:
+                index, next_index[task] = next_index[task], next_index[task] + 1
+                seed = question_seed(network=SILO_NETWORK, key=key, slot=slot, task=ids[task], index=index)
+                places.append(Place(seed))
+            return places
+
+        return await training_questions(self, tasks, following, _MOST_TRIES)
 
     async def set_questions(self, items: Sequence[QuestionRef]) -> list[Question | None]:
         """As many as were asked for; None where a seed has no question."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from random import SystemRandom
 from typing import Protocol
 
-from sapo_desktop.core.errors import HostError, TaskError, UsageError
+from sapo_desktop.core.errors import HostError, UsageError
 from sapo_desktop.core.records import Completion, Group, Mark, Question, Sampling
 from sapo_desktop.engines.protocols import Encoded
 from sapo_desktop.swarm import limits
@@ -25,14 +25,13 @@ from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, family_of
 from sapo_desktop.tasks.charset import belongs
 from sapo_desktop.tasks.extraction import CLOSE, OPEN
 from sapo_desktop.tasks.grammars import FORMS
-from sapo_desktop.tasks.service import QuestionRef
-from sapo_desktop.tasks.split import held_out_side
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.foreign import SHORTEST_REASONING
 from sapo_desktop.worker.learning import draw_task
 from sapo_desktop.worker.member import Member
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.round import HumanGroup
+from sapo_desktop.worker.training_questions import Place, training_questions
 
 log = logging.getLogger(__name__)
 
@@ -40,8 +39,6 @@ MOST_POSED = 4
 """Questions that wait for an answer at a time; with one more, the oldest is forgotten."""
 _SECONDS = 2.0 * limits.SLOT_SECONDS
 """How long a question that is not shared can be answered."""
-_TRIES = 20
-"""Seeds tried for one question before its task is taken for a mistake in the catalogue."""
 
 
 class Side(Protocol):
@@ -107,7 +104,7 @@ class HumanAnswers:
             truth = await self._node.examiner.truth(question.task, question.seed)
         group = Group(question=question, completions=completions, marks=marks, origin="human")
         shared = posed.member is not None and posed.member.publish(group)
-        learned = encoded is not None and self._node.learn_from(HumanGroup(group, encoded.prompts[0]))
+        learned = encoded is not None and self._node.human_groups.add(HumanGroup(group, encoded.prompts[0]))
         return m.HumanMarked(
             task=question.task,
             question=question.text,
@@ -155,11 +152,9 @@ class HumanAnswers:
 
     async def _private(self, task: TaskKey) -> Question:
         """A training question that nobody else is asked."""
-        items = [QuestionRef(task=task, seed=self._random.getrandbits(63)) for _ in range(_TRIES)]
-        for question in await self._node.examiner.set_questions(items):
-            if question is not None and not held_out_side(family_of(task), question.text):
-                return question
-        raise TaskError(f"{task} has no training question among {_TRIES}; try again, or name another task.")
+        examiner, draw = self._node.examiner, self._random.getrandbits
+        (question,) = await training_questions(examiner, [task], lambda asked: [Place(draw(63)) for _ in asked])
+        return question
 
     def _keep(self, posed: _Posed) -> str:
         self._forget_late()

@@ -142,7 +142,7 @@ class Worker:
     async def _serve(self, assembled: Assembled, ending: asyncio.Task[bool]) -> int:
         node = assembled.node
         if self._options.begin:
-            node.rounds_left = self._options.rounds
+            node.orders.rounds_left = self._options.rounds
             node.gate.move(Trigger.READY, f"Training round {node.counters.round + 1}")
         else:
             node.gate.move(Trigger.READY_IDLE, "Ready")

@@ -12,8 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import msgspec
-
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.records import Group, Question, SwarmReward
 from sapo_desktop.swarm import limits
@@ -24,14 +22,11 @@ from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, family_of, level_of
 from sapo_desktop.tasks.charset import belongs
 from sapo_desktop.tasks.questions import SHARED_INDICES, question_seed
-from sapo_desktop.tasks.service import QuestionRef
-from sapo_desktop.tasks.split import held_out_side
 from sapo_desktop.worker.author_rates import AuthorRates
 from sapo_desktop.worker.foreign import Examiner, Foreign, Intake, Marked
 from sapo_desktop.worker.index_book import IndexBook
+from sapo_desktop.worker.training_questions import Place, training_questions
 
-_TRIES = 20
-"""Indices tried for one question before its task is taken for a mistake in the catalogue."""
 _DRAWS = 3
 """Draws for one round: what is drawn may turn out unfit."""
 LAN_SHARE = 0.5
@@ -105,23 +100,12 @@ class Member:
     async def questions(self, tasks: Sequence[TaskKey]) -> list[Question]:
         """A training question for each entry of `tasks`, under the next unused indices of this slot."""
         slot = self._outlet.exchange.clock.slot(time.time())
-        found: list[Question | None] = [None] * len(tasks)
-        for _ in range(_TRIES):
-            missing = [place for place, question in enumerate(found) if question is None]
-            if not missing:
-                return [question for question in found if question is not None]
-            asked = [tasks[place] for place in missing]
+
+        def following(asked: Sequence[TaskKey]) -> list[Place]:
             indices = self._book.take(slot, asked)
-            items = [
-                QuestionRef(task=task, seed=self._seed(task, slot, index))
-                for task, index in zip(asked, indices, strict=True)
-            ]
-            made = await self._examiner.set_questions(items)
-            for place, question, index in zip(missing, made, indices, strict=True):
-                if question is not None and not held_out_side(family_of(question.task), question.text):
-                    found[place] = msgspec.structs.replace(question, slot=slot, index=index)
-        lacking = next(task for task, question in zip(tasks, found, strict=True) if question is None)
-        raise TaskError(f"{lacking} has no training question among {_TRIES} in a row.")
+            return [self._place(task, slot, index) for task, index in zip(asked, indices, strict=True)]
+
+        return await training_questions(self._examiner, tasks, following)
 
     async def question_for_person(self, task: TaskKey) -> Question:
         """A training question that a person may answer and this node then publish; its index is used up now.
@@ -130,12 +114,17 @@ class Member:
             TaskError: the indices that are left for a person are used up.
         """
         slot = self._outlet.exchange.clock.slot(time.time())
-        while (index := self._book.take_for_person(slot, task)) is not None:
-            item = QuestionRef(task=task, seed=self._seed(task, slot, index))
-            (question,) = await self._examiner.set_questions([item])
-            if question is not None and not held_out_side(family_of(task), question.text):
-                return msgspec.structs.replace(question, slot=slot, index=index)
-        raise TaskError(f"No more questions of {task} can be shared in these ten minutes: name another task, or wait.")
+
+        def following(asked: Sequence[TaskKey]) -> list[Place]:
+            index = self._book.take_for_person(slot, task)
+            if index is None:
+                raise TaskError(
+                    f"No more questions of {task} can be shared in these ten minutes: name another task, or wait."
+                )
+            return [self._place(task, slot, index)]
+
+        (question,) = await training_questions(self._examiner, [task], following, tries=len(SHARED_INDICES))
+        return question
 
     def seconds_left(self, question: Question) -> float:
         """How long a person may think about it: until the slot after the question's own ends."""
@@ -214,10 +203,10 @@ class Member:
     def key(self) -> bytes:
         return self._me.signer.key
 
-    def _seed(self, task: TaskKey, slot: int, index: int) -> int:
-        return question_seed(
-            network=self._me.network, key=self._me.signer.key, slot=slot, task=self._me.ids[task], index=index
-        )
+    def _place(self, task: TaskKey, slot: int, index: int) -> Place:
+        me = self._me
+        seed = question_seed(network=me.network, key=me.signer.key, slot=slot, task=me.ids[task], index=index)
+        return Place(seed, slot, index)
 
     def _may_travel(self, group: Group) -> bool:
         """A shared task, an index that peers accept, and texts within the limits: a group is never cut."""

@@ -2,7 +2,8 @@
 
 What a round is stands in worker/round.py, what the next one is in worker/learning.py, who may compute in
 worker/gate.py, what is scored and gone back to in worker/validation.py, how a round is made to last in
-worker/keeper.py. The node puts them in order and deals with what goes wrong. Two rules:
+worker/keeper.py, what was ordered in worker/orders.py, what is shown of it all in worker/showing.py. The node puts them
+in order and deals with what goes wrong. Two rules:
 
 - A round counts once its history row and its checkpoint (or the decision to write none) are on disk; whatever
   stops it before leaves no trace but lost seconds.
@@ -15,23 +16,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
-import logging
-from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Literal
+from collections.abc import AsyncIterator, Callable
 
 import msgspec
 
 from sapo_desktop.core import adaptive, guard
 from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostError, UsageError
-from sapo_desktop.core.records import EvalReport, Group, Question, Sampling
+from sapo_desktop.core.records import EvalReport, Sampling
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.core.state import NodeState, Trigger
+from sapo_desktop.core.state import NodeState
 from sapo_desktop.tasks.heldout import SetName
-from sapo_desktop.worker.checkpoints import Checkpoint, Counters, Damaged
+from sapo_desktop.worker.checkpoints import Checkpoint, Counters
 from sapo_desktop.worker.engine import Engine
 from sapo_desktop.worker.evaluation import Evaluator, Subject
 from sapo_desktop.worker.examiner import Examiner
 from sapo_desktop.worker.gate import Gate
+from sapo_desktop.worker.human_groups import HumanGroups
 from sapo_desktop.worker.keeper import Keeper
 from sapo_desktop.worker.learning import (
     UNJUDGED_MIX,
@@ -41,29 +41,15 @@ from sapo_desktop.worker.learning import (
     next_learning_rate,
     plan_round,
 )
-from sapo_desktop.worker.messages import (
-    Answered,
-    EvalFinished,
-    Event,
-    Notice,
-    Phase,
-    PhaseChanged,
-    Progressed,
-    RoundFinished,
-)
+from sapo_desktop.worker.messages import EvalFinished, Event, RoundFinished
+from sapo_desktop.worker.orders import Orders
 from sapo_desktop.worker.recovery import Recovery
-from sapo_desktop.worker.round import HumanGroup, RoundResult, Swarm, run_round
+from sapo_desktop.worker.round import RoundResult, Swarm, run_round
+from sapo_desktop.worker.showing import RoundWatcher, Showing
 from sapo_desktop.worker.validation import BASE_NUMBER, Validation
-
-log = logging.getLogger(__name__)
 
 _PARTING_SECONDS = 5.0
 """How long the last checkpoint may keep a node that ends."""
-_MOST_WAITING = 32
-"""Groups with a person's answer that wait for rounds to come."""
-_HUMAN_A_ROUND = 4
-"""How many of them one step takes: they are heard, and drown nothing."""
-_LOG_LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
 class Node:
@@ -93,21 +79,17 @@ class Node:
         self.keeper = keeper
         self.swarm = swarm
         """Where answers are shared and drawn; None in silo."""
-        self.phase: Phase = "waiting"
-        self.round_in_hand = counters.round + 1
-        self.rounds_left: int | None = None
+        self.show = Showing(publish, examiner, counters.round + 1)
+        self.orders = Orders(gate, counters.round, lambda: self._round is not None)
+        self.human_groups = HumanGroups()
         self.round_seconds: list[float] = []
         self.last_reward = 0.0
-        self.when_finished: Callable[[], None] | None = None
-        """Called once the round that `finish` waits for is done."""
-        self._human: list[HumanGroup] = []
-        self._publish = publish
         self._validation = Validation(
             lambda subject: self._score(subject, "validation"),
             evaluator,
             engine,
             keeper,
-            self.say,
+            self.show.say,
         )
         self._recovery = Recovery(self)
         self._round: asyncio.Task[RoundResult] | None = None
@@ -120,76 +102,32 @@ class Node:
         """Whether the engine holds just what the counters say: not from the trainer's step to the round's end."""
         self._one_roll_back = asyncio.Lock()
         self._rolling_back: asyncio.Task[Checkpoint] | None = None
-        self._counted = counters.round
-        """Last round that `rounds_left` knows of."""
         self._said_unjudged = False
 
     # -- what others ask of it -----------------------------------------------------------------------------
-
-    def say(self, level: Literal["info", "warning", "error"], text: str) -> None:
-        """Tell whoever watches, and the log."""
-        log.log(_LOG_LEVELS[level], "%s", text)
-        self._publish(Notice(level=level, text=text))
-
-    def say_damaged(self, damaged: Sequence[Damaged]) -> None:
-        for one in damaged:
-            self.say("warning", f"Checkpoint {one.number} was damaged ({one.reason}): see {one.moved_to}.")
 
     def enter(self, swarm: Swarm | None) -> None:
         """From the next round on share and draw there; None: play alone."""
         self.swarm = swarm
 
-    def learn_from(self, group: HumanGroup) -> bool:
-        """Train on it in one of the next rounds; False where too many wait already."""
-        if len(self._human) >= _MOST_WAITING:
-            return False
-        self._human.append(group)
-        return True
-
     def progress(self) -> tuple[int, float]:
         """The last finished round and its reward."""
         return self.counters.round, self.last_reward
 
-    def start_rounds(self, rounds: int | None) -> None:
-        """Begin training, or go on; `rounds` more, or until told."""
-        if rounds is not None and rounds < 1:
-            raise UsageError(f"Rounds are counted from 1, not {rounds}.")
-        self.rounds_left = rounds
-        self.when_finished = None
-        if self.gate.state is NodeState.FAILED:
-            self.gate.move(Trigger.RESUME, "Starting again")
-            self.gate.move(Trigger.READY, self._working_reason())
-            return
-        trigger = Trigger.START if self.gate.state is NodeState.IDLE else Trigger.RESUME
-        self.gate.move(trigger, self._working_reason())
-
-    def resume(self) -> None:
-        self.start_rounds(self.rounds_left)
-
-    def pause(self, seconds: float | None) -> None:
-        """Stop computing now; with `seconds`, for that long."""
-        self.gate.pause(seconds, self.resume)
-
-    def finish(self) -> None:
-        """Finish the round in hand, then pause; a pause in the middle of one is lifted for that."""
-        if self.gate.state is NodeState.PAUSED and self._round is None:
-            return
-        self.gate.move(Trigger.FINISH, f"Finishing round {self.counters.round + 1}, then pausing")
-
     async def evaluate(self, name: str, which: SetName, samples: int = 0) -> EvalReport:
         """Held-out score of a checkpoint; `last` is the adapter as it is now. `samples`: see EvalReport."""
         if name == "last":
-            reached = self.counters.round if self._settled else self.round_in_hand
+            reached = self.counters.round if self._settled else self.show.round
             subject = Subject(name, reached, None, live=True)
         else:
             checkpoint = await self.find_checkpoint(name)
             subject = Subject(name, checkpoint.round if checkpoint else 0, checkpoint.folder if checkpoint else None)
-        before = self.phase
+        before = self.show.phase
         async with self.awake():
             try:
                 return await self._score(subject, which, samples)
             finally:
-                self.show_phase(before)
+                self.show.enter(before)
 
     async def roll_back(self, name: str) -> Checkpoint:
         """Put a checkpoint's adapter back in; rounds count on. The round in hand is discarded."""
@@ -262,13 +200,13 @@ class Node:
                 await self.keeper.write(self.counters, self.engine)
         except (CheckpointError, HostError, TimeoutError) as error:
             reason = str(error) or "The engine was busy."
-            self.say("warning", f"{reason} The next start goes on after round {kept}.")
+            self.show.say("warning", f"{reason} The next start goes on after round {kept}.")
 
     async def _play_round(self) -> RoundResult | None:
         """One round; None where it was discarded."""
         plan = plan_round(self.settings, self.counters, self.levels, self.engine.parameters)
-        plan = dataclasses.replace(plan, human=tuple(self._human[:_HUMAN_A_ROUND]))
-        self.round_in_hand = plan.number
+        plan = dataclasses.replace(plan, human=self.human_groups.next())
+        self.show.round = plan.number
         self._say_unjudged()
         rate = next_learning_rate(self.settings, self.engine.parameters, self.counters)
         if rate != self.engine.plan.trainer.learning_rate:
@@ -276,7 +214,7 @@ class Node:
         if self.swarm is not None:
             self.swarm.want(levels_of_interest(self.settings, self.counters, self.levels), plan.share.external)
         self._round = asyncio.get_running_loop().create_task(
-            run_round(plan, self.examiner, self.engine, _Watcher(self), self.swarm)
+            run_round(plan, self.examiner, self.engine, RoundWatcher(self.show, self.gate, self.unsettle), self.swarm)
         )
         try:
             return await self._round
@@ -293,7 +231,7 @@ class Node:
         settings = self.settings
         if settings.mix == "adaptive" and not settings.silo and not settings.validate_every and not self._said_unjudged:
             self._said_unjudged = True
-            self.say(
+            self.show.say(
                 "warning",
                 f"The adaptive mix goes by validation scores, and there are none: rounds are played {UNJUDGED_MIX}. "
                 "To have scores: settings set validate_every 40",
@@ -303,7 +241,9 @@ class Node:
         """Everything after the trainer's step: counters, history, checkpoint, validation."""
         self.counters, moves = after_round(self.counters, result.report, self.levels)
         for move in moves:
-            self.say("info", f"{move.family} moves to level {move.after}: {move.rate:.0%} solved at {move.before}.")
+            self.show.say(
+                "info", f"{move.family} moves to level {move.after}: {move.rate:.0%} solved at {move.before}."
+            )
         self.round_seconds.append(result.report.seconds)
         self.last_reward = result.report.reward
         if result.report.step is not None:
@@ -311,39 +251,23 @@ class Node:
         unjudged = self.counters.guard
         validated = await self._validation.after_round(self.settings, self.counters)
         self.counters = validated.counters
-        self.show_phase("checkpoint")
-        last = self.gate.state is NodeState.FINISHING or self.rounds_left == 1
-        checkpoint = await self._keep(result, unjudged, must=validated.scored or last)
+        self.show.enter("checkpoint")
+        checkpoint = await self._keep(result, unjudged, must=validated.scored or self.orders.is_last_round)
         self._settled = True
-        self._human = [one for one in self._human if not any(one.group is group for group in result.groups)]
+        self.human_groups.learned(result.groups)
         number = checkpoint.number if checkpoint else None
-        self._publish(RoundFinished(report=msgspec.structs.replace(result.report, checkpoint=number)))
-        self._count_round()
+        self.show.publish(RoundFinished(report=msgspec.structs.replace(result.report, checkpoint=number)))
+        self.show.phase = "waiting"
+        self.orders.done(self.counters.round)
 
     async def _keep(self, result: RoundResult, unjudged: guard.GuardState, *, must: bool) -> Checkpoint | None:
         try:
             return await self.keeper.keep_round(result, self.counters, self.engine, must=must)
         except CheckpointError as error:
-            self.say("error", f"{error} Training goes on.")
+            self.show.say("error", f"{error} Training goes on.")
             # A best checkpoint that was never written must not be gone back to.
             self.counters = msgspec.structs.replace(self.counters, guard=unjudged)
             return None
-
-    def _count_round(self) -> None:
-        self.phase = "waiting"
-        self._counted = self.counters.round
-        finishing = self.gate.state is NodeState.FINISHING
-        if self.rounds_left is not None:
-            self.rounds_left -= 1
-        if self.rounds_left == 0:
-            self.rounds_left = None
-            self.gate.move(Trigger.ROUNDS_DONE, f"{self.counters.round} rounds done")
-        elif finishing:
-            self.gate.move(Trigger.ROUND_DONE, f"Paused after round {self.counters.round}")
-        elif self.gate.is_open:
-            self.gate.explain(self._working_reason())
-        if finishing and self.when_finished is not None:
-            self.when_finished()
 
     @contextlib.asynccontextmanager
     async def _without_round(self) -> AsyncIterator[None]:
@@ -363,16 +287,16 @@ class Node:
     # -- scores ------------------------------------------------------------------------------------------
 
     async def _score(self, subject: Subject, which: SetName, samples: int = 0) -> EvalReport:
-        self.show_phase("evaluate")
+        self.show.enter("evaluate")
         report = await self.evaluator.evaluate(
             subject,
             which,
             Sampling(temperature=self.settings.temperature, max_tokens=self.settings.max_tokens),
-            lambda done, total: self.show_progress("evaluate", done, total),
+            lambda done, total: self.show.progress("evaluate", done, total),
             samples,
         )
         await self.keeper.record_eval(self.counters.run, report)
-        self._publish(EvalFinished(report=report))
+        self.show.publish(EvalFinished(report=report))
         return report
 
     # -- what recovery changes -------------------------------------------------------------------------------
@@ -382,83 +306,14 @@ class Node:
         if 0 < fitted < self.engine.plan.trainer.micro_batch:
             self.engine.plan.trainer = msgspec.structs.replace(self.engine.plan.trainer, micro_batch=fitted)
             self.counters = msgspec.structs.replace(self.counters, micro_batch=fitted)
-            self.say("info", f"Answers are trained on {fitted} at a time, as memory allows.")
+            self.show.say("info", f"Answers are trained on {fitted} at a time, as memory allows.")
 
     def unsettle(self) -> None:
         """From here on the engine may hold more than the counters say."""
         self._settled = False
 
     def go_back(self, counters: Counters) -> None:
-        """Take over the counters of an earlier round; `rounds_left` counts the lost ones again."""
+        """Take over the counters of an earlier round; the lost ones are still to be played."""
         self.counters = counters
-        if self.rounds_left is not None:
-            self.rounds_left += self._counted - counters.round
-        self._counted = counters.round
+        self.orders.back_to(counters.round)
         self._settled = True
-
-    # -- showing -------------------------------------------------------------------------------------------
-
-    def show_phase(self, phase: Phase) -> None:
-        self.phase = phase
-        self._publish(PhaseChanged(round=self.round_in_hand, phase=phase))
-
-    def show_progress(self, phase: Phase, done: int, total: int) -> None:
-        self._publish(Progressed(round=self.round_in_hand, phase=phase, done=done, total=total))
-
-    def show_answers(self, groups: Sequence[Group]) -> None:
-        """The best answer to each question: what a person likes to watch."""
-        for group in groups:
-            best = max(range(len(group.marks)), key=lambda place: group.marks[place].partial)
-            self._publish(
-                Answered(
-                    round=self.round_in_hand,
-                    task=group.question.task,
-                    question=group.question.text,
-                    completion=group.completions[best].text,
-                    solved=group.marks[best].solved,
-                )
-            )
-
-    async def show_ended(self, question: Question, text: str) -> None:
-        """Mark and show an answer while the others are still being written; it is marked again with them."""
-        round_number = self.round_in_hand
-        try:
-            ((mark,),) = await self.examiner.mark([question], [[text]], strict=True)
-        except HostError:
-            return  # a host that fails is seen to where its work is needed
-        self._publish(
-            Answered(
-                round=round_number,
-                task=question.task,
-                question=question.text,
-                completion=text,
-                solved=mark.solved,
-            )
-        )
-
-    def _working_reason(self) -> str:
-        return f"Training round {self.counters.round + 1}"
-
-
-class _Watcher:
-    """Shows a round and makes it wait at its phases while the node is paused."""
-
-    def __init__(self, node: Node) -> None:
-        self._node = node
-        self._showing: asyncio.Task[None] | None = None
-
-    async def phase(self, phase: Phase) -> None:
-        await self._node.gate.wait()
-        if phase == "train":
-            self._node.unsettle()
-        self._node.show_phase(phase)
-
-    def progress(self, phase: Phase, done: int, total: int) -> None:
-        self._node.show_progress(phase, done, total)
-
-    def ended(self, question: Question, text: str) -> None:
-        if self._showing is None or self._showing.done():
-            self._showing = asyncio.get_running_loop().create_task(self._node.show_ended(question, text))
-
-    def answered(self, groups: Sequence[Group]) -> None:
-        self._node.show_answers(groups)

@@ -45,11 +45,11 @@ class Recovery:
             self._failures += 1
             if self._failures >= _MOST_FAILURES or not self._relieve(error):
                 node.gate.move(Trigger.FAIL, f"{error} (failure {self._failures} in a row; the log has the details)")
-                node.say("error", node.gate.reason)
+                node.show.say("error", node.gate.reason)
                 await node.gate.wait()
                 self._failures = 0
             else:
-                node.say("warning", f"{error} Going on from the last checkpoint.")
+                node.show.say("warning", f"{error} Going on from the last checkpoint.")
                 await asyncio.sleep(min(_LONGEST_BACK_OFF, 2.0 ** (self._failures - 1) - 1))
             try:
                 async with node.concluding:
@@ -62,7 +62,7 @@ class Recovery:
         """Start the engine again at the newest checkpoint that verifies. The caller holds `node.concluding`."""
         node = self._node
         newest = await node.keeper.back_to_newest()
-        node.say_damaged(newest.damaged)
+        node.show.damaged(newest.damaged)
         node.go_back(self._counters(newest.checkpoint))
         # The guard may have changed it in a round that is now played again.
         rate = trainer_settings(node.settings, node.engine.parameters, node.counters).learning_rate
@@ -91,7 +91,7 @@ class Recovery:
             if tokens < _FEWEST_TOKENS:
                 return False
             node.settings = msgspec.structs.replace(node.settings, max_tokens=tokens)
-            node.say("warning", f"Not enough memory for one answer at a time: answers are cut at {tokens} tokens.")
+            node.show.say("warning", f"Not enough memory for one answer at a time: answers are cut at {tokens} tokens.")
         elif isinstance(error, HostDied) and error.killed:
             node.remember_micro_batch(max(1, node.engine.plan.trainer.micro_batch // 2))
         return True

@@ -29,17 +29,17 @@ from sapo_desktop.swarm import claims
 from sapo_desktop.swarm.exchange import Now
 from sapo_desktop.swarm.proxies import check_environment
 from sapo_desktop.swarm.signing import Signer
-from sapo_desktop.system import identity
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import TaskKey, load_catalogue
 from sapo_desktop.tasks.identity import ids_key
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.channel import ControlServer
-from sapo_desktop.worker.entering import PASSPHRASE, announcement, keeper, listen_at, load_or_create, task_ids
+from sapo_desktop.worker.entering import announcement, listen_at, task_ids
 from sapo_desktop.worker.examiner import Examiner, KeptIds
 from sapo_desktop.worker.hosting import Host
 from sapo_desktop.worker.joining import Identified, Linked, link_up
 from sapo_desktop.worker.lock import FolderLock
+from sapo_desktop.worker.own_identity import PASSPHRASE, OwnIdentity
 from sapo_desktop.worker.private_swarm import members_of
 from sapo_desktop.worker.swarm_settings import addresses
 from sapo_desktop.worker.swarm_view import linked_info
@@ -117,7 +117,7 @@ class Relay:
         self._started = time.monotonic()
         self._info = m.SwarmInfo(state="joining", reason="Starting")
         self._linked: Linked | None = None
-        self._identity: identity.Identity | None = None
+        self._identity = OwnIdentity(folder, self._say_for_session)
         self._address = ""
 
     async def run(self) -> int:
@@ -143,12 +143,7 @@ class Relay:
 
     async def _relay(self) -> None:
         options = self._options
-        # Out of the environment at once: the examiner must not inherit it.
-        passphrase = os.environ.pop(PASSPHRASE, None)
-        who = self._identity = await asyncio.to_thread(load_or_create, keeper(self._folder), passphrase)
-        if who.where == "session":
-            self._say("warning", "The relay's key lasts until it ends, and its address with it: there is no keyring "
-                      f"here. Set {PASSPHRASE} to keep the key in a file.")  # fmt: skip
+        who = await self._identity.identify()
         members = members_of(options.swarm, options.admission, Signer(who.seed).key, time.time())
         identified = Identified(
             seed=who.seed,
@@ -186,6 +181,13 @@ class Relay:
     def _comparing(self, text: str) -> None:
         self._info = m.SwarmInfo(state="joining", reason=text)
 
+    def _say_for_session(self) -> None:
+        self._say(
+            "warning",
+            "The relay's key lasts until it ends, and its address with it: there is no keyring here. Set "
+            f"{PASSPHRASE} to keep the key in a file.",
+        )
+
     def _say(self, level: str, text: str) -> None:
         logging.getLogger(__name__).info("%s", text.partition(" at ")[0])
         self._server.publish(m.Notice(level="warning" if level == "warning" else "info", text=text))
@@ -202,8 +204,8 @@ class Relay:
 
     def _status(self) -> m.RelayStatus:
         info = self._info
-        if self._linked is not None and self._identity is not None:
-            info = linked_info(self._linked, kept=self._identity.where, address=self._address, relay=True)
+        if self._linked is not None and self._identity.used is not None:
+            info = linked_info(self._linked, kept=self._identity.used.where, address=self._address, relay=True)
         return m.RelayStatus(
             swarm=info,
             pid=os.getpid(),

@@ -26,6 +26,7 @@ from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.human import HumanAnswers
+from sapo_desktop.worker.identity_requests import IdentityRequests
 from sapo_desktop.worker.learning import levels_of_interest, mix_shown
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.swarm_requests import SwarmRequests
@@ -66,6 +67,7 @@ class Requests:
         self._quit = quit
         self._started = time.monotonic()
         human = HumanAnswers(node, side, catalogue)
+        identity = IdentityRequests(side, lambda: node.settings)
         swarm = SwarmRequests(side, self._kept, lambda: node.settings, self._keep_for_good)
         self._handlers: dict[type[m.Message], Callable[[Any], Awaitable[m.Reply]]] = {
             m.GetStatus: self._status,
@@ -76,12 +78,12 @@ class Requests:
             m.Quit: self._end,
             m.SetSilo: self._silo,
             m.TestPeer: swarm.test_peer,
-            m.GetIdentity: swarm.show_identity,
+            m.GetIdentity: identity.show,
             m.FoundSwarm: swarm.found,
             m.AdmitPeer: swarm.admit,
             m.GetInvite: swarm.invite,
             m.JoinSwarm: swarm.join,
-            m.ChangeIdentity: swarm.change_identity,
+            m.ChangeIdentity: identity.change,
             m.GetSettings: self._settings,
             m.SetSettings: self._set,
             m.ResetSettings: self._reset,
@@ -120,9 +122,9 @@ class Requests:
         return m.Status(
             state=node.gate.state.value,
             reason=node.gate.reason,
-            phase=node.phase,
+            phase=node.show.phase,
             round=node.counters.round,
-            rounds_left=node.rounds_left,
+            rounds_left=node.orders.rounds_left,
             silo=node.settings.silo,
             mix=mix_shown(node.settings, node.counters),
             swarm=self._side.info(levels_of_interest(node.settings, node.counters, node.levels)),
@@ -141,25 +143,25 @@ class Requests:
         )
 
     async def _start_rounds(self, request: m.StartRounds) -> m.Ok:
-        self._node.start_rounds(request.rounds)
+        self._node.orders.start(request.rounds)
         return m.Ok(text=self._node.gate.reason)
 
     async def _pause(self, request: m.Pause) -> m.Ok:
-        self._node.pause(request.seconds)
+        self._node.orders.pause(request.seconds)
         return m.Ok(text=self._node.gate.reason)
 
     async def _resume(self, request: m.Resume) -> m.Ok:
-        self._node.resume()
+        self._node.orders.resume()
         return m.Ok(text=self._node.gate.reason)
 
     async def _finish(self, request: m.Finish) -> m.Ok:
-        self._node.finish()
+        self._node.orders.finish()
         return m.Ok(text=self._node.gate.reason)
 
     async def _end(self, request: m.Quit) -> m.Ok:
         if request.finish_round and self._node.gate.state in (NodeState.WORKING, NodeState.FINISHING):
-            self._node.finish()
-            self._node.when_finished = self._quit
+            self._node.orders.finish()
+            self._node.orders.when_finished = self._quit
             return m.Ok(text=f"Finishing round {self._node.counters.round + 1}, then ending.")
         self._quit()
         return m.Ok(text="Ending.")

@@ -11,11 +11,9 @@ import asyncio
 import contextlib
 import functools
 import logging
-import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.resources import resource
@@ -27,18 +25,16 @@ from sapo_desktop.swarm.exchange import Link, Now
 from sapo_desktop.swarm.proxies import check_environment, check_proxy
 from sapo_desktop.swarm.same_key import seen_elsewhere
 from sapo_desktop.swarm.signing import Signer
-from sapo_desktop.system import identity
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.identity import Identity
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.entering import (
-    PASSPHRASE,
     announcement,
     begin_with_seeds,
     block,
-    keeper,
     listen_at,
-    load_or_create,
+    look_on_lan,
     task_ids,
 )
 from sapo_desktop.worker.examiner import Examiner, KeptIds
@@ -46,13 +42,19 @@ from sapo_desktop.worker.foreign import Encoder
 from sapo_desktop.worker.hosting import Host
 from sapo_desktop.worker.joining import Joined, Joining, join
 from sapo_desktop.worker.member import Member
+from sapo_desktop.worker.own_identity import OwnIdentity
 from sapo_desktop.worker.private_swarm import members_of
-from sapo_desktop.worker.swarm_settings import addresses, check, place_on_lan, rejoins
-from sapo_desktop.worker.swarm_view import linked_info
+from sapo_desktop.worker.showing import Say
+from sapo_desktop.worker.swarm_settings import addresses, check, rejoins
+from sapo_desktop.worker.swarm_view import (
+    DRAWS_ONLY,
+    SESSION_IDENTITY,
+    USED_TWICE,
+    linked_info,
+)
 
 log = logging.getLogger(__name__)
 
-Say = Callable[[Literal["info", "warning", "error"], str], None]
 _TELL_SECONDS = 1.0
 
 
@@ -86,6 +88,7 @@ class SwarmSide:
         publish: Callable[[m.Event], None],
         progress: Callable[[], tuple[int, float]],
     ) -> None:
+        self.identity = OwnIdentity(around.folder, lambda: self._say("warning", SESSION_IDENTITY))
         self._around = around
         self._progress = progress
         self._publish = publish
@@ -96,12 +99,8 @@ class SwarmSide:
         self._settings: Settings | None = None
         self._membership: asyncio.Task[None] | None = None
         self._following = asyncio.Lock()
-        self._identifying = asyncio.Lock()
         self._joined: Joined | None = None
         self._address = ""
-        self._who: identity.Identity | None = None
-        # Out of the environment at once: the hosts must not inherit it.
-        self._passphrase = os.environ.pop(PASSPHRASE, None)
         self._state: m.SwarmState = "silo"
         self._reason = "In silo: no network at all."
         self._said_used_twice = False
@@ -121,19 +120,13 @@ class SwarmSide:
             elif self._joined is not None:
                 self._apply(self._joined, settings)
 
-    async def unlock(self, passphrase: str) -> None:
-        """Open the identity that a passphrase closes, and join."""
-        await asyncio.to_thread(self.keeper().load, passphrase)
-        self._passphrase = passphrase
-        await self.use(None)
-
-    async def use(self, who: identity.Identity | None) -> None:
+    async def use(self, who: Identity | None) -> None:
         """Be this identity from now on, where nothing else is said the kept one; a member leaves and joins again."""
         async with self._following:
             settings, was_in = self._settings, self._membership is not None
             if was_in:
                 await self._leave("joining", "Joining the swarm")
-            self._who = who
+            self.identity.used = who
         if was_in and settings is not None:
             await self.follow(settings)
 
@@ -165,38 +158,6 @@ class SwarmSide:
         """One sentence on why there is no member."""
         return self._reason
 
-    @property
-    def who(self) -> identity.Identity | None:
-        """The identity in use; None before the first joining."""
-        return self._who
-
-    async def identify(self, passphrase: str | None = None) -> identity.Identity:
-        """The identity in use, else the kept one, else a new one. Raises IdentityError where it stays closed."""
-        async with self._identifying:
-            if self._who is None:
-                given = passphrase or self._passphrase
-                self._who = await asyncio.to_thread(load_or_create, self.keeper(), given)
-                if self._who.where == "session":
-                    self._say("warning", m.SESSION_IDENTITY)
-            return self._who
-
-    @property
-    def passphrase(self) -> str | None:
-        """What opens this folder's secrets, where this process was given it."""
-        return self._passphrase
-
-    @property
-    def folder(self) -> DataFolder:
-        return self._around.folder
-
-    def keeper(self) -> identity.Keeper:
-        """Where this folder's identity is kept."""
-        return keeper(self._around.folder)
-
-    def admission_keeper(self) -> identity.Keeper:
-        """Where the admission key of the private swarm is kept that was founded in this folder, if one was."""
-        return keeper(self._around.folder, "admission key")
-
     def info(self, tasks: tuple[TaskKey, ...]) -> m.SwarmInfo:
         """What there is to see; the reward is measured on `tasks`."""
         joined = self._joined
@@ -204,7 +165,7 @@ class SwarmSide:
             return m.SwarmInfo(state=self._state, reason=self._reason)
         return linked_info(
             joined,
-            kept=self._who.where if self._who else "",
+            kept=self.identity.used.where if self.identity.used else "",
             address=self._address,
             sharing=joined.member.sharing,
             counts=joined.member.counts,
@@ -227,9 +188,10 @@ class SwarmSide:
             stack.callback(self._left, joined)
             self._apply(joined, settings)
             self._entered(joined.member)
-            self._say("info", "Joined the swarm." + ("" if settings.share else f" {m.DRAWS_ONLY}"))
+            self._say("info", "Joined the swarm." + ("" if settings.share else f" {DRAWS_ONLY}"))
             if settings.lan:
-                await self._open_lan(joined, settings, stack)
+                port = Address.parse(self._address).port if self._address else 0
+                await look_on_lan(joined, settings.listen, port, self._say, stack)
             try:
                 await asyncio.gather(joined.links.run(), joined.network.run(), self._tell_changes())
             except Exception as error:
@@ -244,7 +206,7 @@ class SwarmSide:
         around = self._around
         if check_proxy(settings.proxy) == "":
             check_environment()
-        who = await self.identify()
+        who = await self.identity.identify()
         members = members_of(settings.swarm, settings.admission, Signer(who.seed).key, time.time())
         host = await Host.start(
             "examiner", log=around.folder.log("foreign-examiner"), low_priority=settings.low_priority
@@ -266,7 +228,7 @@ class SwarmSide:
             label=settings.label,
             lengths=around.lengths,
             proxy=settings.proxy,
-            rotation=around.folder.rotation.read_bytes() if around.folder.rotation.is_file() else b"",
+            rotation=self.identity.rotation,
         )
         joined = join(joining, around.own, foreign, around.encoder)
         joined.network.heard = functools.partial(self._heard, joined)
@@ -284,7 +246,7 @@ class SwarmSide:
         joined.links.heard(link, event)
         if isinstance(event, SameKey) and not self._said_used_twice and seen_elsewhere(joined.network.exchange.links):
             self._said_used_twice = True
-            self._say("warning", m.USED_TWICE)
+            self._say("warning", USED_TWICE)
 
     def _tell_claims(self, joined: Joined, at: Now) -> None:
         """Only who shares says anything of itself."""
@@ -294,24 +256,6 @@ class SwarmSide:
         about = claims.About(number, reward, self._settings.label)
         exchange = joined.network.exchange
         claims.tell(exchange.links, exchange, joined.signer, joined.network_id, joined.admission, about, at)
-
-    async def _open_lan(self, joined: Joined, settings: Settings, stack: contextlib.AsyncExitStack) -> None:
-        """Look for nodes on the local network until the stack ends; where that cannot be, the swarm goes on without."""
-        from sapo_desktop.swarm.lan import Lan  # loading zeroconf takes half a second, and few ask for it
-
-        at, port = place_on_lan(settings.listen, Address.parse(self._address).port if self._address else 0)
-        if not at:
-            self._say("warning", "This computer is on no local network: no nodes are looked for there.")
-            return
-        lan = Lan(at, port, joined.links.found_on_lan, joined.links.lost_on_lan)
-        stack.push_async_callback(lan.stop)
-        try:
-            await lan.start()
-        except OSError as error:
-            self._say("warning", f"No nodes are looked for on the local network: {error}.")
-            return
-        joined.network.lan_is_open = True
-        self._say("info", m.LOOKS_ON_LAN if port is None else m.SHOWN_ON_LAN)
 
     def _apply(self, joined: Joined, settings: Settings) -> None:
         """What takes effect without joining anew."""

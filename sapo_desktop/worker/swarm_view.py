@@ -1,4 +1,5 @@
-"""What a node or a relay shows of its links, as the control channel carries it."""
+"""What a node or a relay shows of its links, as the control channel carries it, and what it says of its part in the
+swarm."""
 
 from __future__ import annotations
 
@@ -13,6 +14,21 @@ from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.joining import Linked
 from sapo_desktop.worker.member import Counts
 from sapo_desktop.worker.private_swarm import how_to_be_admitted
+
+DRAWS_ONLY = "It draws others' answers and shares none of its own: that needs your consent (run --share)."
+SHOWN_ON_LAN = "This node shows itself on the local network, under a name of the moment, and looks for others there."
+LOOKS_ON_LAN = (
+    "This node looks for others on the local network. It is not shown there itself: for that it listens at an IPv4 "
+    "address of this network (--listen 0.0.0.0:8765)."
+)
+SESSION_IDENTITY = (
+    "This computer has no keyring that keeps secrets: the identity lasts until this node ends. To keep it: "
+    "sapo-desktop identity protect"
+)
+USED_TWICE = (
+    "This node's identity is used in two places at once, and both share one quota. Give one of them its own: "
+    "sapo-desktop identity new"
+)
 
 
 def linked_info(
@@ -77,7 +93,7 @@ def notices(exchange: Exchange) -> list[str]:
     said = []
     if seen := same_key.seen_elsewhere(exchange.links):
         who = "1 peer says" if seen == 1 else f"{seen:,} peers say"
-        said.append(f"{m.USED_TWICE} ({who} so)")
+        said.append(f"{USED_TWICE} ({who} so)")
     if doubled := same_key.doubled(exchange.links):
         who = "1 peer has" if doubled == 1 else f"{doubled:,} peers have"
         said.append(f"{who} several links to this node, or an identity that two nodes use: each key has one quota.")
@@ -106,4 +122,4 @@ def _reason(links: int, *, clock_wrong: bool, relay: bool, sharing: bool) -> str
         return f"Relaying for {peers}."
     if links == 0:
         return "No peer is linked: training goes on alone. Name one (peers add URL), or look around (run --lan)."
-    return f"Linked to {peers}." + ("" if sharing else f" {m.DRAWS_ONLY}")
+    return f"Linked to {peers}." + ("" if sharing else f" {DRAWS_ONLY}")

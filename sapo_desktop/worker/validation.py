@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import msgspec
 
@@ -20,13 +19,13 @@ from sapo_desktop.worker.engine import Engine
 from sapo_desktop.worker.evaluation import Evaluator, Subject
 from sapo_desktop.worker.keeper import Keeper
 from sapo_desktop.worker.learning import is_adaptive, mix_in_force, share_of, trainer_settings
+from sapo_desktop.worker.showing import Say
 
 BASE = "base"
 BASE_NUMBER = 0
 """Stands for the base where a checkpoint's number is asked for; rounds, and so checkpoints, begin at 1."""
 
 Score = Callable[[Subject], Awaitable[EvalReport]]
-Say = Callable[[Literal["info", "warning", "error"], str], None]
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -75,6 +75,7 @@ class FakeNode:
     playing: asyncio.Task[None] | None = None
     finishing: bool = False
     without_keyring: bool = False
+    identity: m.IdentityIs = field(default_factory=lambda: m.IdentityIs(key="ab" * 32, kept="keyring", created=True))
     ended: bool = False
     closed: int = 0
     listeners: list[asyncio.Queue[m.Event | None]] = field(default_factory=list)
@@ -141,7 +142,9 @@ class FakeNode:
             case m.GiveAnswer():
                 return _human_marked(request, self.settings.share)
             case m.GetIdentity():
-                return m.IdentityIs(key="ab" * 32, kept="keyring", created=True)
+                return self.identity
+            case m.ChangeIdentity():
+                return self._change_identity(request)
             case m.FoundSwarm(passphrase=None) if self.without_keyring:
                 raise PassphraseNeeded("The admission key needs a passphrase.")
             case m.AdmitPeer() | m.GetInvite():
@@ -210,6 +213,14 @@ class FakeNode:
         if number % 5 == 0 or number == 1:
             self.publish(m.EvalFinished(report=eval_report(str(number), number, min(0.9, 0.21 + 0.003 * number))))
 
+    def _change_identity(self, request: m.ChangeIdentity) -> m.IdentityIs:
+        closed = self.identity.kept and not self.identity.key
+        if closed and (request.action != "unlock" or request.passphrase != "open sesame"):
+            raise PassphraseNeeded("The identity is closed. Give its passphrase.")
+        kept = "file" if request.action == "protect" else self.identity.kept
+        self.identity = m.IdentityIs(key="ab" * 32, kept=kept)
+        return msgspec.structs.replace(self.identity, sealed=b"sealed" if request.action == "export" else b"")
+
     def _end(self) -> None:
         if self.playing is not None:
             self.playing.cancel()
@@ -276,6 +287,8 @@ class FakeDoor:
     there: bool = False
     overrides: dict[str, str] = field(default_factory=dict)
     owned: bool = False
+    relay: list[str] = field(default_factory=list)
+    """What a relay was started with."""
 
     async def running(self, folder: Path, *, owner: bool = False) -> FakeNode:
         if not self.there:
@@ -289,6 +302,10 @@ class FakeDoor:
         self.overrides = dict(overrides)
         self.node.settings = settings_file.apply(self.node.settings, overrides)
         self.node.overridden = list(overrides)
+        return Attached(node=self.node, started=True)
+
+    async def relay_started(self, folder: Path, arguments: Sequence[str]) -> Attached:
+        self.relay = list(arguments)
         return Attached(node=self.node, started=True)
 
 

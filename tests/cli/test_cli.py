@@ -11,7 +11,7 @@ from sapo_desktop.cli import main
 from sapo_desktop.commands.parser import build_parser
 from sapo_desktop.commands.relay import _arguments
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import ModelError, SapoError
+from sapo_desktop.core.errors import ModelError, SapoError, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.worker import messages as m
 from tests.cli.fake_node import LINK, FakeDoor, FakeNode, scripted_round
@@ -146,6 +146,70 @@ def test_a_passphrase_is_asked_for_where_one_is_needed(
     monkeypatch.setenv("SAPO_PASSPHRASE", "battery staple")
     assert run("peers", "found") == 0 and run.stderr == ""
     assert door.node.requests[-1] == m.FoundSwarm(passphrase="battery staple")
+
+
+def typing(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
+    """Type these at the prompts to come; returns the prompts as they are shown."""
+    monkeypatch.delenv("SAPO_PASSPHRASE", raising=False)
+    shown: list[str] = []
+    left = iter(words)
+
+    def getpass(prompt: str) -> str:
+        shown.append(prompt)
+        return next(left)
+
+    monkeypatch.setattr("getpass.getpass", getpass)
+    return shown
+
+
+def changes(door: FakeDoor) -> list[tuple[str, str | None]]:
+    return [(one.action, one.passphrase) for one in door.node.requests if isinstance(one, m.ChangeIdentity)]
+
+
+@pytest.mark.parametrize("command", ["protect", "export"])
+def test_a_closed_identity_is_opened_before_a_new_passphrase_is_asked_for(
+    run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str
+) -> None:
+    words = ("identity", command, *([str(tmp_path / "me")] if command == "export" else []))
+    door.node.identity = m.IdentityIs(key="", kept="file")
+    prompts = typing(monkeypatch, "wrong", "open sesame", "correct horse", "correct horse")
+    assert run(*words) == 1
+    assert prompts == ["Passphrase: "], "what is refused is not asked for twice first"
+    assert run(*words) == 0
+    assert prompts[1:] == ["Passphrase: ", "Passphrase: ", "Once more: "]
+    assert changes(door) == [("unlock", "wrong"), ("unlock", "open sesame"), (command, "correct horse")]
+
+
+def test_what_cannot_be_done_with_the_identity_is_said_before_anything_is_typed(
+    run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    prompts = typing(monkeypatch)
+    assert run("identity", "export", str(tmp_path / "nowhere" / "me")) == 2 and "no folder" in run.stderr
+    door.node.identity = m.IdentityIs(key="", kept="")
+    assert run("identity", "export", str(tmp_path / "me")) == 2 and "no identity yet" in run.stderr
+    door.node.fail = UsageError("This folder is a relay's.")
+    assert run("identity", "protect") == 2 and "a relay's" in run.stderr
+    assert prompts == [] and changes(door) == []
+
+
+def test_a_new_passphrase_is_long_enough_before_it_is_typed_again(
+    run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prompts = typing(monkeypatch, "short", "long enough", "but another")
+    assert run("identity", "protect") == 2 and "at least 8" in run.stderr
+    assert prompts == ["Passphrase: "]
+    assert run("identity", "protect") == 2 and "The two differ" in run.stderr
+    assert changes(door) == []
+
+
+def test_an_open_identity_is_not_asked_to_be_opened(
+    run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert typing(monkeypatch) == [] and run("identity", "unlock") == 0
+    door.node.identity = m.IdentityIs(key="", kept="file")
+    prompts = typing(monkeypatch, "open sesame")
+    assert run("identity", "unlock") == 0 and prompts == ["Passphrase: "]
+    assert "ab" * 32 in run.stdout
 
 
 def test_a_relay_takes_its_swarm_from_a_link() -> None:

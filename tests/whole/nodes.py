@@ -62,9 +62,22 @@ def host(worker_pid: int, kind: str) -> psutil.Process:
 
 def wait_gone(pid: int) -> None:
     """Return when a process has ended."""
-    deadline = time.monotonic() + 30
-    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
-        assert time.monotonic() < deadline, f"process {pid} lives on"
+    _poll(
+        lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE,
+        f"process {pid} lives on",
+    )
+
+
+def wait_stopped(process: psutil.Process) -> None:
+    """Return when a process stands still."""
+    _poll(lambda: process.status() == psutil.STATUS_STOPPED, f"process {process.pid} runs on")
+
+
+def _poll(holds: Callable[[], bool], complaint: str) -> None:
+    """Wait for what no event tells of: a signal takes effect when its process is next scheduled."""
+    deadline = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < deadline, complaint
         time.sleep(0.05)
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from pathlib import Path
 
 import psutil
 import pytest
 
 from sapo_desktop.worker import messages as m
-from tests.whole.nodes import finished, host, is_state, reports, rewards, until, wait_gone, worker
+from tests.whole.nodes import finished, host, is_state, reports, rewards, until, wait_gone, wait_stopped, worker
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
@@ -60,17 +59,15 @@ def test_a_killed_host_is_started_again_and_no_round_is_lost(tmp_path: Path, kin
     assert [report.round for report in reports(tmp_path)] == [1, 2, 3]
 
 
-def test_a_pause_stops_all_computing_within_a_second_and_requests_still_work(tmp_path: Path) -> None:
+def test_a_pause_stops_all_computing_and_requests_still_work(tmp_path: Path) -> None:
     async def scene() -> None:
         client = await worker(tmp_path, 100)
         await until(client, lambda event: isinstance(event, m.PhaseChanged) and event.phase == "generate")
         engine = host(client.worker_pid, "engine")
-        started = time.monotonic()
+        examiner = host(client.worker_pid, "examiner")
         await client.call(m.Pause())
-        assert time.monotonic() - started < 1
-        spent = sum(engine.cpu_times()[:2])
-        await asyncio.sleep(1.5)
-        assert sum(engine.cpu_times()[:2]) - spent < 0.05
+        wait_stopped(engine)
+        wait_stopped(examiner)
         asked = await client.call(m.Ask(question="What is 3 + 4?"))
         assert isinstance(asked, m.Asked) and asked.tokens > 0
         status = await client.call(m.GetStatus())

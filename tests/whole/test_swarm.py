@@ -102,10 +102,10 @@ def test_two_nodes_and_a_relay_learn_from_each_other_and_silo_leaves_at_once(sta
     sources = nodes[0].ask("history", "--sources")
     assert sources["event"] == "source"
 
-    began = time.monotonic()
     nodes[0].ask("silo", "on")
+    left = nodes[0].ask("status")
+    assert (left["silo"], left["swarm"]["state"]) == (True, "silo"), "before the switch answers"
     until(lambda: relay.ask("status")["swarm"]["links"] == 1)
-    assert time.monotonic() - began < 30  # the switch itself is within a second; commands take theirs to start
     rounds = len(nodes[0].events("round"))
     until(lambda: len(nodes[0].events("round")) >= rounds + 2)
     assert nodes[0].events("round")[-1]["external_groups"] == 0

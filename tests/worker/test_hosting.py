@@ -6,7 +6,6 @@ import asyncio
 import importlib
 import os
 import signal
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -84,14 +83,14 @@ def test_calls_at_the_same_time_take_turns(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
-def test_progress_arrives_and_cancel_gives_up_within_a_second(tmp_path: Path) -> None:
+def test_progress_arrives_and_cancel_gives_up_without_an_end_of_the_process(tmp_path: Path) -> None:
     async def scene(host: Host) -> None:
         task = await until_working(host, tiny().Work())
-        began = time.monotonic()
-        await host.cancel()
+        process = host.pid
+        await host.cancel(grace=30)
         with pytest.raises(HostCancelled):
             await task
-        assert time.monotonic() - began < 1
+        assert host.pid == process
         assert (await host.call(tiny().Say("still here"), timeout=30)).text == "still here"
 
     play(tmp_path, scene)
@@ -105,7 +104,7 @@ def test_a_host_that_is_started_again_while_it_is_to_sleep_sleeps(tmp_path: Path
         async with asyncio.timeout(30):
             while not host.suspended:
                 await asyncio.sleep(0.01)
-        assert host.pid is not None and psutil.Process(host.pid).status() == psutil.STATUS_STOPPED
+        await until_stopped(host)
         assert not starting.done()
         host.resume()
         await starting
@@ -162,16 +161,14 @@ def test_a_task_cancelled_twice_leaves_a_host_that_can_be_used(tmp_path: Path) -
     play(tmp_path, scene)
 
 
-def test_kill_9_is_noticed_at_once_and_explained(tmp_path: Path) -> None:
+def test_kill_9_is_noticed_before_any_time_out_and_explained(tmp_path: Path) -> None:
     async def scene(host: Host) -> None:
-        task = await until_working(host, tiny().Work())
+        task = await until_working(host, tiny().Work(), timeout=None)
         assert host.pid is not None
-        began = time.monotonic()
         os.kill(host.pid, signal.SIGKILL)
         with pytest.raises(HostDied, match=r"SIGKILL.*out of memory") as died:
             await task
         assert died.value.killed
-        assert time.monotonic() - began < 1
 
     play(tmp_path, scene)
 
@@ -234,15 +231,41 @@ def test_a_time_out_kills(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
+async def all_ready() -> None:
+    """Let every task go on as far as it can."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+async def until_stopped(host: Host) -> None:
+    """A signal takes effect when its process is next scheduled, and no event tells when."""
+    process = psutil.Process(host.pid)
+    async with asyncio.timeout(30):
+        while process.status() != psutil.STATUS_STOPPED:
+            await asyncio.sleep(0.01)
+
+
+class Clock:
+    """The running loop's, from now on; it can be put forward."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+        loop = asyncio.get_running_loop()
+        real = loop.time
+        loop.time = lambda: real() + self.ahead  # type: ignore[method-assign]
+
+
 def test_suspended_time_counts_for_no_time_out(tmp_path: Path) -> None:
     async def scene(host: Host) -> None:
-        task = await until_working(host, tiny().Work(), timeout=1.0)
+        clock = Clock()
+        task = await until_working(host, tiny().Work(), timeout=30)
         assert host.pid is not None
         host.suspend()
-        # Longer than the whole time-out: a host that was thought hung would be dead after this.
-        done, _ = await asyncio.wait({task}, timeout=1.3)
-        assert not done and host.alive
-        assert psutil.Process(host.pid).status() == psutil.STATUS_STOPPED
+        await all_ready()
+        clock.ahead += 60
+        await all_ready()  # a host that was thought hung would be killed here
+        assert not task.done() and host.alive
+        await until_stopped(host)
         host.resume()
         await host.cancel()
         with pytest.raises(HostCancelled):

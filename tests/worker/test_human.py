@@ -324,13 +324,13 @@ def test_what_the_model_can_not_read_is_marked_and_not_learned_from(tmp_path: Pa
 def test_the_next_round_trains_on_it_and_history_says_so(tmp_path: Path, alone: bool) -> None:
     async def scene() -> None:
         async with playing(tmp_path, msgspec.structs.replace(SETTINGS, answers=4), rounds=2) as it:
-            it.node.pause(None)
+            it.node.orders.pause(None)
             table = Desk(it)
             if alone:
                 table.engine.errors.append(HostDied("The engine ended."))
             posed = await table.pose()
             assert (await table.give(posed, right(posed))).learned
-            it.node.resume()
+            it.node.orders.resume()
             await it.until_state(NodeState.IDLE)
             first, second = it.keeper.history.rounds().rounds
             assert "1 group with a person's answer" in first.note and "person" not in second.note

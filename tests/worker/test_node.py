@@ -87,7 +87,7 @@ async def playing(
     swarm: Swarm | None = None,
 ) -> AsyncIterator[Scene]:
     scene = Scene(folder, settings, bytes_a_day, swarm)
-    scene.node.rounds_left = rounds
+    scene.node.orders.rounds_left = rounds
     scene.gate.move(Trigger.READY, "Training")
     scene.task = task = asyncio.create_task(scene.node.run())
     try:
@@ -128,7 +128,7 @@ def test_finish_ends_the_round_in_hand_and_pauses(tmp_path: Path) -> None:
         async with playing(tmp_path) as it:
             it.engine.hold = asyncio.Event()
             await it.until(m.PhaseChanged)
-            it.node.finish()
+            it.node.orders.finish()
             it.engine.hold.set()
             await it.until_state(NodeState.PAUSED)
             assert it.keeper.store.numbers()[-1] == it.node.counters.round
@@ -140,10 +140,10 @@ def test_a_pause_suspends_the_hosts_and_resuming_goes_on(tmp_path: Path) -> None
     async def scene() -> None:
         async with playing(tmp_path) as it:
             await it.until(m.RoundFinished)
-            it.node.pause(None)
+            it.node.orders.pause(None)
             assert it.engine.host.suspended and it.examiner.host.suspended
             reached = it.node.counters.round
-            it.node.resume()
+            it.node.orders.resume()
             await it.until(m.RoundFinished, count=reached + 2)
 
     asyncio.run(scene())
@@ -228,11 +228,11 @@ def test_validation_names_base_and_best_and_the_guard_rolls_back(tmp_path: Path)
             scores = [e.report for e in it.events if isinstance(e, m.EvalFinished)]
             assert (scores[0].checkpoint, scores[0].round, scores[0].score) == ("base", 0, 1 / 8)
             assert [r.checkpoint for r in scores[1:4]] == ["1", "2", "3"]
-            it.node.pause(None)
+            it.node.orders.pause(None)
             best = it.node.counters.guard.best_checkpoint
             assert best is not None and best >= 3
             it.engine.skill = -100  # lost all it knew; steps add one each
-            it.node.resume()
+            it.node.orders.resume()
             async with asyncio.timeout(20):
                 while not any("learning rate" in text for text in it.notices()):
                     it.changed.clear()

@@ -28,7 +28,7 @@ def test_a_node_that_gave_up_goes_on_where_it_is_resumed(tmp_path: Path, monkeyp
             it.engine.errors.extend([HostDied("The engine ended.")] * 5)
             await it.until_state(NodeState.FAILED)
             reached = it.node.counters.round
-            it.node.resume()
+            it.node.orders.resume()
             assert it.gate.state is NodeState.WORKING
             await it.until(m.RoundFinished, count=reached + 2)
             rounds = [r.round for r in it.keeper.history.rounds().rounds]
@@ -43,8 +43,8 @@ def test_ending_after_the_round_ends_after_the_last_of_a_number_too(tmp_path: Pa
             it.engine.hold = asyncio.Event()
             await it.until(m.PhaseChanged)
             ended = asyncio.Event()
-            it.node.finish()
-            it.node.when_finished = ended.set
+            it.node.orders.finish()
+            it.node.orders.when_finished = ended.set
             it.engine.hold.set()
             await asyncio.wait_for(ended.wait(), 20)
             assert it.node.counters.round == 1
@@ -55,11 +55,11 @@ def test_ending_after_the_round_ends_after_the_last_of_a_number_too(tmp_path: Pa
 def test_resuming_forgets_that_the_node_was_to_end_after_the_round(tmp_path: Path) -> None:
     async def scene() -> None:
         async with playing(tmp_path) as it:
-            it.node.finish()
+            it.node.orders.finish()
             ended = asyncio.Event()
-            it.node.when_finished = ended.set
-            it.node.resume()
-            it.node.finish()
+            it.node.orders.when_finished = ended.set
+            it.node.orders.resume()
+            it.node.orders.finish()
             await it.until_state(NodeState.PAUSED)
             assert not ended.is_set()
 
@@ -114,7 +114,7 @@ def test_after_an_evaluation_the_node_is_back_in_its_phase(tmp_path: Path) -> No
         async with playing(tmp_path, rounds=1) as it:
             await it.until_state(NodeState.IDLE)
             await it.node.evaluate("last", "test")
-            assert it.node.phase == "waiting"
+            assert it.node.show.phase == "waiting"
 
     asyncio.run(scene())
 
@@ -162,7 +162,7 @@ def test_an_ending_node_keeps_nothing_of_a_round_whose_step_has_begun(tmp_path: 
         async with playing(tmp_path, bytes_a_day=10) as it:
             it.engine.stepping = asyncio.Event()
             async with asyncio.timeout(20):
-                while it.node.phase != "train":
+                while it.node.show.phase != "train":
                     await asyncio.sleep(0)
         assert it.keeper.store.numbers() == []
 
@@ -185,13 +185,13 @@ def test_finishing_lifts_a_pause_for_the_round_in_hand_and_no_further(tmp_path: 
         async with playing(tmp_path) as it:
             it.engine.hold = asyncio.Event()
             await it.until(m.PhaseChanged)
-            it.node.pause(None)
-            it.node.finish()
+            it.node.orders.pause(None)
+            it.node.orders.finish()
             assert it.gate.state is NodeState.FINISHING and not it.engine.host.suspended
             it.engine.hold.set()
             await it.until_state(NodeState.PAUSED)
             assert it.node.counters.round == 1
-            it.node.finish()
+            it.node.orders.finish()
             assert (it.gate.state, it.gate.reason) == (NodeState.PAUSED, "Paused after round 1")
 
     asyncio.run(scene())
@@ -232,7 +232,7 @@ def test_a_score_taken_between_step_and_end_of_a_round_names_that_round(tmp_path
         async with playing(tmp_path) as it:
             it.engine.stepping = asyncio.Event()
             async with asyncio.timeout(20):
-                while it.node.phase != "train":
+                while it.node.show.phase != "train":
                     await asyncio.sleep(0)
             assert (await it.node.evaluate("last", "test")).round == 1
             it.engine.stepping.set()

@@ -350,3 +350,24 @@ def test_without_a_keyring_another_identity_is_kept_where_the_first_was_or_refus
         assert isinstance(opened, m.IdentityIs) and opened.key == new.key
 
     asyncio.run(scene())
+
+
+def test_a_closed_identity_that_was_opened_can_have_another_passphrase_here_and_in_an_export(
+    tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(identity, "_SEALED", ())
+    monkeypatch.delenv("SAPO_PASSPHRASE", raising=False)
+
+    async def scene() -> None:
+        first = await node(tmp_path).handle(m.ChangeIdentity(action="protect", passphrase="correct horse"))
+        again = node(tmp_path)
+        with pytest.raises(PassphraseNeeded, match="closed"):
+            await again.handle(m.ChangeIdentity(action="protect", passphrase="another horse"))
+        assert await again.handle(m.ChangeIdentity(action="unlock", passphrase="correct horse")) == first
+        assert await again.handle(m.ChangeIdentity(action="protect", passphrase="another horse")) == first
+        monkeypatch.setenv("SAPO_PASSPHRASE", "another horse")
+        exported = await node(tmp_path).handle(m.ChangeIdentity(action="export", passphrase="a third horse"))
+        assert isinstance(exported, m.IdentityIs) and isinstance(first, m.IdentityIs)
+        assert Signer(identity.unseal(exported.sealed, "a third horse")).key.hex() == first.key
+
+    asyncio.run(scene())

@@ -31,7 +31,7 @@ def side_of(folder: Path, scene: Scene) -> SwarmSide:
         KeptIds(data.cache / "ids", ""),
         bytes(16),
     )
-    return SwarmSide(around, scene.node.say, scene.node.enter, scene.publish, scene.node.progress)
+    return SwarmSide(around, scene.node.show.say, scene.node.enter, scene.publish, scene.node.progress)
 
 
 def requests(folder: Path) -> tuple[Scene, Requests]:
@@ -101,6 +101,6 @@ def test_ending_after_the_round_waits_for_a_round_that_is_being_finished(tmp_pat
         await served.handle(m.Quit(finish_round=True))
         assert it.gate.state is NodeState.FINISHING
         assert not any(isinstance(event, m.Stopping) for event in it.events)
-        assert it.node.when_finished is not None
+        assert it.node.orders.when_finished is not None
 
     asyncio.run(scene())

@@ -15,10 +15,10 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.certificate import self_signed
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker import swarm_settings
-from sapo_desktop.worker.entering import begin_with_seeds
+from sapo_desktop.worker.entering import begin_with_seeds, look_on_lan
 from sapo_desktop.worker.joining import PUBLIC_SWARM
 from sapo_desktop.worker.swarm_settings import check, place_on_lan
-from sapo_desktop.worker.swarm_side import SwarmSide
+from sapo_desktop.worker.swarm_view import SHOWN_ON_LAN
 from tests.worker.test_joining import Seat, until
 from tests.worker.test_node import SETTINGS, Scene
 from tests.worker.test_requests import requests, side_of
@@ -49,28 +49,23 @@ def test_neighbours_find_each_other_and_go_silent_when_they_leave(tmp_path: Path
         said: list[str] = []
         before = sockets()
         seats = [Seat(tmp_path / str(n), n, skill=1) for n in (1, 2)]
-        sides = [side_of(tmp_path / str(n), Scene(tmp_path / str(n), SETTINGS, 1e9)) for n in (1, 2)]
         async with contextlib.AsyncExitStack() as stack:
-            for seat, side in zip(seats, sides, strict=True):
-                await open_lan(seat, side, stack, said)
+            for seat in seats:
+                address = await seat.joined.listen("127.0.0.1", 0, self_signed(seat.folder))
+                await look_on_lan(
+                    seat.joined, "127.0.0.1:0", address.port, lambda level, text: said.append(text), stack
+                )
             running = [asyncio.create_task(seat.joined.links.run()) for seat in seats]
             for seat in seats:
                 await until(lambda seat=seat: any(link.key for link in seat.joined.network.exchange.links))  # type: ignore[misc]
             for task in running:
                 task.cancel()
-            assert said == [m.SHOWN_ON_LAN] * 2
+            assert said == [SHOWN_ON_LAN] * 2
         await asyncio.gather(*(seat.joined.close() for seat in seats))
         await asyncio.sleep(0)
         assert sockets() == before
 
     asyncio.run(scene())
-
-
-async def open_lan(seat: Seat, side: SwarmSide, stack: contextlib.AsyncExitStack, said: list[str]) -> None:
-    """What joining does beside what needs an examiner."""
-    address = await seat.joined.listen("127.0.0.1", 0, self_signed(seat.folder))
-    side._address, side._say = str(address), lambda level, text: said.append(text)
-    await side._open_lan(seat.joined, Settings(lan=True, listen="127.0.0.1:0"), stack)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sapo_desktop.terminal.swarm_words import swarm_line, swarm_lines
 from sapo_desktop.worker import messages as m
-from sapo_desktop.worker.swarm_view import notices
+from sapo_desktop.worker.swarm_view import USED_TWICE, notices
 from tests.swarm.mesh import Mesh, Peer
 
 
@@ -16,7 +16,7 @@ def test_both_ends_of_a_key_that_is_used_twice_say_so() -> None:
     mesh.wait(60)
     for peer in (first, second):
         (said,) = notices(peer.exchange)
-        assert said.startswith(m.USED_TWICE) and "identity new" in said and "1 peer says so" in said
+        assert said.startswith(USED_TWICE) and "identity new" in said and "1 peer says so" in said
     (said,) = notices(relay.exchange)
     assert "each key has one quota" in said
 
@@ -31,6 +31,6 @@ def test_a_failed_audit_is_said() -> None:
 
 
 def test_notices_reach_people_and_programs() -> None:
-    info = m.SwarmInfo(state="linked", reason="Linked to 1 peer.", notices=[m.USED_TWICE])
-    assert f"Note      {m.USED_TWICE}" in swarm_lines(info)
-    assert swarm_line(info)["notices"] == [m.USED_TWICE]
+    info = m.SwarmInfo(state="linked", reason="Linked to 1 peer.", notices=[USED_TWICE])
+    assert f"Note      {USED_TWICE}" in swarm_lines(info)
+    assert swarm_line(info)["notices"] == [USED_TWICE]

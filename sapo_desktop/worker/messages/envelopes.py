@@ -1,0 +1,42 @@
+"""What requests, replies and events travel in."""
+
+from __future__ import annotations
+
+from sapo_desktop.worker.messages.base import Message
+from sapo_desktop.worker.messages.events import Event
+from sapo_desktop.worker.messages.replies import Reply
+from sapo_desktop.worker.messages.requests import Request
+
+
+class Attach(Message, frozen=True):
+    """First thing a client says after the proof. An `owner` is the window or terminal that started the
+    worker."""
+
+    owner: bool = False
+    events: bool = True
+
+
+class Call(Message, frozen=True):
+    id: int
+    request: Request
+
+
+class Answer(Message, frozen=True):
+    id: int
+    reply: Reply
+
+
+class Failure(Message, frozen=True):
+    id: int
+    kind: str
+    """Name of the error class in core/errors.py; `Bug` for anything else."""
+    text: str
+    exit_code: int
+
+
+class Note(Message, frozen=True):
+    event: Event
+
+
+ToWorker = Attach | Call
+ToClient = Answer | Failure | Note

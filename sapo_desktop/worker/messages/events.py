@@ -1,0 +1,90 @@
+"""What the worker tells its clients unasked."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from sapo_desktop.core.records import EvalReport, RoundReport
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.worker.messages.base import Message, Phase
+from sapo_desktop.worker.messages.swarm import SwarmState
+
+Level = Literal["info", "warning", "error"]
+
+
+class StateChanged(Message, frozen=True):
+    state: str
+    reason: str
+
+
+class PhaseChanged(Message, frozen=True):
+    round: int
+    phase: Phase
+
+
+class Progressed(Message, frozen=True):
+    """How far the phase is; a few times a second."""
+
+    round: int
+    phase: Phase
+    done: int
+    total: int
+    detail: str = ""
+
+
+class Answered(Message, frozen=True):
+    """One of this round's answers, as it was marked: what a person likes to watch."""
+
+    round: int
+    task: str
+    question: str
+    completion: str
+    solved: bool
+
+
+class RoundFinished(Message, frozen=True):
+    report: RoundReport
+
+
+class EvalFinished(Message, frozen=True):
+    report: EvalReport
+
+
+class Notice(Message, frozen=True):
+    """Something a person should know: rolled back, out of memory, host restarted."""
+
+    level: Level
+    text: str
+
+
+class SettingsChanged(Message, frozen=True):
+    settings: Settings
+
+
+class SwarmChanged(Message, frozen=True):
+    """The swarm's side in one sentence; sent when it changes."""
+
+    state: SwarmState
+    reason: str
+    peers: int
+
+
+class Stopping(Message, frozen=True):
+    """The worker ends; `failed` with the reason where it was not asked to."""
+
+    failed: bool
+    reason: str
+
+
+Event = (
+    StateChanged
+    | PhaseChanged
+    | Progressed
+    | Answered
+    | RoundFinished
+    | EvalFinished
+    | Notice
+    | SettingsChanged
+    | SwarmChanged
+    | Stopping
+)

@@ -1,0 +1,67 @@
+"""The swarm's side as replies and events carry it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from sapo_desktop.core.records import SwarmReward
+
+SwarmState = Literal["silo", "joining", "failed", "alone", "linked"]
+
+
+class LinkInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """One open link."""
+
+    key: str
+    dialled: str
+    """The address, where this side dialled."""
+    program: str
+    """What the peer says it is; untrusted."""
+    seconds: float
+    groups_in: int
+    groups_out: int
+    bytes_in: int
+    bytes_out: int
+    refused: dict[str, dict[str, int]]
+    """Kind -> reason -> count."""
+    claim: Claim | None = None
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
+    """What the peer says of itself; untrusted, shown and used for nothing."""
+
+    round: int
+    reward: float
+    label: str
+    used: int
+    """Groups of ours that it handed on or trained on."""
+
+
+class SwarmInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """The swarm as this node sees it."""
+
+    state: SwarmState
+    reason: str
+    """One sentence for a person."""
+    key: str = ""
+    swarm: str = ""
+    """Admission key of the private swarm, in hex; empty in the public one."""
+    kept: str = ""
+    """Where the identity is: keyring, file, session."""
+    address: str = ""
+    """Under which others reach this node, where it listens."""
+    sharing: bool = False
+    links: list[LinkInfo] = []
+    pool: int = 0
+    published: int = 0
+    drawn: int = 0
+    taken: int = 0
+    one_source: bool = False
+    refused: dict[str, dict[str, int]] = {}
+    clock_offset: float = 0.0
+    clock_wrong: bool = False
+    notices: list[str] = []
+    """What a person should know about links and identities, a sentence each."""
+    reward: SwarmReward | None = None

@@ -1,0 +1,103 @@
+"""What a node shows of itself: events to whoever watches, and the same words to the log.
+
+Who watches, and how it is drawn, is the clients' business; an event that nobody reads costs nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+
+from sapo_desktop.core.errors import HostError
+from sapo_desktop.core.records import Group, Question
+from sapo_desktop.worker.checkpoints import Damaged
+from sapo_desktop.worker.gate import Gate
+from sapo_desktop.worker.messages import Answered, Event, Level, Notice, Phase, PhaseChanged, Progressed
+from sapo_desktop.worker.round import Examiner
+
+log = logging.getLogger(__name__)
+
+Say = Callable[[Level, str], None]
+"""Tells people a sentence: `Showing.say`, for whoever needs nothing else of it."""
+_LOG_LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+
+
+class Showing:
+    """Tells where the round in hand is, and what a person should know or likes to see.
+
+    Args:
+        round: the round in hand, or the next one.
+    """
+
+    def __init__(self, publish: Callable[[Event], None], examiner: Examiner, round: int) -> None:
+        self.publish = publish
+        self.round = round
+        self.phase: Phase = "waiting"
+        self._examiner = examiner
+
+    def say(self, level: Level, text: str) -> None:
+        """Tell whoever watches, and the log."""
+        log.log(_LOG_LEVELS[level], "%s", text)
+        self.publish(Notice(level=level, text=text))
+
+    def damaged(self, checkpoints: Sequence[Damaged]) -> None:
+        """Say of each checkpoint that did not verify where it went."""
+        for one in checkpoints:
+            self.say("warning", f"Checkpoint {one.number} was damaged ({one.reason}): see {one.moved_to}.")
+
+    def enter(self, phase: Phase) -> None:
+        self.phase = phase
+        self.publish(PhaseChanged(round=self.round, phase=phase))
+
+    def progress(self, phase: Phase, done: int, total: int) -> None:
+        self.publish(Progressed(round=self.round, phase=phase, done=done, total=total))
+
+    def answers(self, groups: Sequence[Group]) -> None:
+        """The best answer to each question: what a person likes to watch."""
+        for group in groups:
+            best = max(range(len(group.marks)), key=lambda place: group.marks[place].partial)
+            self._answer(self.round, group.question, group.completions[best].text, group.marks[best].solved)
+
+    async def ended(self, question: Question, text: str) -> None:
+        """Mark and show an answer while the others are still being written; it is marked again with them."""
+        number = self.round
+        try:
+            ((mark,),) = await self._examiner.mark([question], [[text]], strict=True)
+        except HostError:
+            return  # a host that fails is seen to where its work is needed
+        self._answer(number, question, text, mark.solved)
+
+    def _answer(self, number: int, question: Question, text: str, solved: bool) -> None:
+        self.publish(Answered(round=number, task=question.task, question=question.text, completion=text, solved=solved))
+
+
+class RoundWatcher:
+    """Shows a round and makes it wait at its phases while the node is paused (`Watcher` of worker/round.py).
+
+    Args:
+        training: called when the round may begin its step.
+    """
+
+    def __init__(self, showing: Showing, gate: Gate, training: Callable[[], None]) -> None:
+        self._show = showing
+        self._gate = gate
+        self._training = training
+        self._marking: asyncio.Task[None] | None = None
+
+    async def phase(self, phase: Phase) -> None:
+        await self._gate.wait()
+        if phase == "train":
+            self._training()
+        self._show.enter(phase)
+
+    def progress(self, phase: Phase, done: int, total: int) -> None:
+        self._show.progress(phase, done, total)
+
+    def ended(self, question: Question, text: str) -> None:
+        """Show this answer, unless the one before it is still being marked."""
+        if self._marking is None or self._marking.done():
+            self._marking = asyncio.get_running_loop().create_task(self._show.ended(question, text))
+
+    def answered(self, groups: Sequence[Group]) -> None:
+        self._show.answers(groups)
