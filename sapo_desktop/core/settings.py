@@ -115,9 +115,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     private_addresses: Annotated[
         bool, Meta(description="Take loopback and home addresses for as good as public ones: a swarm in one house.")
     ] = False
-    lan: Annotated[
-        bool, Meta(description="Find nodes on the local network, and show this one there where it listens.")
-    ] = False
+    lan: Annotated[bool, Meta(description="Find nodes on the local network, and show this one there.")] = False
     proxy: Annotated[
         str,
         Meta(

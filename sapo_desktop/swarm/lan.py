@@ -18,6 +18,7 @@ import zeroconf
 from zeroconf import IPVersion, ServiceInfo, ServiceStateChange
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
+from sapo_desktop.core.networks import is_of_a_home
 from sapo_desktop.swarm.address import Address
 
 log = logging.getLogger(__name__)
@@ -30,11 +31,6 @@ MOST_ADDRESSES = 4
 _ASK_MILLISECONDS = 3000.0
 _LOWEST_PORT = 1024
 """Below it other services listen: nobody on the local network shall make nodes knock at their doors."""
-
-_HOMES = [
-    ipaddress.IPv4Network(network) for network in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16")
-]
-"""RFC 1918 and RFC 3927: what a local network is made of."""
 
 Told = Callable[[Address], None]
 
@@ -148,7 +144,7 @@ class Lan:
         ip = ipaddress.IPv4Address(host)
         if any(own.startswith("127.") for own in self._at):
             return ip.is_loopback
-        return any(ip in network for network in _HOMES)
+        return is_of_a_home(ip)
 
     def _forget(self, name: str) -> None:
         gone = self._services.pop(name, frozenset())

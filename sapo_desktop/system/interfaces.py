@@ -7,6 +7,8 @@ import socket
 
 import psutil
 
+from sapo_desktop.core.networks import is_of_a_home
+
 
 def home_addresses() -> list[str]:
     """Private IPv4 addresses of the interfaces that are up, loopback left out."""
@@ -17,8 +19,4 @@ def home_addresses() -> list[str]:
         for address in addresses
         if name in up and address.family == socket.AF_INET
     }
-    return sorted(host for host in found if _is_of_a_home(ipaddress.IPv4Address(host)))
-
-
-def _is_of_a_home(ip: ipaddress.IPv4Address) -> bool:
-    return ip.is_private and not (ip.is_loopback or ip.is_unspecified)
+    return sorted(host for host in found if is_of_a_home(ipaddress.IPv4Address(host)))

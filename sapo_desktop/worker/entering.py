@@ -49,10 +49,13 @@ async def listen_at(linked: Linked, where: str, tls: tuple[Path, Path] | None, f
         raise UsageError(f"Cannot listen at {where}: {error.strerror or error}. Name another one.") from error
 
 
-async def look_on_lan(joined: Joined, listens: str, port: int, say: Say, stack: contextlib.AsyncExitStack) -> None:
+async def look_on_lan(
+    joined: Joined, listens: str, port: int, folder: Path, say: Say, stack: contextlib.AsyncExitStack
+) -> None:
     """Look for nodes on the local network until the stack ends; where that cannot be, the swarm goes on without.
 
-    `listens`: the setting; `port`: the one that was opened, 0 where none was.
+    `listens`: the setting; `port`: the one that was opened for it. Where it is empty, a port is opened at the addresses
+    of the local network alone: two nodes that only look would never meet.
     """
     from sapo_desktop.swarm.lan import Lan  # loading zeroconf takes half a second, and few ask for it
 
@@ -60,6 +63,8 @@ async def look_on_lan(joined: Joined, listens: str, port: int, say: Say, stack: 
     if not at:
         say("warning", "This computer is on no local network: no nodes are looked for there.")
         return
+    if not listens:
+        at, shown = await _listen_at_home(joined, at, folder)
     lan = Lan(at, shown, joined.links.found_on_lan, joined.links.lost_on_lan)
     stack.push_async_callback(lan.stop)
     try:
@@ -69,6 +74,17 @@ async def look_on_lan(joined: Joined, listens: str, port: int, say: Say, stack: 
         return
     joined.network.lan_is_open = True
     say("info", LOOKS_ON_LAN if shown is None else SHOWN_ON_LAN)
+
+
+async def _listen_at_home(linked: Linked, hosts: Sequence[str], folder: Path) -> tuple[list[str], int | None]:
+    """Listen at one port of these addresses; at which of them it could be had, and the port."""
+    opened: list[str] = []
+    port = 0
+    for host in hosts:
+        with contextlib.suppress(OSError):  # what was free at one address may be taken at another
+            port = (await linked.listen(host, port, self_signed(folder))).port
+            opened.append(host)
+    return (opened, port) if opened else (list(hosts), None)
 
 
 def announcement(linked: Linked, address: str, *, relay: bool = False) -> Announcement | None:

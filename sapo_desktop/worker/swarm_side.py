@@ -191,7 +191,8 @@ class SwarmSide:
             self._say("info", "Joined the swarm." + ("" if settings.share else f" {DRAWS_ONLY}"))
             if settings.lan:
                 port = Address.parse(self._address).port if self._address else 0
-                await look_on_lan(joined, settings.listen, port, self._say, stack)
+                control = self._around.folder.control
+                await look_on_lan(joined, settings.listen, port, control, self._say, stack)
             try:
                 await asyncio.gather(joined.links.run(), joined.network.run(), self._tell_changes())
             except Exception as error:

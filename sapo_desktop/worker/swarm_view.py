@@ -48,7 +48,13 @@ def linked_info(
     return m.SwarmInfo(
         state="linked" if links else "alone",
         reason=_ended(linked, time.time())
-        or _reason(len(links), clock_wrong=exchange.clock.is_wrong, relay=relay, sharing=sharing),
+        or _reason(
+            len(links),
+            clock_wrong=exchange.clock.is_wrong,
+            relay=relay,
+            sharing=sharing,
+            lan=linked.network.lan_is_open,
+        ),
         key=linked.signer.key.hex(),
         swarm=linked.members.swarm.hex() if linked.members else "",
         kept=kept,
@@ -114,12 +120,13 @@ def _ended(linked: Linked, unix_time: float) -> str:
     return ""
 
 
-def _reason(links: int, *, clock_wrong: bool, relay: bool, sharing: bool) -> str:
+def _reason(links: int, *, clock_wrong: bool, relay: bool, sharing: bool, lan: bool) -> str:
     if clock_wrong:
         return "The peers' clocks differ from this one by more than twenty minutes: look at this computer's clock."
     peers = "1 peer" if links == 1 else f"{links:,} peers"
     if relay:
         return f"Relaying for {peers}."
     if links == 0:
-        return "No peer is linked: training goes on alone. Name one (peers add URL), or look around (run --lan)."
+        elsewhere = "nobody else is on the local network so far" if lan else "look around (run --lan)"
+        return f"No peer is linked: training goes on alone. Name one (peers add URL), or {elsewhere}."
     return f"Linked to {peers}." + ("" if sharing else f" {DRAWS_ONLY}")

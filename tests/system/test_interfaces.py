@@ -21,7 +21,7 @@ def test_private_addresses_of_what_is_up_are_taken(monkeypatch: pytest.MonkeyPat
         "lo": of("127.0.0.1", "::1"),
         "eth0": of("192.168.1.7", "fd00::1"),
         "wlan0": of("10.0.0.7"),
-        "wan": of("8.8.8.8"),
+        "wan": of("8.8.8.8", "192.0.2.2"),
     }
     monkeypatch.setattr(psutil, "net_if_addrs", lambda: there)
     monkeypatch.setattr(psutil, "net_if_stats", lambda: {name: SimpleNamespace(isup=name != "wlan0") for name in there})

@@ -53,7 +53,12 @@ def test_neighbours_find_each_other_and_go_silent_when_they_leave(tmp_path: Path
             for seat in seats:
                 address = await seat.joined.listen("127.0.0.1", 0, self_signed(seat.folder))
                 await look_on_lan(
-                    seat.joined, "127.0.0.1:0", address.port, lambda level, text: said.append(text), stack
+                    seat.joined,
+                    "127.0.0.1:0",
+                    address.port,
+                    seat.folder,
+                    lambda level, text: said.append(text),
+                    stack,
                 )
             running = [asyncio.create_task(seat.joined.links.run()) for seat in seats]
             for seat in seats:
@@ -64,6 +69,28 @@ def test_neighbours_find_each_other_and_go_silent_when_they_leave(tmp_path: Path
         await asyncio.gather(*(seat.joined.close() for seat in seats))
         await asyncio.sleep(0)
         assert sockets() == before
+
+    asyncio.run(scene())
+
+
+def test_nodes_that_were_told_of_no_port_open_one_on_the_local_network_and_meet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(swarm_settings, "home_addresses", lambda: ["127.0.0.1"])
+
+    async def scene() -> None:
+        said: list[str] = []
+        seats = [Seat(tmp_path / str(n), n, skill=1) for n in (1, 2)]
+        async with contextlib.AsyncExitStack() as stack:
+            for seat in seats:
+                await look_on_lan(seat.joined, "", 0, seat.folder, lambda level, text: said.append(text), stack)
+            running = [asyncio.create_task(seat.joined.links.run()) for seat in seats]
+            for seat in seats:
+                await until(lambda seat=seat: any(link.key for link in seat.joined.network.exchange.links))  # type: ignore[misc]
+            for task in running:
+                task.cancel()
+            assert said == [SHOWN_ON_LAN] * 2
+        await asyncio.gather(*(seat.joined.close() for seat in seats))
 
     asyncio.run(scene())
 
