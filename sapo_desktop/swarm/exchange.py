@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict, deque
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
 from itertools import islice
 from random import Random
 
@@ -18,10 +17,11 @@ from sapo_desktop.swarm import events, held_filter, limits, rotation, same_key, 
 from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.admission import Members
-from sapo_desktop.swarm.audit import Audit, Spot, supplies
-from sapo_desktop.swarm.clock import Clock
+from sapo_desktop.swarm.audit import Audit, supplies
+from sapo_desktop.swarm.clock import Clock, Now
 from sapo_desktop.swarm.draw import Drawn, draw
-from sapo_desktop.swarm.envelope import GroupBody, Opened, StatsBody, open_envelope
+from sapo_desktop.swarm.envelope import GroupBody, Opened, open_envelope
+from sapo_desktop.swarm.link import MOST_UNSENT, Link
 from sapo_desktop.swarm.pool import Entry, Path, Pool
 from sapo_desktop.swarm.refusals import OF_THE_AUTHOR, Reason, Refusals, Refused
 from sapo_desktop.swarm.session import Session
@@ -31,7 +31,6 @@ CheckGroup = Callable[[GroupBody], None]
 """Raises Refused for what this node's catalogue says about a group: UNKNOWN_TASK, UNUSED_TASK, BAD_TEXT."""
 
 SHELF_BYTES = 16 * limits.KIB * limits.KIB
-_MOST_OWN = 256
 _MOST_DIGESTS = 100_000
 _MOST_BARRED = 10_000
 _LEAST_FRAME = limits.KIB
@@ -52,67 +51,6 @@ _NOT_FOR_WHAT_IT_IS = {
 """The same bytes may be welcome later or from another: nobody can spoil an author's group by sending it first."""
 
 
-@dataclass(frozen=True)
-class Now:
-    """One instant on both clocks: monotonic seconds, Unix seconds."""
-
-    monotonic: float
-    unix: float
-
-
-@dataclass(eq=False)
-class Link:
-    """A session and what the exchange knows beside."""
-
-    session: Session
-    tag: bytes
-    """Our name for the part of the internet that the peer is in."""
-    key: bytes = b""
-    """The peer's, once it proved it."""
-    told: events.Opened | None = None
-    unsent: deque[bytes] = field(default_factory=lambda: deque(maxlen=_MOST_OWN))
-    """Own groups that this link was not offered yet, the oldest first."""
-    goodbye: events.Closed | None = None
-    dialled: Address | None = None
-    """What we dialled; None where the peer did."""
-    lan: bool = False
-    """Whether one found the other on the local network."""
-    opened: float = 0.0
-    """Monotonic seconds."""
-    traffic: Traffic = field(default_factory=lambda: Traffic())
-    refused: Refusals = field(default_factory=Refusals)
-    heard: float = float("-inf")
-    """When the last frame came, monotonic seconds."""
-    quota: same_key.Quota | None = None
-    """Shared with the other links that prove this key."""
-    twins_told: int = 1
-    """Links under its key that the peer was told of."""
-    twins_heard: int = 0
-    """Links under our own key that the peer told us of."""
-    spot: Spot = field(default_factory=Spot)
-    claim: StatsBody | None = None
-    """The latest that the peer said of itself: for display only."""
-    claim_due: float = 0.0
-    """When it is told ours, monotonic seconds."""
-
-    @property
-    def source(self) -> bytes:
-        """What counts as one source of groups: a peer that we dialled, or found at home. Whoever dials us can do so
-        under any number of keys, so of those all from one part of the internet."""
-        return self.key if self.dialled is not None or self.lan else b"in" + self.tag
-
-
-@dataclass
-class Traffic:
-    """What went over one link."""
-
-    groups_in: int = 0
-    groups_out: int = 0
-    bytes_in: int = 0
-    bytes_out: int = 0
-    """Of frames; what TLS and TCP add is not counted."""
-
-
 class Exchange:
     """All links of one node, its pool and its shelf.
 
@@ -131,7 +69,6 @@ class Exchange:
         standing: Standing,
         rng: Random,
         *,
-        serves: bool = True,
         members: Members | None = None,
     ) -> None:
         self.links: list[Link] = []
@@ -148,9 +85,8 @@ class Exchange:
         self._network = network
         self._check = check
         self._rng = rng
-        self._serves = serves
         self._members = members
-        self._own: deque[Opened[GroupBody]] = deque(maxlen=_MOST_OWN)
+        self._own: deque[Opened[GroupBody]] = deque(maxlen=MOST_UNSENT)
         self._digests: OrderedDict[bytes, None] = OrderedDict()
         self._used: OrderedDict[bytes, int] = OrderedDict()
         self._barred: OrderedDict[bytes, float] = OrderedDict()
@@ -338,8 +274,7 @@ class Exchange:
         link.traffic.groups_in += 1
         if published:
             link.spot.heard(opened.body, now.monotonic, self._rng)
-            if self._serves:
-                self._shelf.add(opened, path, now.monotonic)
+            self._shelf.add(opened, path, now.monotonic)
 
     def _refuse(self, link: Link, refused: Refused, now: Now) -> None:
         if refused.reason in OF_THE_AUTHOR and refused.author is not None:

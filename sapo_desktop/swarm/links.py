@@ -23,8 +23,9 @@ from sapo_desktop.swarm import claims, events, limits
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.address_book import AddressBook, Anchor
 from sapo_desktop.swarm.admission import Members
+from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.envelope import PeerBody, open_envelope, seal
-from sapo_desktop.swarm.exchange import Link, Now
+from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.network import Network, now
 from sapo_desktop.swarm.refusals import Reason, Refused
 from sapo_desktop.swarm.signing import Signer

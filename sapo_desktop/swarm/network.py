@@ -31,9 +31,11 @@ from websockets.http11 import Request, Response
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.swarm import limits
 from sapo_desktop.swarm.address import Address, is_private, part_of_internet
+from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.events import Event, Opened
-from sapo_desktop.swarm.exchange import Exchange, Link, Now
+from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.handshake import NO_TLS
+from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.messages import SUBPROTOCOL
 from sapo_desktop.swarm.proxies import proxy_for
 from sapo_desktop.swarm.refusals import Reason
@@ -160,10 +162,6 @@ class Network:
         """Offer an own group to every link."""
         self.exchange.publish(envelope, now())
         self._flush_all()
-
-    def want(self, tasks: frozenset[bytes], groups: int) -> None:
-        """See Exchange.want."""
-        self.exchange.want(tasks, groups)
 
     async def close(self) -> None:
         """Say goodbye to everyone and end every task."""

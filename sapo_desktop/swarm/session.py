@@ -193,7 +193,7 @@ class Session:
         return told
 
     def tick(self, now: float) -> list[Event]:
-        """To be called at `next_tick`, or whenever."""
+        """What is due: time-outs and PINGs."""
         if self.is_closed:
             return []
         if not self.is_open:
@@ -207,16 +207,6 @@ class Session:
             self._say(m.Ping())
         self._wants = {t: (n, at) for t, (n, at) in self._wants.items() if now < at + _WANT_LIFETIME}
         return []
-
-    @property
-    def next_tick(self) -> float:
-        """When `tick` is due; infinity once closed."""
-        if self.is_closed:
-            return float("inf")
-        if not self.is_open:
-            return self._deadline
-        silent = self._heard + (limits.DEAD_SECONDS if self._pinged else limits.IDLE_SECONDS)
-        return min(silent, self._admitted_until)
 
     # -- out -------------------------------------------------------------------------------------------------
 
@@ -259,12 +249,6 @@ class Session:
     def tell_stats(self, envelope: bytes, now: float) -> bool:
         """Tell a claim; False before it is time again."""
         return self._say_in_time(m.Stats(envelope=envelope), now)
-
-    def grant(self, groups: int, size: int) -> None:
-        """Let the peer send so much more."""
-        if self._may_say:
-            self._receiving.grant(groups, size)
-            self._say(m.Credit(groups=groups, bytes=size))
 
     def tell_links(self, links: int, now: float) -> bool:
         """Say how many links prove the peer's key here; False before it is time again."""

@@ -17,8 +17,9 @@ import msgspec
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.records import Group, Question, SwarmReward
 from sapo_desktop.swarm import limits
+from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.envelope import Answer, GroupBody, may_be_shared, seal
-from sapo_desktop.swarm.exchange import Exchange, Now
+from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.reward import Origin, RewardMeter
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, family_of, level_of

@@ -26,7 +26,7 @@ from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.resources import resource
 from sapo_desktop.swarm import claims
-from sapo_desktop.swarm.exchange import Now
+from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.proxies import check_environment
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.system import identity

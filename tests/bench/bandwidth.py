@@ -22,8 +22,10 @@ from random import Random
 
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.certificate import self_signed, server_context
+from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.envelope import Answer, GroupBody, open_envelope
-from sapo_desktop.swarm.exchange import Exchange, Now, Traffic
+from sapo_desktop.swarm.exchange import Exchange
+from sapo_desktop.swarm.link import Traffic
 from sapo_desktop.swarm.network import Network, now
 from sapo_desktop.swarm.pool import Path as Way
 from sapo_desktop.swarm.refusals import Refused

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from random import Random
 
 from sapo_desktop.swarm.address import Address
+from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.envelope import GroupBody
 from sapo_desktop.swarm.events import Event
-from sapo_desktop.swarm.exchange import Exchange, Link, Now
+from sapo_desktop.swarm.exchange import Exchange
+from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.refusals import Reason, Refused
 from sapo_desktop.swarm.session import Session
 from sapo_desktop.swarm.signing import Signer
@@ -28,9 +30,9 @@ def check(body: GroupBody) -> None:
 class Peer:
     """An exchange with a key."""
 
-    def __init__(self, name: int, *, serves: bool = True) -> None:
+    def __init__(self, name: int) -> None:
         self.signer = Signer(name.to_bytes(32, "big"))
-        self.exchange = Exchange(self.signer.key, NETWORK, check, Standing(), Random(name), serves=serves)
+        self.exchange = Exchange(self.signer.key, NETWORK, check, Standing(), Random(name))
         self.me = me(self.signer)
         self.next_index = 0
 

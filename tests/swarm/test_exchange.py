@@ -9,8 +9,8 @@ import pytest
 
 from sapo_desktop.swarm import codec, limits
 from sapo_desktop.swarm import messages as m
+from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.envelope import Answer
-from sapo_desktop.swarm.exchange import Now
 from sapo_desktop.swarm.pool import Path
 from sapo_desktop.swarm.refusals import Reason
 from tests.swarm.mesh import SLOT, Mesh, Peer, Wire
@@ -71,17 +71,6 @@ def test_what_was_asked_for_is_never_served_on() -> None:
     dave.exchange.want([TASK], 8)
     mesh.wait(30)
     assert len(carol.held()) == 1 and dave.held() == []
-
-
-def test_a_leaf_that_does_not_serve_still_serves_its_own() -> None:
-    mesh, alice, leaf, carol = Mesh(), Peer(1), Peer(2, serves=False), Peer(3)
-    mesh.join(alice, leaf)
-    mesh.join(carol, leaf)
-    alice.share(mesh.now)
-    (own,) = leaf.share(mesh.now)
-    carol.exchange.want([TASK], 8)
-    mesh.wait(5)
-    assert carol.held() == [own]
 
 
 def test_only_what_is_missing_is_asked_for() -> None:

@@ -17,7 +17,8 @@ from sapo_desktop.swarm import codec, limits, network
 from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.events import Event
-from sapo_desktop.swarm.exchange import Exchange, Link
+from sapo_desktop.swarm.exchange import Exchange
+from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.network import Network, now
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.swarm.standing import Standing
@@ -97,7 +98,7 @@ def test_a_relay_serves_a_third(monkeypatch: pytest.MonkeyPatch) -> None:
             await until(lambda: len(relay.heard) == 2)
             envelope = alice.share()
             await until(lambda: relay.held)
-            carol.network.want(frozenset([TASK]), 4)
+            carol.network.exchange.want([TASK], 4)
             await until(lambda: carol.held)
             assert carol.held == [envelope]
 

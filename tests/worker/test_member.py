@@ -11,8 +11,9 @@ import pytest
 
 from sapo_desktop.core.records import Completion, Group, Question
 from sapo_desktop.core.resources import resource
+from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.envelope import GroupBody, open_envelope
-from sapo_desktop.swarm.exchange import Exchange, Now
+from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.tasks.questions import question_seed
 from sapo_desktop.tasks.split import held_out_side

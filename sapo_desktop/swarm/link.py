@@ -1,0 +1,89 @@
+"""What a node keeps of one link beside its session: whose it is, what went over it, what waits for it."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from sapo_desktop.swarm import events, limits
+from sapo_desktop.swarm.address import Address
+from sapo_desktop.swarm.audit import Spot
+from sapo_desktop.swarm.envelope import StatsBody
+from sapo_desktop.swarm.limits import Bucket
+from sapo_desktop.swarm.refusals import Refusals
+from sapo_desktop.swarm.session import Session
+
+MOST_UNSENT = 256
+_WANTS_AT_ONCE = 2.0
+
+
+@dataclass
+class Traffic:
+    """What went over one link."""
+
+    groups_in: int = 0
+    groups_out: int = 0
+    bytes_in: int = 0
+    bytes_out: int = 0
+    """Of frames; what TLS and TCP add is not counted."""
+
+
+@dataclass
+class Quota:
+    """What several links under one key get of us together; as much as one fresh link alone."""
+
+    wants: Bucket
+    groups: Bucket
+
+    @classmethod
+    def fresh(cls, now: float) -> Quota:
+        return cls(
+            Bucket(_WANTS_AT_ONCE, 1 / limits.WANT_SECONDS, now),
+            Bucket(limits.FIRST_GROUPS, limits.GROUPS_PER_SECOND, now),
+        )
+
+    def room_for_want(self, now: float) -> int:
+        """Groups with which one more WANT may be answered; 0 where they come too often."""
+        return int(self.groups.level(now)) if self.wants.take(1, now) else 0
+
+
+@dataclass(eq=False)
+class Link:
+    """A session and what the exchange knows beside."""
+
+    session: Session
+    tag: bytes
+    """Our name for the part of the internet that the peer is in."""
+    key: bytes = b""
+    """The peer's, once it proved it."""
+    told: events.Opened | None = None
+    unsent: deque[bytes] = field(default_factory=lambda: deque(maxlen=MOST_UNSENT))
+    """Own groups that this link was not offered yet, the oldest first."""
+    goodbye: events.Closed | None = None
+    dialled: Address | None = None
+    """What we dialled; None where the peer did."""
+    lan: bool = False
+    """Whether one found the other on the local network."""
+    opened: float = 0.0
+    """Monotonic seconds."""
+    traffic: Traffic = field(default_factory=Traffic)
+    refused: Refusals = field(default_factory=Refusals)
+    heard: float = float("-inf")
+    """When the last frame came, monotonic seconds."""
+    quota: Quota | None = None
+    """Shared with the other links that prove this key."""
+    twins_told: int = 1
+    """Links under its key that the peer was told of."""
+    twins_heard: int = 0
+    """Links under our own key that the peer told us of."""
+    spot: Spot = field(default_factory=Spot)
+    claim: StatsBody | None = None
+    """The latest that the peer said of itself: for display only."""
+    claim_due: float = 0.0
+    """When it is told ours, monotonic seconds."""
+
+    @property
+    def source(self) -> bytes:
+        """What counts as one source of groups: a peer that we dialled, or found at home. Whoever dials us can do so
+        under any number of keys, so of those all from one part of the internet."""
+        return self.key if self.dialled is not None or self.lan else b"in" + self.tag
