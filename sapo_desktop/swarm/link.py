@@ -62,6 +62,8 @@ class Link:
     goodbye: events.Closed | None = None
     dialled: Address | None = None
     """What we dialled; None where the peer did."""
+    host: str = ""
+    """The peer's IP address; where a proxy looked up a name, that name."""
     lan: bool = False
     """Whether one found the other on the local network."""
     opened: float = 0.0

@@ -20,7 +20,7 @@ from msgspec import Meta
 
 from sapo_desktop.core.durable import write_atomically
 from sapo_desktop.swarm import claims, events, limits
-from sapo_desktop.swarm.address import Address
+from sapo_desktop.swarm.address import Address, ip_of
 from sapo_desktop.swarm.address_book import AddressBook, Anchor
 from sapo_desktop.swarm.admission import Members
 from sapo_desktop.swarm.clock import Now
@@ -134,6 +134,8 @@ class Links:
         self._named: dict[str, asyncio.Task[None]] = {}
         self._named_addresses: frozenset[Address] = frozenset()
         self._found: dict[Address, asyncio.Task[None]] = {}
+        self._parts: dict[Address, bytes | None] = {}
+        """The part of the internet that a found address turned out to be in, while it is dialled or linked."""
         self._rng = SystemRandom()
         self._greeted = self._kept = float("-inf")
         network.pins.update({url: bytes.fromhex(key) for url, key in memory.pins.items()})
@@ -230,7 +232,7 @@ class Links:
         neighbours = sum(self._book.is_on_lan(address) for address in self._found)
         lan = neighbours < max(1, self._found_links // 2)
         keys = {link.key for link in self._network.exchange.links if link.key}
-        address = self._book.next_to_dial(self._busy(), at.unix, self._rng, lan=lan, keys=keys)
+        address = self._book.next_to_dial(self._busy(), at.unix, self._rng, lan=lan, keys=keys, taken=self._taken())
         if address is not None and str(address) not in self._named:
             self._found[address] = asyncio.create_task(self._hold(address))
 
@@ -242,11 +244,32 @@ class Links:
                 address,
                 named_by_stranger=self._book.is_strangers(address),
                 on_lan=self._book.is_on_lan(address),
+                allows=lambda host: self._allows(address, host),
             )
         finally:
             if link is None or not link.key:
                 self._book.tried(address, time.time(), reached=False)
             self._found.pop(address, None)
+            self._parts.pop(address, None)
+
+    def _allows(self, address: Address, host: str) -> bool:
+        """Whether this host may be dialled for an address that was found; its part of the internet is then taken."""
+        if ip_of(host) is None and not self._book.is_strangers(address):
+            return True  # behind a proxy, and of the seed list, whose operators are not one another
+        part = self._book.part(host)
+        if part is not None and part in self._taken():
+            return False
+        self._parts[address] = part
+        return True
+
+    def _taken(self) -> set[bytes | None]:
+        """The parts of the internet that we are linked to, or about to be; of named peers too, once they answered."""
+        linked = {
+            self._book.part(link.host)
+            for link in self._network.exchange.links
+            if link.dialled is not None and not link.lan and ip_of(link.host) is not None
+        }
+        return (linked | set(self._parts.values())) - {None}
 
     def _greet(self, at: Now) -> None:
         """Dial back one node that others told of: it is passed on only once it answered to its key."""

@@ -1,45 +1,42 @@
 """Sockets for the exchange: it listens, dials, hands frames in and sends what the sessions say.
 
-The only module of the swarm that does I/O. A link costs a bounded amount whatever its peer does: two frames in, a
-small queue out, ten seconds to prove its key. Who does not read what was asked for is cut off, and nobody waits for
-anybody else.
+With wire.py and dialling.py the only part of the swarm that does I/O. A link costs a bounded amount whatever its peer
+does: two frames in, a small queue out, ten seconds to prove its key. Who does not read what was asked for is cut off,
+and nobody waits for anybody else.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import hmac
 import http
 import logging
 import secrets
-import socket
 import ssl
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
 from random import SystemRandom
 from typing import Any
 
-from websockets.asyncio.client import ClientConnection, connect
 from websockets.asyncio.connection import Connection
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidProxy, InvalidURI
 from websockets.http11 import Request, Response
 
 from sapo_desktop.core.errors import UsageError
-from sapo_desktop.swarm import limits
 from sapo_desktop.swarm.address import Address, is_private, part_of_internet
 from sapo_desktop.swarm.clock import Now
+from sapo_desktop.swarm.dialling import Allows, client_tls, dialling, host_to_dial, peer_certificate
 from sapo_desktop.swarm.events import Event, Opened
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.handshake import NO_TLS
 from sapo_desktop.swarm.link import Link
-from sapo_desktop.swarm.messages import SUBPROTOCOL
 from sapo_desktop.swarm.proxies import proxy_for
 from sapo_desktop.swarm.refusals import Reason
 from sapo_desktop.swarm.session import Me, Session
+from sapo_desktop.swarm.wire import PARTING_SECONDS, BoundedServer, Wire, options, remote_host
 
 log = logging.getLogger(__name__)
 
@@ -48,13 +45,11 @@ MOST_UNPROVEN = 64
 """Connections that have not proven their key; a further one is turned away."""
 _MOST_UNPROVEN_OF_ONE = 16
 """Of these, from one part of the internet."""
-_CUT_OFF_BYTES = 4 * limits.SEND_QUEUE
 _FIRST_DELAY, _LONGEST_DELAY = 1.0, 300.0
 _LONGEST_ABSENCE = 86400.0
 """However long a peer asks to be left alone."""
 _LASTING = 60.0
 """A link that held this long starts the waiting times anew."""
-_PARTING_SECONDS = 1.0
 _NO_LINK = (
     OSError,
     InvalidHandshake,
@@ -88,7 +83,7 @@ class Network:
         self.heard: Heard = heard or _nobody_listens
         self._most_links = most_links
         self._proxy = proxy
-        self._wires: dict[Link, _Wire] = {}
+        self._wires: dict[Link, Wire] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: Server | None = None
         self._certificate = NO_TLS
@@ -124,8 +119,8 @@ class Network:
             ssl=tls,
             process_request=_refuse_browsers,
             server_header=None,
-            create_connection=_BoundedServer,
-            **_options(),
+            create_connection=BoundedServer,
+            **options(),
         )
         found: int = next(iter(self._server.sockets)).getsockname()[1]
         return found
@@ -139,7 +134,13 @@ class Network:
         return self._keep(self._keep_link(address))
 
     async def link(
-        self, address: Address, *, named_by_stranger: bool = False, on_lan: bool = False, only_greet: bool = False
+        self,
+        address: Address,
+        *,
+        named_by_stranger: bool = False,
+        on_lan: bool = False,
+        only_greet: bool = False,
+        allows: Allows | None = None,
     ) -> Link | None:
         """One link from dialling to its end; None where there was no connection. Its `key` says whether it opened.
 
@@ -149,11 +150,15 @@ class Network:
                 shown is taken. The handshake signs the certificate's hash, so the key that is proven is the key of
                 whoever holds that certificate; whether it is one that we want is known only then.
             only_greet: say goodbye once the peer has proven its key.
+            allows: asked which of the hosts that the address stands for may be dialled; behind a proxy, which looks
+                up names by itself, about the host as it is written.
         """
         try:
             if on_lan:
                 return await self._dial_neighbour(address, only_greet=only_greet)
-            return await self._dial_out(address, named_by_stranger=named_by_stranger, only_greet=only_greet)
+            return await self._dial_out(
+                address, named_by_stranger=named_by_stranger, only_greet=only_greet, allows=allows
+            )
         except _NO_LINK as error:
             log.info("A peer could not be reached: %s", type(error).__name__)
             return None
@@ -170,7 +175,7 @@ class Network:
             self._flush(link)
         if self._wires:
             await asyncio.wait(
-                [asyncio.ensure_future(wire.drained()) for wire in self._wires.values()], timeout=_PARTING_SECONDS
+                [asyncio.ensure_future(wire.drained()) for wire in self._wires.values()], timeout=PARTING_SECONDS
             )
         for task in self._tasks:
             task.cancel()
@@ -196,35 +201,45 @@ class Network:
             await asyncio.sleep(max(wait, SystemRandom().uniform(0, delay)))
             delay = min(_LONGEST_DELAY, 2 * delay)
 
-    async def _dial_out(self, address: Address, *, named_by_stranger: bool, only_greet: bool) -> Link:
+    async def _dial_out(
+        self, address: Address, *, named_by_stranger: bool, only_greet: bool, allows: Allows | None
+    ) -> Link:
         proxy = proxy_for(self._proxy, address)
-        where: dict[str, Any] = {}
         if named_by_stranger and not address.is_public:
             raise OSError("a stranger's address leads to a private network")
+        where: dict[str, Any] = {}
         # Through a proxy a name is the proxy's to look up: asking here would tell our resolver whom we dial.
-        if named_by_stranger and proxy is None:
-            where = {"host": await _public_host(address), "port": address.port}
-        tls = _client_tls(address, any_certificate=address.key is not None)
-        async with _dialling(address, tls, proxy, **where) as connection:
+        if proxy is not None:
+            if allows is not None and not allows(address.host):
+                raise OSError("there is a link to that part of the internet already")
+        elif named_by_stranger or allows is not None:
+            host = await host_to_dial(address, only_public=named_by_stranger, allows=allows)
+            where = {"host": host, "port": address.port}
+        tls = client_tls(address, any_certificate=address.key is not None)
+        async with dialling(address, tls, proxy, **where) as connection:
             key = address.key or self.pins.get(address.url)
-            session = self._session("client", _peer_certificate(connection), key)
+            session = self._session("client", peer_certificate(connection), key)
             # Behind a proxy all peers would seem to be in the proxy's part of the internet.
-            tag = self._tag(address.host if proxy else _remote_host(connection))
-            link = await self._converse(connection, session, tag, dialled=address, only_greet=only_greet)
+            host = address.host if proxy else remote_host(connection)
+            link = await self._converse(
+                connection, session, host, self._tag(host), dialled=address, only_greet=only_greet
+            )
         if link.key and address.key is None:
             self.pins.setdefault(address.url, link.key)
         return link
 
     async def _dial_neighbour(self, address: Address, *, only_greet: bool) -> Link:
-        async with _dialling(address, _client_tls(address, any_certificate=True), None) as connection:
+        async with dialling(address, client_tls(address, any_certificate=True), None) as connection:
             key = address.key or self.lan_pins.get(address.url)
-            session = self._session("client", _peer_certificate(connection), key)
-            tag = self._tag(_remote_host(connection))
-            return await self._converse(connection, session, tag, dialled=address, lan=True, only_greet=only_greet)
+            session = self._session("client", peer_certificate(connection), key)
+            host = remote_host(connection)
+            return await self._converse(
+                connection, session, host, self._tag(host), dialled=address, lan=True, only_greet=only_greet
+            )
 
     async def _welcome(self, connection: ServerConnection) -> None:
         session = self._session("server", self._certificate, None)
-        host = _remote_host(connection)
+        host = remote_host(connection)
         tag = self._tag(host)
         unproven = [link.tag for link in self._wires if not link.session.is_open]
         if len(unproven) >= MOST_UNPROVEN or unproven.count(tag) >= _MOST_UNPROVEN_OF_ONE:
@@ -232,7 +247,7 @@ class Network:
         elif len(self._wires) >= self._most_links and not self._make_room(tag):
             session.close("no room for another link", retry_after=60)
         lan = self.lan_is_open and is_private(host)
-        await self._converse(connection, session, tag, lan=lan)
+        await self._converse(connection, session, host, tag, lan=lan)
 
     def _make_room(self, tag: bytes) -> bool:
         """End the youngest link of the part of the internet that has most, where that is not the newcomer's own."""
@@ -260,6 +275,7 @@ class Network:
         self,
         connection: Connection,
         session: Session,
+        host: str,
         tag: bytes,
         *,
         dialled: Address | None = None,
@@ -268,7 +284,8 @@ class Network:
     ) -> Link:
         """Read until either side ends the link; then say what is left to say."""
         link = self.exchange.attach(session, tag, dialled, lan=lan)
-        wire = self._wires[link] = _Wire(connection, session)
+        link.host = host
+        wire = self._wires[link] = Wire(connection, session)
         writer = asyncio.create_task(wire.write())
         try:
             self._flush(link)
@@ -286,7 +303,7 @@ class Network:
             log.debug("A link ended.")
         finally:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(wire.drained(), _PARTING_SECONDS)
+                await asyncio.wait_for(wire.drained(), PARTING_SECONDS)
             writer.cancel()
             del self._wires[link]
             self.exchange.detach(link)
@@ -330,71 +347,6 @@ class Network:
         return task
 
 
-class _Bounded:
-    """A connection that is cut off where the library's own answers (PONGs) pile up because the peer does not read."""
-
-    transport: asyncio.Transport
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)  # type: ignore[misc]
-        if self.transport.get_write_buffer_size() > _CUT_OFF_BYTES:
-            self.transport.abort()
-
-
-class _BoundedServer(_Bounded, ServerConnection):
-    pass
-
-
-class _BoundedClient(_Bounded, ClientConnection):
-    pass
-
-
-class _Wire:
-    """The way out of one connection: frames in order, as fast as the peer reads, never very many."""
-
-    def __init__(self, connection: Connection, session: Session) -> None:
-        self._connection = connection
-        self._session = session
-        self._frames: deque[bytes] = deque()
-        self._changed = asyncio.Event()
-        self._empty = asyncio.Event()
-        self._empty.set()
-        self._ending: asyncio.TimerHandle | None = None
-
-    def put(self, frames: list[bytes]) -> None:
-        self._frames.extend(frames)
-        self._session.backlog = sum(map(len, self._frames))
-        if self._session.backlog > _CUT_OFF_BYTES:
-            log.info("A peer does not read what it is sent: cut off.")
-            self._connection.transport.abort()
-        elif self._frames:
-            self._empty.clear()
-            self._changed.set()
-
-    async def write(self) -> None:
-        """Send what is put, until cancelled or the connection ends."""
-        with contextlib.suppress(ConnectionClosed):
-            while True:
-                await self._changed.wait()
-                self._changed.clear()
-                while self._frames:
-                    await self._connection.send(self._frames[0])
-                    self._frames.popleft()
-                    self._session.backlog = sum(map(len, self._frames))
-                self._empty.set()
-        self._empty.set()
-
-    async def drained(self) -> None:
-        """Return when everything is sent, or can no longer be."""
-        await self._empty.wait()
-
-    def end_soon(self) -> None:
-        """Close the connection once, after the goodbye had its second to get through."""
-        if self._ending is None:
-            loop = asyncio.get_running_loop()
-            self._ending = loop.call_later(_PARTING_SECONDS, self._connection.transport.abort)
-
-
 def _nobody_listens(link: Link, event: Event) -> None:
     """Until somebody is to be told."""
 
@@ -404,82 +356,8 @@ def now() -> Now:
     return Now(time.monotonic(), time.time())
 
 
-def _options() -> dict[str, Any]:
-    """What both ends ask of the library: nothing that a peer could make expensive. PINGs are the session's."""
-    return {
-        "subprotocols": [SUBPROTOCOL],
-        "compression": None,
-        "max_size": limits.MAX_FRAME,
-        "max_queue": 2,
-        "write_limit": limits.SEND_QUEUE,
-        "open_timeout": limits.HANDSHAKE_SECONDS,
-        "close_timeout": _PARTING_SECONDS,
-        "ping_interval": None,
-        "logger": _quiet(),
-    }
-
-
 def _refuse_browsers(connection: ServerConnection, request: Request) -> Response | None:
     """Only web pages send an Origin, and no page has any business here."""
     if "Origin" in request.headers:
         return connection.respond(http.HTTPStatus.FORBIDDEN, "This port is for SAPO peers.\n")
     return None
-
-
-class _Dialling(connect):
-    """A dial that ends where it was aimed: a redirect could lead to any host of our own network."""
-
-    def process_redirect(self, exc: Exception) -> Exception | str:
-        return exc
-
-
-def _dialling(address: Address, tls: ssl.SSLContext | None, proxy: str | None, **where: Any) -> _Dialling:
-    return _Dialling(
-        address.url,
-        ssl=tls,
-        proxy=proxy,
-        user_agent_header=None,
-        create_connection=_BoundedClient,
-        **where,
-        **_options(),
-    )
-
-
-def _client_tls(address: Address, *, any_certificate: bool) -> ssl.SSLContext | None:
-    """`any_certificate`: what is checked is the key, over the certificate's hash (handshake.py)."""
-    if not address.tls:
-        return None
-    context = ssl.create_default_context()
-    if any_certificate:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context
-
-
-def _remote_host(connection: Connection) -> str:
-    return str(connection.remote_address[0]) if connection.remote_address else ""
-
-
-async def _public_host(address: Address) -> str:
-    """An IP address that the host's name stands for. OSError unless all of them are on the public internet: a
-    stranger must not aim us at our own network by a name."""
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
-    hosts = [str(sockaddr[0]) for *_, sockaddr in found]
-    if not hosts or not all(Address(host, address.port).is_public for host in hosts):
-        raise OSError("a stranger's address leads to a private network")
-    return hosts[0]
-
-
-def _peer_certificate(connection: ClientConnection) -> bytes:
-    tls: ssl.SSLObject | None = connection.transport.get_extra_info("ssl_object")
-    if tls is None:
-        return NO_TLS
-    return hashlib.sha256(tls.getpeercert(binary_form=True) or b"").digest()
-
-
-def _quiet() -> logging.Logger:
-    """The library's own messages hold addresses; logs must not."""
-    logger = logging.getLogger("websockets.swarm")
-    logger.setLevel(logging.CRITICAL + 1)
-    return logger

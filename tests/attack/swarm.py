@@ -35,7 +35,7 @@ from sapo_desktop.swarm import codec
 from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.envelope import Answer, GroupBody, seal
-from sapo_desktop.swarm.network import _client_tls, _peer_certificate
+from sapo_desktop.swarm.dialling import client_tls, peer_certificate
 from sapo_desktop.swarm.session import Me, Session
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.worker.joining import PUBLIC_SWARM
@@ -233,7 +233,7 @@ class Talker:
             await asyncio.sleep(0.5)
 
     async def _link(self) -> None:
-        options = {"ssl": _client_tls(self.address), "subprotocols": [m.SUBPROTOCOL], "compression": None}
+        options = {"ssl": client_tls(self.address), "subprotocols": [m.SUBPROTOCOL], "compression": None}
         async with connect(self.address.url, **options) as wire:  # type: ignore[arg-type]
             me = Me(signer=self.signer, network=PUBLIC_SWARM, tasks=(), catalogue=bytes(32))
             session = Session(
@@ -242,7 +242,7 @@ class Talker:
                 nonce=secrets.token_bytes(32),
                 unix_time=time.time(),
                 now=time.monotonic(),
-                certificate=_peer_certificate(wire),
+                certificate=peer_certificate(wire),
             )
             while not session.is_closed:
                 for frame in session.take():

@@ -195,6 +195,7 @@ def test_a_link_ends_with_the_admission() -> None:
     ending = member(ALICE, admit(FOUNDER, ALICE.key, NOW + 30))
     link = Link(session("client", ending, now=7.0), session("server", member(BOB), now=7.0)).run(7.0)
     link.events("server")
+    assert link.server.tick(36.9) == []
     (told,) = link.server.tick(37.0)
     assert isinstance(told, events.Closed) and told.reason == "the admission to this private swarm has ended"
 

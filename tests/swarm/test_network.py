@@ -13,7 +13,7 @@ from websockets.asyncio.client import connect
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from sapo_desktop.swarm import codec, limits, network
+from sapo_desktop.swarm import codec, limits, network, wire
 from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.events import Event
@@ -196,7 +196,8 @@ def test_a_redirect_is_not_followed() -> None:
 def test_who_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "HANDSHAKE_SECONDS", 0.05)
     monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
-    monkeypatch.setattr(network, "_PARTING_SECONDS", 0.05)
+    monkeypatch.setattr(wire, "PARTING_SECONDS", 0.05)
+    monkeypatch.setattr(network, "PARTING_SECONDS", 0.05)
 
     async def scene() -> None:
         async with nodes(1) as (node,):
@@ -243,7 +244,7 @@ def test_one_part_of_the_internet_cannot_hold_every_place(monkeypatch: pytest.Mo
 
 def test_pings_of_the_library_that_nobody_reads_the_answers_of_fill_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before any key is proven: the library answers them by itself, whatever our own queues say."""
-    monkeypatch.setattr(network, "_CUT_OFF_BYTES", 4096)
+    monkeypatch.setattr(wire, "CUT_OFF_BYTES", 4096)
     monkeypatch.setattr(limits, "HANDSHAKE_SECONDS", 600.0)  # or the link would end for its slow handshake
     ping = b"\x89\xfd" + bytes(4) + bytes(125)  # masked with zeros, 125 bytes
 
@@ -293,8 +294,7 @@ def test_who_does_not_read_is_cut_off_and_holds_up_nobody(monkeypatch: pytest.Mo
             alice.network.dial(bob.address())
             await until(lambda: bob.heard)
             (link,) = bob.network.exchange.links
-            wire = bob.network._wires[link]
-            wire.put([bytes(limits.MAX_FRAME)] * 5)
+            bob.network._wires[link].put([bytes(limits.MAX_FRAME)] * 5)
             await until(lambda: not bob.network.exchange.links)
             assert link not in bob.network._wires
 
