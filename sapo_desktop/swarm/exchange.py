@@ -18,6 +18,7 @@ from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.admission import Members
 from sapo_desktop.swarm.audit import Audit, supplies
+from sapo_desktop.swarm.catalogues import Catalogues
 from sapo_desktop.swarm.clock import Clock, Now
 from sapo_desktop.swarm.draw import Drawn, draw
 from sapo_desktop.swarm.envelope import GroupBody, Opened, open_envelope
@@ -38,6 +39,8 @@ _LEAST_FRAME = limits.KIB
 _MOST_USED = 10_000
 _COUNTED_OF_ONE = 4
 """Groups of one identity that count as stock: a flood must not make a pool look full."""
+_CATALOGUE_SECONDS = 10.0
+"""For so long a peer is asked for nothing but its catalogue; who does not answer is taken to know all tasks."""
 _HELD_TOLD = 2 * limits.KIB
 _KEPT_CREDIT = 1
 """Groups of credit that are left for a WANT by name: who published all it may must still be able to show it."""
@@ -59,6 +62,7 @@ class Exchange:
         check: what the catalogue says about a group.
         rng: chooses tickets and draws; not for secrets.
         members: of a private swarm, whose groups alone are taken.
+        catalogues: by which ids we know the tasks.
     """
 
     def __init__(
@@ -70,6 +74,7 @@ class Exchange:
         rng: Random,
         *,
         members: Members | None = None,
+        catalogues: Catalogues | None = None,
     ) -> None:
         self.links: list[Link] = []
         self.refusals = Refusals()
@@ -86,6 +91,7 @@ class Exchange:
         self._check = check
         self._rng = rng
         self._members = members
+        self._catalogues = catalogues or Catalogues()
         self._own: deque[Opened[GroupBody]] = deque(maxlen=MOST_UNSENT)
         self._digests: OrderedDict[bytes, None] = OrderedDict()
         self._used: OrderedDict[bytes, int] = OrderedDict()
@@ -138,7 +144,7 @@ class Exchange:
         self._shelf.add(group, Path(self._own_key, self._own_key, b""), now.monotonic)
         self._own.append(group)
         for link in self.links:
-            link.unsent.append(envelope)
+            link.unsent.append(group)
             self._offer(link, now)
 
     def use(self, author: bytes) -> None:
@@ -188,10 +194,14 @@ class Exchange:
                 dialled = link.dialled is not None
                 self.clock.heard(event.key if dialled else link.tag, event.time, now.unix, dialled=dialled)
                 oldest = self.clock.slot(now.unix) + limits.OLDEST_SLOT
-                link.unsent.extend(group.envelope for group in self._own if group.body.slot >= oldest)
-                self._offer(link, now)
-                self._want(link, now)
+                link.unsent.extend(group for group in self._own if group.body.slot >= oldest)
+                self._compare_catalogues(link, event, now)
                 return False
+            case events.CatalogueHeard(tasks) if link.told is not None:
+                if self._catalogues.learn(link.told.catalogue, tasks):
+                    self._compare_catalogues(link, link.told, now)
+                else:
+                    self._refuse(link, Refused(Reason.MALFORMED, "not the catalogue that HELLO named"), now)
             case events.Published(envelopes):
                 for envelope in envelopes:
                     self._take_in(link, m.Sourced(envelope=envelope), now, published=True)
@@ -217,6 +227,16 @@ class Exchange:
             case _:
                 return False
         return True
+
+    def _compare_catalogues(self, link: Link, opened: events.Opened, now: Now) -> None:
+        """Find out which tasks the peer knows, by asking where need be; then begin to offer and to want."""
+        link.tasks = self._catalogues.known_to(opened.catalogue, opened.previous)
+        if link.tasks is None:
+            link.session.ask_catalogue()
+            link.catalogue_due = now.monotonic + _CATALOGUE_SECONDS
+            return
+        self._offer(link, now)
+        self._want(link, now)
 
     def _follow_rotation(self, link: Link, opened: events.Opened, now: Now) -> None:
         """A key that another one became goes on with what is known of that one."""
@@ -269,7 +289,7 @@ class Exchange:
             relay, tag = self._own_key, link.tag
         else:
             relay, tag = (group.relay, group.tag) if group.relay else (link.key, link.tag)
-        path = Path(link.source, relay, tag, link.lan)
+        path = Path(link.source, relay, tag, link.lan, link.told.examiner if link.told else b"")
         self.pool.add(opened, path, now.monotonic)
         link.traffic.groups_in += 1
         if published:
@@ -292,13 +312,17 @@ class Exchange:
     # -- what is said ------------------------------------------------------------------------------------------
 
     def _offer(self, link: Link, now: Now) -> None:
-        """Publish the newest unsent own groups, as many as credit has room for."""
+        """Publish the newest unsent own groups of tasks that the peer knows, as many as credit has room for."""
+        if link.is_being_asked(now.monotonic):
+            return
+        while link.unsent and not link.knows(link.unsent[-1].body.task):
+            link.unsent.pop()
         while link.unsent and link.session.is_open:
             room = min(limits.MAX_BATCH, len(link.unsent), self._room(link, now) - _KEPT_CREDIT)
             if room < 1 or link.session.room(now.monotonic) < _LEAST_FRAME:
                 return
             batch = [link.unsent.pop() for _ in range(room)]
-            while batch and not link.session.publish(batch, now.monotonic):
+            while batch and not link.session.publish([group.envelope for group in batch], now.monotonic):
                 # Packing costs time: halves, not one less at a time.
                 link.unsent.extend(batch.pop() for _ in range((len(batch) + 1) // 2))
             self._count_out(link, len(batch), now)
@@ -307,9 +331,12 @@ class Exchange:
 
     def _want(self, link: Link, now: Now) -> None:
         missing = self._appetite - self.pool.stock(_COUNTED_OF_ONE)
-        if missing < 1 or not self._interest or not link.session.may_want(now.monotonic):
+        if missing < 1 or link.is_being_asked(now.monotonic) or not link.session.may_want(now.monotonic):
             return
-        tasks = self._rng.sample(self._interest, min(len(self._interest), limits.MAX_WANTED_TASKS))
+        both = [task for task in self._interest if link.knows(task)]
+        if not both:
+            return
+        tasks = self._rng.sample(both, min(len(both), limits.MAX_WANTED_TASKS))
         ticket = self._rng.randbytes(16)
         held = held_filter.build(list(islice(reversed(self._digests), _HELD_TOLD)), ticket)
         link.session.want(

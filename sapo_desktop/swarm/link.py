@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from sapo_desktop.swarm import events, limits
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.audit import Spot
-from sapo_desktop.swarm.envelope import StatsBody
+from sapo_desktop.swarm.envelope import GroupBody, Opened, StatsBody
 from sapo_desktop.swarm.limits import Bucket
 from sapo_desktop.swarm.refusals import Refusals
 from sapo_desktop.swarm.session import Session
@@ -57,7 +57,7 @@ class Link:
     key: bytes = b""
     """The peer's, once it proved it."""
     told: events.Opened | None = None
-    unsent: deque[bytes] = field(default_factory=lambda: deque(maxlen=MOST_UNSENT))
+    unsent: deque[Opened[GroupBody]] = field(default_factory=lambda: deque(maxlen=MOST_UNSENT))
     """Own groups that this link was not offered yet, the oldest first."""
     goodbye: events.Closed | None = None
     dialled: Address | None = None
@@ -79,10 +79,22 @@ class Link:
     twins_heard: int = 0
     """Links under our own key that the peer told us of."""
     spot: Spot = field(default_factory=Spot)
+    tasks: frozenset[bytes] | None = None
+    """Ids of the tasks that the peer knows; None where nobody knows that yet."""
+    catalogue_due: float = 0.0
+    """Until when its answer is waited for, monotonic seconds."""
     claim: StatsBody | None = None
     """The latest that the peer said of itself: for display only."""
     claim_due: float = 0.0
     """When it is told ours, monotonic seconds."""
+
+    def knows(self, task: bytes) -> bool:
+        """Whether the peer takes and has groups of this task, as far as it said."""
+        return self.tasks is None or task in self.tasks
+
+    def is_being_asked(self, now: float) -> bool:
+        """Whether it may still answer which tasks it knows."""
+        return self.tasks is None and now < self.catalogue_due
 
     @property
     def source(self) -> bytes:

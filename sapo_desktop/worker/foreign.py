@@ -201,7 +201,7 @@ class Intake:
         drawn = []
         for (entry, body, task), question in zip(named, questions, strict=True):
             if question is None or question.hash != body.question:
-                self._refusals.add(Reason.OTHER_QUESTION)
+                self._refusals.add_other_question(entry.path.examiner)
             elif held_out_side(family_of(task), question.text):
                 self._refusals.add(Reason.HELD_OUT)
             elif fit := [answer for answer in body.answers if self._is_fit(answer.text, task)][:answers]:

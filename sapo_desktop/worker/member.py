@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import msgspec
@@ -61,6 +61,8 @@ class Membership:
     label: str = ""
     admission: bytes = b""
     """What shows others that we belong to a private swarm."""
+    previous: Mapping[TaskKey, bytes] = field(default_factory=dict)
+    """The ids before the last change of the catalogue: others may still use them."""
 
 
 @dataclass
@@ -194,7 +196,8 @@ class Member:
 
     def want(self, tasks: Sequence[TaskKey], groups: int) -> None:
         """From now on ask peers for groups of these tasks, for rounds that draw `groups` each."""
-        known = [self._me.ids[task] for task in tasks if task in self._me.ids and self.is_shared(task)]
+        shared = [task for task in tasks if task in self._me.ids and self.is_shared(task)]
+        known = {ids[task] for ids in (self._me.ids, self._me.previous) for task in shared if task in ids}
         self._outlet.exchange.want(known, _STOCK * groups)
 
     def measured(self, tasks: Sequence[TaskKey]) -> SwarmReward | None:

@@ -150,11 +150,13 @@ class Relay:
             self._say("warning", "The relay's key lasts until it ends, and its address with it: there is no keyring "
                       f"here. Set {PASSPHRASE} to keep the key in a file.")  # fmt: skip
         members = members_of(options.swarm, options.admission, Signer(who.seed).key, time.time())
+        ids, previous = await self._task_ids()
         identified = Identified(
             seed=who.seed,
             folder=self._folder.control,
             catalogue=self._catalogue,
-            ids=await self._task_ids(),
+            ids=ids,
+            previous=previous,
             book_secret=self._folder.secret("address-book"),
             private_addresses=options.private_addresses,
             members=members,
@@ -173,13 +175,14 @@ class Relay:
         finally:
             await linked.close()
 
-    async def _task_ids(self) -> dict[TaskKey, bytes]:
-        """Ids of the catalogue; the examiner that compares tasks ends before the first link."""
+    async def _task_ids(self) -> tuple[dict[TaskKey, bytes], dict[TaskKey, bytes]]:
+        """Ids of the catalogue, and those before its change; the examiner that compares ends before the first link."""
         key = ids_key(self._catalogue, version("reasoning_gym"), sapo_desktop.__version__)
         host = await Host.start("examiner", log=self._folder.log("examiner"), low_priority=False)
         try:
             kept = KeptIds(self._folder.cache / "task-ids.json", key)
-            return await task_ids(Examiner(host, kept), self._catalogue.tasks(), self._comparing)
+            ids = await task_ids(Examiner(host, kept), self._catalogue.tasks(), self._comparing)
+            return ids, kept.previous(ids)
         finally:
             await host.stop()
 

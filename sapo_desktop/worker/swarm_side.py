@@ -259,6 +259,7 @@ class SwarmSide:
             folder=around.folder.control,
             catalogue=around.catalogue,
             ids=ids,
+            previous=around.kept_ids.previous(ids),
             book_secret=around.folder.secret("address-book"),
             private_addresses=settings.private_addresses,
             members=members,

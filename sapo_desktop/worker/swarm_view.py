@@ -46,6 +46,7 @@ def linked_info(
         taken=counts.taken,
         one_source=one_source,
         refused=exchange.refusals.by_kind(),
+        other_questions=exchange.refusals.other_questions,
         clock_offset=exchange.clock.offset,
         clock_wrong=exchange.clock.is_wrong,
         notices=notices(exchange),

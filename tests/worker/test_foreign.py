@@ -154,6 +154,18 @@ def test_another_librarys_question_is_unverifiable() -> None:
     assert reasons(RIGHT, question=b"8 others") == {Reason.OTHER_QUESTION: 1}
 
 
+def test_questions_that_come_out_otherwise_are_counted_by_the_peers_library() -> None:
+    examiner, refusals = Busy(), Refusals()
+    intake = intake_with(examiner, refusals)
+    for number in range(100):
+        entry = entry_of(ALICE, INDEX, hashed=b"8 others")
+        path = entry.path._replace(examiner=b"new" if number < 3 else bytes([number]))
+        take(intake, dataclasses.replace(entry, path=path))
+    assert refusals[Reason.OTHER_QUESTION] == 100
+    counts = refusals.other_questions
+    assert counts[b"new".hex()] == 3 and sum(counts.values()) == 100 and len(counts) <= 33
+
+
 def test_held_out_questions_never_train() -> None:
     index = indices(held_out=True)[0]
     assert reasons(RIGHT, index=index, question=asked(index).hash) == {Reason.HELD_OUT: 1}
@@ -189,12 +201,12 @@ class Busy(Examiner):
         return await super().mark(questions, texts, strict=strict)
 
 
-def entry_of(signer: Signer, index: int, *answers: str, link: bytes = b"") -> Entry:
+def entry_of(signer: Signer, index: int, *answers: str, link: bytes = b"", hashed: bytes | None = None) -> Entry:
     """A drawn group of this author to its question of this index, by a link of its own where none is named."""
     slot = group_body().slot
     seed = question_seed(network=NETWORK, key=signer.key, slot=slot, task=GCD, index=index)
     texts = [Answer(text=text) for text in answers or (f"<answer>{truth(seed)}</answer>",)]
-    envelope = group(signer, task=GCD, index=index, question=question(seed).hash, answers=texts)
+    envelope = group(signer, task=GCD, index=index, question=hashed or question(seed).hash, answers=texts)
     opened = open_envelope(envelope, GroupBody, NETWORK)
     return Pool(b"").add(opened, Path(link or signer.key, link or signer.key, b""), 0.0)
 
