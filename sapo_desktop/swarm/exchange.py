@@ -153,6 +153,11 @@ class Exchange:
         if len(self._used) > _MOST_USED:
             self._used.popitem(last=False)
 
+    @property
+    def held_bytes(self) -> int:
+        """What the groups of pool and shelf cost, in bytes."""
+        return self.pool.bytes + self._shelf.bytes
+
     def used(self, author: bytes) -> int:
         return self._used.get(author, 0)
 

@@ -26,9 +26,11 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidPro
 from websockets.http11 import Request, Response
 
 from sapo_desktop.core.errors import UsageError
+from sapo_desktop.swarm import limits
 from sapo_desktop.swarm.address import Address, is_private, part_of_internet
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.dialling import Allows, client_tls, dialling, host_to_dial, peer_certificate
+from sapo_desktop.swarm.door import MOST_UNPROVEN, Door, open_door
 from sapo_desktop.swarm.events import Event, Opened
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.handshake import NO_TLS
@@ -36,15 +38,14 @@ from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.proxies import proxy_for
 from sapo_desktop.swarm.refusals import Reason
 from sapo_desktop.swarm.session import Me, Session
+from sapo_desktop.swarm.turns import Gate
 from sapo_desktop.swarm.wire import PARTING_SECONDS, BoundedServer, Wire, options, remote_host
 
 log = logging.getLogger(__name__)
 
 TICK_SECONDS = 1.0
-MOST_UNPROVEN = 64
-"""Connections that have not proven their key; a further one is turned away."""
-_MOST_UNPROVEN_OF_ONE = 16
-"""Of these, from one part of the internet."""
+MOST_MEMORY = 256 * limits.KIB * limits.KIB
+"""Of pool, shelf, and all that waits to be sent or read, together; above it the links that hold most are ended."""
 _FIRST_DELAY, _LONGEST_DELAY = 1.0, 300.0
 _LONGEST_ABSENCE = 86400.0
 """However long a peer asks to be left alone."""
@@ -73,10 +74,20 @@ class Network:
         heard: called with each event that is not about groups.
         most_links: more are turned away with a word.
         proxy: what links are dialled through, as the setting of that name says it (proxies.py).
+        at_home: private addresses are no part of the internet that may only have its share.
+        most_memory: bytes; see MOST_MEMORY.
     """
 
     def __init__(
-        self, exchange: Exchange, me: Me, heard: Heard | None = None, *, most_links: int = 2000, proxy: str = ""
+        self,
+        exchange: Exchange,
+        me: Me,
+        heard: Heard | None = None,
+        *,
+        most_links: int = 2000,
+        proxy: str = "",
+        at_home: bool = False,
+        most_memory: int = MOST_MEMORY,
     ) -> None:
         self.exchange = exchange
         self._me = me
@@ -85,7 +96,10 @@ class Network:
         self._proxy = proxy
         self._wires: dict[Link, Wire] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._server: Server | None = None
+        self._servers: list[Server] = []
+        self._door = Door(most_links + MOST_UNPROVEN, at_home=at_home)
+        self._most_memory = most_memory
+        self._gate = Gate()
         self._certificate = NO_TLS
         self.pins: dict[str, bytes] = {}
         """Keys proven first by peers whose address names none, by URL."""
@@ -94,7 +108,7 @@ class Network:
         self.lan_is_open = False
         """Whether this node shows itself on the local network: who dials it from a private address is of there."""
         self._tag_secret = secrets.token_bytes(32)
-        self._ticking = self._keep(self._tick())
+        self._working = [self._keep(self._tick()), self._keep(self._gate.run())]
 
     # -- what is asked of it ---------------------------------------------------------------------------------
 
@@ -112,22 +126,24 @@ class Network:
             OSError: the port cannot be had.
         """
         self._certificate = certificate
-        self._server = await serve(
-            self._welcome,
-            host,
-            port,
-            ssl=tls,
-            process_request=_refuse_browsers,
-            server_header=None,
-            create_connection=BoundedServer,
-            **options(),
-        )
-        found: int = next(iter(self._server.sockets)).getsockname()[1]
+        sockets = await open_door(host, port, self._door)
+        for listening in sockets:
+            server = await serve(
+                self._welcome,
+                sock=listening,
+                ssl=tls,
+                process_request=_refuse_browsers,
+                server_header=None,
+                create_connection=BoundedServer,
+                **options(),
+            )
+            self._servers.append(server)
+        found: int = sockets[0].getsockname()[1]
         return found
 
     async def run(self) -> None:
         """Return only by raising: what went wrong with the clockwork of all links, or that this was cancelled."""
-        await asyncio.shield(self._ticking)
+        await asyncio.shield(asyncio.gather(*self._working))
 
     def dial(self, address: Address) -> asyncio.Task[None]:
         """Keep a link to this address, for ever; cancel the task to give it up."""
@@ -180,9 +196,9 @@ class Network:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        if self._server is not None:
-            self._server.close()
-            await self._server.wait_closed()
+        for server in self._servers:
+            server.close()
+            await server.wait_closed()
 
     # -- connections -----------------------------------------------------------------------------------------
 
@@ -241,13 +257,16 @@ class Network:
         session = self._session("server", self._certificate, None)
         host = remote_host(connection)
         tag = self._tag(host)
-        unproven = [link.tag for link in self._wires if not link.session.is_open]
-        if len(unproven) >= MOST_UNPROVEN or unproven.count(tag) >= _MOST_UNPROVEN_OF_ONE:
+        peer = connection.remote_address
+        if not (self._door.has(peer) or self._door.enter(peer, connection.transport.abort)):
             session.close("busy", retry_after=10)
         elif len(self._wires) >= self._most_links and not self._make_room(tag):
             session.close("no room for another link", retry_after=60)
         lan = self.lan_is_open and is_private(host)
-        await self._converse(connection, session, host, tag, lan=lan)
+        try:
+            await self._converse(connection, session, host, tag, lan=lan)
+        finally:
+            self._door.leave(peer)
 
     def _make_room(self, tag: bytes) -> bool:
         """End the youngest link of the part of the internet that has most, where that is not the newcomer's own."""
@@ -291,11 +310,17 @@ class Network:
             self._flush(link)
             while not session.is_closed:
                 frame = await connection.recv()
+                is_new = not link.key or self.exchange.standing.is_new(link.key, time.time())
+                await self._gate.turn(tag, is_new=is_new)
+                began = time.thread_time()
                 if isinstance(frame, str):
                     told = session.fault(Reason.NOT_A_MESSAGE, time.monotonic(), "text")
                 else:
                     told = self.exchange.receive(link, frame, now())
                 self._tell(link, told)
+                self._gate.spent(time.thread_time() - began)
+                if session.is_open and dialled is None:
+                    self._door.prove(connection.remote_address)
                 if only_greet and session.is_open:
                     link.goodbye = session.close("only a greeting")
                 self._flush(link)
@@ -326,11 +351,23 @@ class Network:
         for link in list(self._wires):
             self._flush(link)
 
+    def _keep_within_memory(self) -> None:
+        """End the links that hold most, until all together hold what they may."""
+        held = {link: wire.memory for link, wire in self._wires.items()}
+        total = self.exchange.held_bytes + sum(held.values())
+        for link in sorted(held, key=held.__getitem__, reverse=True):
+            if total <= self._most_memory or not held[link]:
+                return
+            log.warning("What waits for peers takes too much memory: the link that holds most is ended.")
+            self._wires[link].cut_off()
+            total -= held[link]
+
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(TICK_SECONDS)
             self.exchange.tick(now())
             self._flush_all()
+            self._keep_within_memory()
             for link, wire in list(self._wires.items()):
                 if link.session.is_closed:
                     wire.end_soon()

@@ -264,8 +264,12 @@ class Session:
 
     def room(self, now: float) -> float:
         """Bytes that a frame may have to be sent now: so that none is packed in vain."""
-        waiting = self.backlog + sum(map(len, self._out))
-        return min(self._sending.bytes.level(now), limits.SEND_QUEUE - waiting)
+        return min(self._sending.bytes.level(now), limits.SEND_QUEUE - self.waiting)
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that are still to be sent."""
+        return self.backlog + sum(map(len, self._out))
 
     def close(self, reason: str, retry_after: int = 0) -> events.Closed:
         """Say GOODBYE; the driver sends what is left and closes the connection."""
@@ -295,7 +299,7 @@ class Session:
             frame = codec.encode(message)
         except ValueError:
             return False
-        budget, waiting = self._sending, self.backlog + sum(map(len, self._out))
+        budget, waiting = self._sending, self.waiting
         if waiting and waiting + len(frame) > limits.SEND_QUEUE:
             return False
         if not self._may_say or budget.groups.level(now) < groups or budget.bytes.level(now) < len(frame):

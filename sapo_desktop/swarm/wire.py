@@ -23,6 +23,8 @@ from sapo_desktop.swarm.session import Session
 log = logging.getLogger(__name__)
 
 CUT_OFF_BYTES = 4 * limits.SEND_QUEUE
+_OF_A_FRAME = 300
+"""What Python needs for a frame beside its bytes."""
 PARTING_SECONDS = 1.0
 """What is left to be said has so long to get through."""
 
@@ -59,11 +61,13 @@ class Wire:
         self._ending: asyncio.TimerHandle | None = None
 
     def put(self, frames: list[bytes]) -> None:
+        if self._connection.transport.is_closing():
+            return
         self._frames.extend(frames)
         self._session.backlog = sum(map(len, self._frames))
         if self._session.backlog > CUT_OFF_BYTES:
             log.info("A peer does not read what it is sent: cut off.")
-            self._connection.transport.abort()
+            self.cut_off()
         elif self._frames:
             self._empty.clear()
             self._changed.set()
@@ -76,10 +80,26 @@ class Wire:
                 self._changed.clear()
                 while self._frames:
                     await self._connection.send(self._frames[0])
-                    self._frames.popleft()
+                    if self._frames:  # else it was cut off
+                        self._frames.popleft()
                     self._session.backlog = sum(map(len, self._frames))
                 self._empty.set()
         self._empty.set()
+
+    @property
+    def memory(self) -> int:
+        """Bytes that wait in this process on either way."""
+        connection = self._connection
+        arrived = connection.recv_messages.frames.queue
+        received = len(connection.protocol.reader.buffer) + sum(len(frame.data) + _OF_A_FRAME for frame in arrived)
+        return self._session.waiting + connection.transport.get_write_buffer_size() + received
+
+    def cut_off(self) -> None:
+        """End the connection at once, with whatever waits for it."""
+        self._frames.clear()
+        self._session.backlog = 0
+        self._empty.set()
+        self._connection.transport.abort()
 
     async def drained(self) -> None:
         """Return when everything is sent, or can no longer be."""
@@ -89,7 +109,7 @@ class Wire:
         """Close the connection once, after the goodbye had its second to get through."""
         if self._ending is None:
             loop = asyncio.get_running_loop()
-            self._ending = loop.call_later(PARTING_SECONDS, self._connection.transport.abort)
+            self._ending = loop.call_later(PARTING_SECONDS, self.cut_off)
 
 
 def options() -> dict[str, Any]:

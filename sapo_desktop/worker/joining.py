@@ -20,6 +20,7 @@ from sapo_desktop.swarm.address_book import AddressBook
 from sapo_desktop.swarm.admission import Members
 from sapo_desktop.swarm.catalogues import Catalogues
 from sapo_desktop.swarm.certificate import server_context
+from sapo_desktop.swarm.door import MOST_UNPROVEN
 from sapo_desktop.swarm.envelope import GroupBody
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.handshake import NO_TLS
@@ -29,6 +30,7 @@ from sapo_desktop.swarm.refusals import Reason, Refused
 from sapo_desktop.swarm.session import Me
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.swarm.standing import Standing
+from sapo_desktop.system.descriptors import room_for_sockets
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
 from sapo_desktop.tasks.charset import belongs
 from sapo_desktop.tasks.identity import examiner_fingerprint
@@ -153,7 +155,14 @@ def link_up(identified: Identified, *, most_links: int = LEAF_LINKS, found_links
         catalogues=catalogues,
     )
     book = AddressBook(signer.key, identified.book_secret, private_allowed=identified.private_addresses)
-    network = Network(exchange, me, most_links=most_links, proxy=identified.proxy)
+    sockets = room_for_sockets(most_links + MOST_UNPROVEN)
+    network = Network(
+        exchange,
+        me,
+        most_links=max(1, sockets - MOST_UNPROVEN),
+        proxy=identified.proxy,
+        at_home=identified.private_addresses,
+    )
     links = Links(
         network,
         book,

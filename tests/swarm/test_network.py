@@ -209,16 +209,43 @@ def test_who_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     asyncio.run(scene())
 
 
-def test_too_many_strangers_are_told_to_come_back_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "MOST_UNPROVEN", 3)
+def test_what_waits_for_links_has_one_ceiling_that_ends_the_largest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
+    monkeypatch.setattr(wire, "CUT_OFF_BYTES", 2**30)  # which would end it earlier
 
     async def scene() -> None:
-        async with nodes(1) as (node,), contextlib.AsyncExitStack() as stack:
+        async with nodes(4, most_memory=300_000) as (host, *others):
+            for other in others:
+                other.network.dial(host.address(host.signer.key))
+            await until(lambda: sum(link.session.is_open for link in host.network.exchange.links) == 3)
+            links = {link.key: link for link in host.network.exchange.links}
+            wires = host.network._wires
+            for other, frames in zip(others, (1, 3, 9), strict=True):
+                monkeypatch.setattr(wires[links[other.signer.key]], "_changed", asyncio.Event())  # nothing is sent
+                wires[links[other.signer.key]].put([bytes(30_000)] * frames)
+            assert sum(one.memory for one in wires.values()) >= 390_000
+            await until(lambda: len(host.network.exchange.links) < 3)
+            left = {link.key for link in host.network.exchange.links}
+            assert {others[0].signer.key, others[1].signer.key} <= left and others[2].signer.key not in left
+
+    asyncio.run(scene())
+
+
+def test_bytes_that_arrived_and_wait_to_be_read_count_as_memory() -> None:
+    async def scene() -> None:
+        async with nodes(1) as (node,), knock(node) as stranger:
+            await until(lambda: node.network._wires)
+            (held,) = node.network._wires.values()
+            before, go_on = held.memory, asyncio.Event()
+
+            async def later(part: bytes, *, is_new: bool) -> None:
+                await go_on.wait()
+
+            node.network._gate.turn = later  # type: ignore[method-assign]
             for _ in range(3):
-                await stack.enter_async_context(knock(node))
-            late = await stack.enter_async_context(knock(node))
-            goodbye = codec.decode(await late.recv())  # type: ignore[arg-type]
-            assert isinstance(goodbye, m.Goodbye) and goodbye.retry_after == 10
+                await stranger.send(bytes(1000))
+            await until(lambda: held.memory - before >= 2000)
+            go_on.set()
 
     asyncio.run(scene())
 
