@@ -44,7 +44,7 @@ def tell(
             round=about.round,
             reward=about.reward,
             label=about.label,
-            used=exchange.used(link.key),
+            used=exchange.giving.used(link.key),
         )
         if link.session.tell_stats(seal(signer, body), at.monotonic):
             link.claim_due = at.monotonic + limits.STATS_SECONDS

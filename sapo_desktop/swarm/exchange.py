@@ -1,4 +1,4 @@
-"""What a node does with its links: offers its groups, asks for others', keeps what it may, serves what it must.
+"""What a node does with its links: asks for groups, keeps what it may, audits; what it gives others is giving.py's.
 
 Pure like the session: whoever has the sockets (network.py) attaches a session for each link, hands in frames and the
 time, and sends what the sessions have to say. A group passes the checks cheapest first; each refusal is counted, and
@@ -8,12 +8,12 @@ charged to the link or the author that is to blame. What came by PUBLISH may be 
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Collection
 from itertools import islice
 from random import Random
 
-from sapo_desktop.swarm import events, held_filter, limits, rotation, same_key, serve
+from sapo_desktop.swarm import events, held_filter, limits, rotation, same_key
 from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.admission import Members
@@ -22,7 +22,8 @@ from sapo_desktop.swarm.catalogues import Catalogues
 from sapo_desktop.swarm.clock import Clock, Now
 from sapo_desktop.swarm.draw import Drawn, draw
 from sapo_desktop.swarm.envelope import GroupBody, Opened, open_envelope
-from sapo_desktop.swarm.link import MOST_UNSENT, Link
+from sapo_desktop.swarm.giving import Giving
+from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.pool import Entry, Path, Pool
 from sapo_desktop.swarm.refusals import OF_THE_AUTHOR, Reason, Refusals, Refused
 from sapo_desktop.swarm.session import Session
@@ -31,19 +32,13 @@ from sapo_desktop.swarm.standing import Standing
 CheckGroup = Callable[[GroupBody], None]
 """Raises Refused for what this node's catalogue says about a group: UNKNOWN_TASK, UNUSED_TASK, BAD_TEXT."""
 
-SHELF_BYTES = 16 * limits.KIB * limits.KIB
 _MOST_DIGESTS = 100_000
 _MOST_BARRED = 10_000
-_LEAST_FRAME = limits.KIB
-"""Bytes below which no batch of groups is worth packing."""
-_MOST_USED = 10_000
 _COUNTED_OF_ONE = 4
 """Groups of one identity that count as stock: a flood must not make a pool look full."""
 _CATALOGUE_SECONDS = 10.0
 """For so long a peer is asked for nothing but its catalogue; who does not answer is taken to know all tasks."""
 _HELD_TOLD = 2 * limits.KIB
-_KEPT_CREDIT = 1
-"""Groups of credit that are left for a WANT by name: who published all it may must still be able to show it."""
 _NOT_FOR_WHAT_IT_IS = {
     Reason.NOT_ITS_OWN,
     Reason.TOO_NEW,
@@ -81,8 +76,7 @@ class Exchange:
         self.clock = Clock()
         self.standing = standing
         self.pool = Pool(own_key)
-        self._shelf = Pool(b"", SHELF_BYTES, roomy=own_key)
-        """Own groups and those published to us: what a WANT is answered from."""
+        self.giving = Giving(own_key)
         self.audit = Audit()
         self.blocked: frozenset[bytes] = frozenset()
         """Keys that a person will have nothing to do with."""
@@ -92,9 +86,7 @@ class Exchange:
         self._rng = rng
         self._members = members
         self._catalogues = catalogues or Catalogues()
-        self._own: deque[Opened[GroupBody]] = deque(maxlen=MOST_UNSENT)
         self._digests: OrderedDict[bytes, None] = OrderedDict()
-        self._used: OrderedDict[bytes, int] = OrderedDict()
         self._barred: OrderedDict[bytes, float] = OrderedDict()
         """Keys whose link was ended for its faults -> monotonic time until which they get none."""
         self._interest: tuple[bytes, ...] = ()
@@ -127,11 +119,11 @@ class Exchange:
     def tick(self, now: Now) -> None:
         """What is due: time-outs, offers that found no credit before, wants, old groups."""
         self.pool.expire(now.monotonic)
-        self._shelf.expire(now.monotonic)
+        self.giving.expire(now)
         for link in list(self.links):
             for event in link.session.tick(now.monotonic):
                 self._handled(link, event, now)
-            self._offer(link, now)
+            self.giving.offer(link, now)
             self._audit(link, now)
             self._want(link, now)
         same_key.tell(self.links, now.monotonic)
@@ -141,25 +133,12 @@ class Exchange:
     def publish(self, envelope: bytes, now: Now) -> None:
         """Offer an own group to every link, now or when credit allows, and serve it on request."""
         group = open_envelope(envelope, GroupBody, self._network)
-        self._shelf.add(group, Path(self._own_key, self._own_key, b""), now.monotonic)
-        self._own.append(group)
-        for link in self.links:
-            link.unsent.append(group)
-            self._offer(link, now)
-
-    def use(self, author: bytes) -> None:
-        """Count one group of this author's as handed on or trained on: what its node may be told."""
-        self._used[author] = self._used.pop(author, 0) + 1
-        if len(self._used) > _MOST_USED:
-            self._used.popitem(last=False)
+        self.giving.publish(group, self.links, now)
 
     @property
     def held_bytes(self) -> int:
         """What the groups of pool and shelf cost, in bytes."""
-        return self.pool.bytes + self._shelf.bytes
-
-    def used(self, author: bytes) -> int:
-        return self._used.get(author, 0)
+        return self.pool.bytes + self.giving.shelf.bytes
 
     def want(self, tasks: Collection[bytes], groups: int) -> None:
         """From now on keep about so many groups of these tasks in the pool; 0: ask for none."""
@@ -198,8 +177,7 @@ class Exchange:
                 self._follow_rotation(link, event, now)
                 dialled = link.dialled is not None
                 self.clock.heard(event.key if dialled else link.tag, event.time, now.unix, dialled=dialled)
-                oldest = self.clock.slot(now.unix) + limits.OLDEST_SLOT
-                link.unsent.extend(group for group in self._own if group.body.slot >= oldest)
+                self.giving.begin(link, oldest_slot=self.clock.slot(now.unix) + limits.OLDEST_SLOT)
                 self._compare_catalogues(link, event, now)
                 return False
             case events.CatalogueHeard(tasks) if link.told is not None:
@@ -221,7 +199,7 @@ class Exchange:
                 link.twins_heard = count
                 return False
             case events.Wanted(want):
-                self._serve(link, want, now)
+                self.giving.serve(link, want, now)
             case events.RefusedMessage(reason):
                 self.refusals.add(reason)
                 link.refused.add(reason)
@@ -240,7 +218,8 @@ class Exchange:
             link.session.ask_catalogue()
             link.catalogue_due = now.monotonic + _CATALOGUE_SECONDS
             return
-        self._offer(link, now)
+        link.leave_unknown()
+        self.giving.offer(link, now)
         self._want(link, now)
 
     def _follow_rotation(self, link: Link, opened: events.Opened, now: Now) -> None:
@@ -299,7 +278,7 @@ class Exchange:
         link.traffic.groups_in += 1
         if published:
             link.spot.heard(opened.body, now.monotonic, self._rng)
-            self._shelf.add(opened, path, now.monotonic)
+            self.giving.keep(opened, path, now)
 
     def _refuse(self, link: Link, refused: Refused, now: Now) -> None:
         if refused.reason in OF_THE_AUTHOR and refused.author is not None:
@@ -314,25 +293,7 @@ class Exchange:
         for event in link.session.fault(refused.reason, now.monotonic, str(refused)):
             self._handled(link, event, now)
 
-    # -- what is said ------------------------------------------------------------------------------------------
-
-    def _offer(self, link: Link, now: Now) -> None:
-        """Publish the newest unsent own groups of tasks that the peer knows, as many as credit has room for."""
-        if link.is_being_asked(now.monotonic):
-            return
-        while link.unsent and not link.knows(link.unsent[-1].body.task):
-            link.unsent.pop()
-        while link.unsent and link.session.is_open:
-            room = min(limits.MAX_BATCH, len(link.unsent), self._room(link, now) - _KEPT_CREDIT)
-            if room < 1 or link.session.room(now.monotonic) < _LEAST_FRAME:
-                return
-            batch = [link.unsent.pop() for _ in range(room)]
-            while batch and not link.session.publish([group.envelope for group in batch], now.monotonic):
-                # Packing costs time: halves, not one less at a time.
-                link.unsent.extend(batch.pop() for _ in range((len(batch) + 1) // 2))
-            self._count_out(link, len(batch), now)
-            if not batch:
-                return
+    # -- what is asked for -------------------------------------------------------------------------------------
 
     def _want(self, link: Link, now: Now) -> None:
         missing = self._appetite - self.pool.stock(_COUNTED_OF_ONE)
@@ -347,21 +308,6 @@ class Exchange:
         link.session.want(
             m.Want(ticket=ticket, n=min(missing, limits.MAX_BATCH), tasks=tasks, held=held), now.monotonic
         )
-
-    def _serve(self, link: Link, want: m.Want, now: Now) -> None:
-        """Answer a WANT, with fewer groups where credit has no room for all, or none where one key asks too often."""
-        room = self._room(link, now) - (0 if want.exact else _KEPT_CREDIT)
-        if link.quota is not None:
-            room = min(room, link.quota.room_for_want(now.monotonic))
-        entries = [entry for entry in serve.sample(self._shelf, want) if entry.name.author != link.key]
-        groups = [_sourced(entry, self._own_key) for entry in entries]
-        groups = groups[: max(0, room)] if link.session.room(now.monotonic) >= _LEAST_FRAME else []
-        while not link.session.serve(want.ticket, groups, now.monotonic) and groups:
-            del groups[len(groups) // 2 :]  # packing costs time: halves, not one less at a time
-        for entry in entries[: len(groups)]:
-            if entry.name.author != self._own_key:
-                self.use(entry.name.author)
-        self._count_out(link, len(groups), now)
 
     def _audit(self, link: Link, now: Now) -> None:
         """Ask the peer for a group that it says it published, where that is due and nothing keeps it from answering."""
@@ -380,21 +326,6 @@ class Exchange:
             want = m.Want(ticket=self._rng.randbytes(16), n=1, exact=question.exact)
             if link.session.want(want, at):
                 spot.asked(want.ticket, question, at, self._rng)
-
-    def _room(self, link: Link, now: Now) -> int:
-        """Groups that may be sent over a link now."""
-        room = link.session.credit(now.monotonic)[0]
-        return int(room if link.quota is None else min(room, link.quota.groups.level(now.monotonic)))
-
-    def _count_out(self, link: Link, groups: int, now: Now) -> None:
-        link.traffic.groups_out += groups
-        if link.quota is not None:
-            link.quota.groups.take(groups, now.monotonic)
-
-
-def _sourced(entry: Entry, own_key: bytes) -> m.Sourced:
-    own = entry.name.author == own_key
-    return m.Sourced(envelope=entry.envelope, relay=b"" if own else own_key, tag=b"" if own else entry.path.tag)
 
 
 def _remember(digests: OrderedDict[bytes, None], envelope: bytes) -> bytes:

@@ -92,6 +92,12 @@ class Link:
         """Whether the peer takes and has groups of this task, as far as it said."""
         return self.tasks is None or task in self.tasks
 
+    def leave_unknown(self) -> None:
+        """Offer no groups of tasks that the peer does not know."""
+        known = [group for group in self.unsent if self.knows(group.body.task)]
+        self.unsent.clear()
+        self.unsent.extend(known)
+
     def is_being_asked(self, now: float) -> bool:
         """Whether it may still answer which tasks it knows."""
         return self.tasks is None and now < self.catalogue_due

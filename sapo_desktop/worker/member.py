@@ -178,7 +178,7 @@ class Member:
             for marked in taken.marked:
                 self._observe(marked)
             for foreign in taken.fit:
-                self._outlet.exchange.use(foreign.entry.name.author)
+                self._outlet.exchange.giving.use(foreign.entry.name.author)
             drawn += taken.fit
             self.counts.drawn += len(entries)
             self.counts.taken += len(taken.fit)

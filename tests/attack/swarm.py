@@ -34,8 +34,8 @@ from websockets.exceptions import WebSocketException
 from sapo_desktop.swarm import codec
 from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.address import Address
-from sapo_desktop.swarm.envelope import Answer, GroupBody, seal
 from sapo_desktop.swarm.dialling import client_tls, peer_certificate
+from sapo_desktop.swarm.envelope import Answer, GroupBody, seal
 from sapo_desktop.swarm.session import Me, Session
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.worker.joining import PUBLIC_SWARM
@@ -311,7 +311,9 @@ def figures(outcome: Outcome, talker: Talker, goal: int) -> list[Figure]:
             note=", ".join(f"node {number}: {count}" for number, count in sorted(external.items())),
         ),
         Figure(name="external groups trained on", value=groups, unit="groups"),
-        Figure(name="crashes", value=len(outcome.crashes), unit="crashes", goal="0", held=not outcome.crashes, note=told),
+        Figure(
+            name="crashes", value=len(outcome.crashes), unit="crashes", goal="0", held=not outcome.crashes, note=told
+        ),
         Figure(name="relay killed and started again", value=outcome.relay_kills, unit="times"),
         Figure(
             name="checkpointed rounds lost by the killed node",

@@ -154,7 +154,7 @@ def simulated(count: int, seed: int) -> float:
 
 def fill(relay: Peer, groups: int, authors: int, at: Now, rng: Random) -> None:
     """Put groups of authors that are not watched on a relay's shelf, as if they or another relay had published them."""
-    shelf = relay.exchange._shelf
+    shelf = relay.exchange.giving.shelf
     for _ in range(min(groups, _FEDERATED_SHELF)):
         signer = Signer((10_000_000 + rng.randrange(authors)).to_bytes(32, "big"))
         envelope = eight_answers(signer, SLOT - rng.randrange(6), rng.randrange(64))

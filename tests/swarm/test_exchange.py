@@ -92,7 +92,7 @@ def test_sharing_goes_on_as_credit_comes_back() -> None:
     mesh.settle()
     assert len(bob.held()) == 31, "one is kept for a want by name"
     mesh.wait(30)
-    assert len(bob.exchange.pool) == len(alice.exchange._own) == 60
+    assert len(bob.exchange.pool) == len(alice.exchange.giving._own) == 60
 
 
 @pytest.mark.parametrize(
@@ -259,11 +259,11 @@ def test_what_cannot_be_sent_is_not_packed_again_and_again(monkeypatch: pytest.M
     monkeypatch.setattr(codec, "pack_sourced", lambda groups: packed.append(len(groups)) or real(groups))
     (link,) = author.exchange.links
     link.session.backlog = limits.SEND_QUEUE
-    author.exchange._serve(link, m.Want(ticket=bytes(16), tasks=[TASK]), mesh.now)
+    author.exchange.giving.serve(link, m.Want(ticket=bytes(16), tasks=[TASK]), mesh.now)
     assert packed == [0], "nobody reads: an empty answer, or none"
     link.session.backlog = limits.SEND_QUEUE - 2 * limits.KIB
     packed.clear()
-    author.exchange._serve(link, m.Want(ticket=bytes(16), tasks=[TASK]), mesh.now)
+    author.exchange.giving.serve(link, m.Want(ticket=bytes(16), tasks=[TASK]), mesh.now)
     assert len(packed) <= 6 and packed == sorted(packed, reverse=True)
 
 
