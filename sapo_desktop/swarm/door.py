@@ -38,13 +38,14 @@ class Door:
         self._at_home = at_home
         self._unproven: dict[Any, tuple[bytes, Callable[[], None]]] = {}
         """Part of the internet, and what ends the connection; the oldest first."""
-        self._proven: set[Any] = set()
+        self._others: set[Any] = set()
+        """Those that have proven a key, or are ended and not closed yet."""
 
     def __len__(self) -> int:
-        return len(self._unproven) + len(self._proven)
+        return len(self._unproven) + len(self._others)
 
     def has(self, peer: Any) -> bool:
-        return peer in self._unproven or peer in self._proven
+        return peer in self._unproven or peer in self._others
 
     def enter(self, peer: Any, end: Callable[[], None]) -> bool:
         """Whether there is a place for this connection. `end` closes it, should another have its place before it has
@@ -54,7 +55,9 @@ class Door:
         counts = Counter(part for part, _ in self._unproven.values())
         if counts[part] >= MOST_UNPROVEN_OF_ONE and not (self._at_home and is_private(host)):
             return False
-        if len(self) >= self._most or len(self._unproven) >= MOST_UNPROVEN:
+        if len(self) >= self._most:
+            return False
+        if len(self._unproven) >= MOST_UNPROVEN:
             largest, count = max(counts.items(), key=lambda item: item[1], default=(part, 0))
             if count <= counts[part] + 1:
                 return False
@@ -65,16 +68,17 @@ class Door:
     def prove(self, peer: Any) -> None:
         """The peer there has proven a key."""
         if self._unproven.pop(peer, None) is not None:
-            self._proven.add(peer)
+            self._others.add(peer)
 
     def leave(self, peer: Any) -> None:
         """The connection from there is closed."""
         self._unproven.pop(peer, None)
-        self._proven.discard(peer)
+        self._others.discard(peer)
 
     def _end_oldest(self, part: bytes) -> None:
         peer = next(peer for peer, (its_part, _) in self._unproven.items() if its_part == part)
         _, end = self._unproven.pop(peer)
+        self._others.add(peer)
         end()
 
 

@@ -258,7 +258,8 @@ class Network:
         host = remote_host(connection)
         tag = self._tag(host)
         peer = connection.remote_address
-        if not (self._door.has(peer) or self._door.enter(peer, connection.transport.abort)):
+        was_seen = self._door.has(peer)
+        if not was_seen and not self._door.enter(peer, connection.transport.abort):
             session.close("busy", retry_after=10)
         elif len(self._wires) >= self._most_links and not self._make_room(tag):
             session.close("no room for another link", retry_after=60)
@@ -266,7 +267,8 @@ class Network:
         try:
             await self._converse(connection, session, host, tag, lan=lan)
         finally:
-            self._door.leave(peer)
+            if not was_seen:  # else its socket says when it is closed
+                self._door.leave(peer)
 
     def _make_room(self, tag: bytes) -> bool:
         """End the youngest link of the part of the internet that has most, where that is not the newcomer's own."""
@@ -311,7 +313,8 @@ class Network:
             while not session.is_closed:
                 frame = await connection.recv()
                 is_new = not link.key or self.exchange.standing.is_new(link.key, time.time())
-                await self._gate.turn(tag, is_new=is_new)
+                if not await self._gate.turn(tag, connection.wait_closed, is_new=is_new):
+                    break
                 began = time.thread_time()
                 if isinstance(frame, str):
                     told = session.fault(Reason.NOT_A_MESSAGE, time.monotonic(), "text")

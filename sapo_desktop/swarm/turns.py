@@ -12,7 +12,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict, deque
-from typing import Generic, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, Generic, TypeVar
 
 from sapo_desktop.swarm.limits import Bucket
 
@@ -76,14 +77,21 @@ class Gate:
         self._is_open = False
         """Whether nobody has to wait any more, as the node ends."""
 
-    async def turn(self, part: bytes, *, is_new: bool) -> None:
-        """Return when there is time for a message from there; then say what it `spent`."""
+    async def turn(self, part: bytes, gone: Callable[[], Coroutine[Any, Any, None]], *, is_new: bool) -> bool:
+        """Return when there is time for a message from there; then say what it `spent`. `gone` returns when its link
+        ended; False: that was first."""
         if self._is_open or self._turns.is_free(time.monotonic()):
-            return
+            return True
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._turns.wait(turn, part, is_new=is_new)
         self._calling.set()
-        await turn
+        leaving = asyncio.ensure_future(gone())
+        try:
+            await asyncio.wait({turn, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            return turn.done()
+        finally:
+            turn.cancel()
+            leaving.cancel()
 
     def spent(self, seconds: float) -> None:
         """Of the processor's time."""

@@ -238,8 +238,8 @@ def test_bytes_that_arrived_and_wait_to_be_read_count_as_memory() -> None:
             (held,) = node.network._wires.values()
             before, go_on = held.memory, asyncio.Event()
 
-            async def later(part: bytes, *, is_new: bool) -> None:
-                await go_on.wait()
+            async def later(part: bytes, gone: object, *, is_new: bool) -> bool:
+                return await go_on.wait()
 
             node.network._gate.turn = later  # type: ignore[method-assign]
             for _ in range(3):

@@ -8,6 +8,11 @@ from collections import Counter
 from sapo_desktop.swarm.turns import Gate, Turns
 
 
+async def never() -> None:
+    """A link that does not end."""
+    await asyncio.Event().wait()
+
+
 def busy() -> Turns[str]:
     """A queue whose time is used up."""
     turns: Turns[str] = Turns(0.0, share=0.5, at_once=1.0)
@@ -69,12 +74,12 @@ def test_a_gate_lets_everybody_go_on_in_the_end() -> None:
         gate = Gate()
         gate.spent(1e6)
         running = asyncio.create_task(gate.run())
-        waiting = [asyncio.create_task(gate.turn(b"", is_new=False)) for _ in range(3)]
+        waiting = [asyncio.create_task(gate.turn(b"", never, is_new=False)) for _ in range(3)]
         await asyncio.sleep(0)
         before = [task.done() for task in waiting]
         running.cancel()
-        await asyncio.gather(*waiting)
-        await gate.turn(b"", is_new=True)
+        assert await asyncio.gather(*waiting) == [True] * 3
+        assert await gate.turn(b"", never, is_new=True)
         return before
 
     assert asyncio.run(scene()) == [False] * 3
@@ -86,7 +91,23 @@ def test_a_gate_gives_turns_as_time_comes_back() -> None:
         gate.spent(2.005)
         running = asyncio.create_task(gate.run())
         async with asyncio.timeout(20):
-            await asyncio.gather(*(gate.turn(bytes([number]), is_new=True) for number in range(5)))
+            await asyncio.gather(*(gate.turn(bytes([number]), never, is_new=True) for number in range(5)))
+        running.cancel()
+
+    asyncio.run(scene())
+
+
+def test_whose_link_ends_waits_no_longer_and_holds_up_nobody() -> None:
+    async def at_once() -> None:
+        pass
+
+    async def scene() -> None:
+        gate = Gate()
+        gate.spent(2.005)
+        running = asyncio.create_task(gate.run())
+        async with asyncio.timeout(20):
+            assert not await gate.turn(b"a", at_once, is_new=True)
+            assert await gate.turn(b"b", never, is_new=True)
         running.cancel()
 
     asyncio.run(scene())
