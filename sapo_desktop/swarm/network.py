@@ -33,11 +33,12 @@ from sapo_desktop.swarm.dialling import Allows, client_tls, dialling, host_to_di
 from sapo_desktop.swarm.door import MOST_UNPROVEN, Door, open_door
 from sapo_desktop.swarm.events import Event, Opened
 from sapo_desktop.swarm.exchange import Exchange
+from sapo_desktop.swarm.greeting import Me
 from sapo_desktop.swarm.handshake import NO_TLS
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.proxies import proxy_for
 from sapo_desktop.swarm.refusals import Reason
-from sapo_desktop.swarm.session import Me, Session
+from sapo_desktop.swarm.session import Session
 from sapo_desktop.swarm.turns import Gate
 from sapo_desktop.swarm.wire import PARTING_SECONDS, BoundedServer, Wire, options, remote_host
 

@@ -23,11 +23,11 @@ from sapo_desktop.swarm.certificate import server_context
 from sapo_desktop.swarm.door import MOST_UNPROVEN
 from sapo_desktop.swarm.envelope import GroupBody
 from sapo_desktop.swarm.exchange import Exchange
+from sapo_desktop.swarm.greeting import Me
 from sapo_desktop.swarm.handshake import NO_TLS
 from sapo_desktop.swarm.links import FOUND_LINKS, Links, Memory
 from sapo_desktop.swarm.network import Network
 from sapo_desktop.swarm.refusals import Reason, Refused
-from sapo_desktop.swarm.session import Me
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.swarm.standing import Standing
 from sapo_desktop.system.descriptors import room_for_sockets

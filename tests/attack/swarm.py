@@ -36,7 +36,8 @@ from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.dialling import client_tls, peer_certificate
 from sapo_desktop.swarm.envelope import Answer, GroupBody, seal
-from sapo_desktop.swarm.session import Me, Session
+from sapo_desktop.swarm.greeting import Me
+from sapo_desktop.swarm.session import Session
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.worker.joining import PUBLIC_SWARM
 from tests.bench.figure import Figure, arguments, show, tell

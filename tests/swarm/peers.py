@@ -10,8 +10,9 @@ from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.catalogues import catalogue_id
 from sapo_desktop.swarm.envelope import Answer, GroupBody, seal
 from sapo_desktop.swarm.events import Event
+from sapo_desktop.swarm.greeting import Me
 from sapo_desktop.swarm.handshake import Role
-from sapo_desktop.swarm.session import Me, Session
+from sapo_desktop.swarm.session import Session
 from sapo_desktop.swarm.signing import Signer
 
 NETWORK = b"n" * 32

@@ -67,7 +67,7 @@ def test_a_proof_does_not_pass_for_the_other_side() -> None:
     client = session("client", me(ALICE))
     client.take()
     mallory = session("server", me(BOB))
-    mallory.receive(codec.encode(client._hello), 0)
+    mallory.receive(codec.encode(client._greeting.hello), 0)
     hello, _ = mallory.take()
     assert client.receive(hello, 0) == []
     stolen = m.Auth(signature=ALICE.sign("auth", b"n" * 32, b"whatever"))
