@@ -3,20 +3,53 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
 
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.handshake import NO_TLS
-from sapo_desktop.swarm.wire import BoundedClient, options
+from sapo_desktop.swarm.proxies import proxy_for
+from sapo_desktop.swarm.wire import BoundedClient, options, remote_host
 
 Allows = Callable[[str], bool]
 """Asked with a host before it is dialled; False: not that one."""
+_TAKEN = "there is a link to that part of the internet already"
+
+
+@contextlib.asynccontextmanager
+async def reach(
+    address: Address, proxy_setting: str, *, named_by_stranger: bool, allows: Allows | None
+) -> AsyncIterator[tuple[ClientConnection, str]]:
+    """A connection to a peer, and the host that it leads to: an IP address, or a name that a proxy looked up.
+
+    Args:
+        named_by_stranger: dial nothing but hosts on the public internet, whatever their names stand for.
+        allows: asked which of the hosts that the address stands for may be dialled.
+
+    Raises:
+        OSError: there is no such host, or nobody there; or what websockets raises.
+        UsageError: the proxy cannot be used.
+    """
+    proxy = proxy_for(proxy_setting, address)
+    if named_by_stranger and not address.is_public:
+        raise OSError("a stranger's address leads to a private network")
+    where: dict[str, Any] = {}
+    # Through a proxy a name is the proxy's to look up: asking here would tell our resolver whom we dial.
+    if proxy is not None:
+        if allows is not None and not allows(address.host):
+            raise OSError(_TAKEN)
+    elif named_by_stranger or allows is not None:
+        where = {"host": await _host_to_dial(address, named_by_stranger, allows), "port": address.port}
+    tls = client_tls(address, any_certificate=address.key is not None)
+    async with dialling(address, tls, proxy, **where) as connection:
+        # Behind a proxy all peers would seem to be in the proxy's part of the internet.
+        yield connection, address.host if proxy else remote_host(connection)
 
 
 async def hosts_of(address: Address) -> list[str]:
@@ -26,21 +59,17 @@ async def hosts_of(address: Address) -> list[str]:
     return list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
 
 
-async def host_to_dial(address: Address, *, only_public: bool, allows: Allows | None) -> str:
+async def _host_to_dial(address: Address, only_public: bool, allows: Allows | None) -> str:
     """The IP address to be dialled for this one: what was looked at is what is connected to.
 
-    Args:
-        only_public: a stranger must not aim us at our own network by a name: all that it stands for must be public.
-
-    Raises:
-        OSError: the name stands for nothing that may be dialled.
+    `only_public`: a stranger must not aim us at our own network by a name: all that it stands for must be public.
     """
     hosts = await hosts_of(address)
     if only_public and not all(Address(host, address.port).is_public for host in hosts):
         raise OSError("a stranger's address leads to a private network")
     allowed = next((host for host in hosts if allows is None or allows(host)), None)
     if allowed is None:
-        raise OSError("there is a link to that part of the internet already")
+        raise OSError(_TAKEN)
     return allowed
 
 

@@ -18,7 +18,6 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from random import SystemRandom
-from typing import Any
 
 from websockets.asyncio.connection import Connection
 from websockets.asyncio.server import Server, ServerConnection, serve
@@ -29,14 +28,13 @@ from sapo_desktop.core.errors import UsageError
 from sapo_desktop.swarm import limits
 from sapo_desktop.swarm.address import Address, is_private, part_of_internet
 from sapo_desktop.swarm.clock import Now
-from sapo_desktop.swarm.dialling import Allows, client_tls, dialling, host_to_dial, peer_certificate
+from sapo_desktop.swarm.dialling import Allows, client_tls, dialling, peer_certificate, reach
 from sapo_desktop.swarm.door import MOST_UNPROVEN, Door, open_door
 from sapo_desktop.swarm.events import Event, Opened
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.greeting import Me
 from sapo_desktop.swarm.handshake import NO_TLS
 from sapo_desktop.swarm.link import Link
-from sapo_desktop.swarm.proxies import proxy_for
 from sapo_desktop.swarm.refusals import Reason
 from sapo_desktop.swarm.session import Session
 from sapo_desktop.swarm.turns import Gate
@@ -221,23 +219,10 @@ class Network:
     async def _dial_out(
         self, address: Address, *, named_by_stranger: bool, only_greet: bool, allows: Allows | None
     ) -> Link:
-        proxy = proxy_for(self._proxy, address)
-        if named_by_stranger and not address.is_public:
-            raise OSError("a stranger's address leads to a private network")
-        where: dict[str, Any] = {}
-        # Through a proxy a name is the proxy's to look up: asking here would tell our resolver whom we dial.
-        if proxy is not None:
-            if allows is not None and not allows(address.host):
-                raise OSError("there is a link to that part of the internet already")
-        elif named_by_stranger or allows is not None:
-            host = await host_to_dial(address, only_public=named_by_stranger, allows=allows)
-            where = {"host": host, "port": address.port}
-        tls = client_tls(address, any_certificate=address.key is not None)
-        async with dialling(address, tls, proxy, **where) as connection:
+        reached = reach(address, self._proxy, named_by_stranger=named_by_stranger, allows=allows)
+        async with reached as (connection, host):
             key = address.key or self.pins.get(address.url)
             session = self._session("client", peer_certificate(connection), key)
-            # Behind a proxy all peers would seem to be in the proxy's part of the internet.
-            host = address.host if proxy else remote_host(connection)
             link = await self._converse(
                 connection, session, host, self._tag(host), dialled=address, only_greet=only_greet
             )

@@ -262,11 +262,8 @@ class Session:
         try:
             answers, opened = self._greeting.take(message)
         except Parting as parting:
-            told = (
-                []
-                if parting.refused is None
-                else [events.RefusedMessage(parting.refused.reason, parting.refused.detail)]
-            )
+            fault = parting.refused
+            told = [events.RefusedMessage(fault.reason, fault.detail)] if fault else []
             return [*told, self.close(str(parting))]
         self._admitted_until = self._greeting.admitted_until - self._unix_lead
         for answer in answers:

@@ -25,7 +25,8 @@ from sapo_desktop.swarm.envelope import GroupBody
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.greeting import Me
 from sapo_desktop.swarm.handshake import NO_TLS
-from sapo_desktop.swarm.links import FOUND_LINKS, Links, Memory
+from sapo_desktop.swarm.links import FOUND_LINKS, Links
+from sapo_desktop.swarm.memory import Memory
 from sapo_desktop.swarm.network import Network
 from sapo_desktop.swarm.refusals import Reason, Refused
 from sapo_desktop.swarm.signing import Signer

@@ -15,10 +15,10 @@ from sapo_desktop.swarm import codec, events, limits
 from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.admission import Members, admit, network_of
+from sapo_desktop.swarm.announcement import Announcement
 from sapo_desktop.swarm.envelope import Answer, GroupBody, PeerBody, open_envelope, seal
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.greeting import Me
-from sapo_desktop.swarm.links import Announcement
 from sapo_desktop.swarm.network import Network, now
 from sapo_desktop.swarm.refusals import OF_THE_AUTHOR, Reason, Refused, kind_of
 from sapo_desktop.swarm.signing import Signer

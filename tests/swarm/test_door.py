@@ -6,13 +6,17 @@ import asyncio
 import contextlib
 import errno
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sapo_desktop.swarm import door as door_module
 from sapo_desktop.swarm.door import MOST_UNPROVEN, MOST_UNPROVEN_OF_ONE, Door
+from sapo_desktop.worker.index_book import IndexBook
 from tests.swarm.test_network import Node, nodes, until
 
 
@@ -126,3 +130,44 @@ def test_a_listener_outlives_that_there_are_no_descriptors(monkeypatch: pytest.M
             assert len(failed) == 3
 
     asyncio.run(scene())
+
+
+_FLOOD = """
+import socket, sys
+held = []
+for _ in range(300):
+    try:
+        held.append(socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=5))
+    except OSError:
+        pass
+print("all are there", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.allowed_skip("on Windows sockets take nothing from files")
+@pytest.mark.skipif(sys.platform == "win32", reason="there sockets take nothing from files")
+def test_a_flood_of_sockets_leaves_the_index_book_its_descriptor(tmp_path: Path) -> None:
+    import resource
+
+    async def scene() -> None:
+        async with nodes(1, most_links=8) as (node,):
+            flood = await asyncio.create_subprocess_exec(
+                sys.executable, "-c", _FLOOD, str(node.port), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+            assert flood.stdin is not None and flood.stdout is not None
+            taking = asyncio.ensure_future(flood.stdout.readline())
+            book = IndexBook(tmp_path / "book.json")
+            while not taking.done():
+                book.take(1, ["gcd/easy"])
+                await asyncio.sleep(0.01)
+            flood.stdin.close()
+            await flood.wait()
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with socket.socket() as highest:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (highest.fileno() + 100, hard))
+    try:
+        asyncio.run(scene())
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

@@ -14,9 +14,11 @@ import pytest
 from sapo_desktop.swarm import dialling, links, network
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.address_book import AddressBook
+from sapo_desktop.swarm.announcement import Announcement
 from sapo_desktop.swarm.envelope import PeerBody, seal
 from sapo_desktop.swarm.exchange import Exchange
-from sapo_desktop.swarm.links import Announcement, Links, Memory
+from sapo_desktop.swarm.links import Links
+from sapo_desktop.swarm.memory import Memory
 from sapo_desktop.swarm.network import Network, now
 from sapo_desktop.swarm.refusals import Reason
 from sapo_desktop.swarm.signing import Signer
