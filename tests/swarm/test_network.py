@@ -209,6 +209,23 @@ def test_who_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     asyncio.run(scene())
 
 
+def test_what_has_to_wait_for_its_turn_arrives_all_the_same_and_who_goes_leaves_nothing() -> None:
+    async def scene() -> None:
+        async with nodes(2) as (alice, bob):
+            bob.network._gate.spent(2.05)  # all that was saved up, and a tenth of a second's waiting more
+            async with knock(bob) as stranger:
+                await stranger.send(bytes(100))
+                await until(lambda: len(bob.network._gate._turns) or not bob.network._wires)
+            alice.network.dial(bob.address())
+            await until(lambda: bob.heard and alice.heard)
+            envelope = alice.share()
+            await until(lambda: bob.held)
+            assert bob.held == [envelope]
+            await until(lambda: len(bob.network._wires) == 1)
+
+    asyncio.run(scene())
+
+
 def test_what_waits_for_links_has_one_ceiling_that_ends_the_largest_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
     monkeypatch.setattr(wire, "CUT_OFF_BYTES", 2**30)  # which would end it earlier
