@@ -45,9 +45,9 @@ def main() -> None:
 
 async def tested(wstest: list[str], cases: list[str]) -> tuple[dict[str, str], dict[str, str]]:
     """Behaviour by case, with our options and with the library's."""
-    options = {**options(), "subprotocols": None}  # the suite speaks none
+    ours_alone = {**options(), "subprotocols": None}  # the suite speaks none
     async with (
-        serve(echo, "127.0.0.1", 0, process_request=_refuse_browsers, server_header=None, **options) as ours,
+        serve(echo, "127.0.0.1", 0, process_request=_refuse_browsers, server_header=None, **ours_alone) as ours,
         serve(echo, "127.0.0.1", 0, compression=None) as theirs,
     ):
         ports = {name: next(iter(one.sockets)).getsockname()[1] for name, one in (("ours", ours), ("theirs", theirs))}
