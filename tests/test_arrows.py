@@ -51,7 +51,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "huggingface_hub": ("engines", "models"),
     "reasoning_gym": ("tasks.examiner",),
     "zeroconf": ("swarm.lan",),
-    "websockets": ("worker.channel", "swarm.network"),
+    "websockets": ("worker.channel", "swarm.network", "swarm.wire", "swarm.dialling"),
     "tomlkit": ("core.settings_file",),
     "platformdirs": ("system",),
     "psutil": ("system",),
@@ -178,7 +178,7 @@ def test_every_library_of_the_table_is_declared() -> None:
         (
             "worker/node.py",
             "from websockets.asyncio.client import connect",
-            "only worker.channel and swarm.network may",
+            "only worker.channel and swarm.network",
         ),
         ("tasks/scoring.py", "def late() -> None:\n    import reasoning_gym", "only tasks.examiner may"),
         ("cli.py", "from sapo_desktop.worker.node import Node", "cli may not import worker"),

@@ -129,13 +129,13 @@ class AddressBook:
         *,
         lan: bool = True,
         keys: Collection[bytes] = (),
+        taken: Collection[bytes | None] = (),
     ) -> Address | None:
-        """An address worth a try: the typed ones first, then those reached before, then any; of every part of the
-        internet only one at a time. None where nothing is due.
+        """An address worth a try: the typed ones first, then those reached before, then any. None where nothing is due.
 
         `lan`: whether it may be on the local network. `keys`: those of open links, over whichever connection.
+        `taken`: parts of the internet that are linked to already. A name's part shows only when it is dialled.
         """
-        taken = {_neighbourhood(address.host) for address in linked}
         busy = {str(address) for address in linked}
         due = [
             one
@@ -144,11 +144,7 @@ class AddressBook:
             and one.address.key not in keys
             and (lan or one.source != "lan")
             and unix_time >= one.tried + _wait(one.failures)
-            and (
-                one.source in ("typed", "lan")
-                or self._is_at_home(one.address)
-                or _neighbourhood(one.address.host) not in taken
-            )
+            and (one.source in ("typed", "lan") or not self._is_within(one.address.host, taken))
         ]
         if not due:
             return None
@@ -172,6 +168,14 @@ class AddressBook:
         """Whether only a peer's word stands for this address, and private ranges are not allowed."""
         one = self._known.get(str(address))
         return not self._private_allowed and (one is None or one.source == "peer")
+
+    def part(self, host: str) -> bytes | None:
+        """The part of the internet (IPv4 /16, IPv6 /32) that an IP address is in, of which one is linked to; None
+        where there is no such limit: at home, where that is allowed. Names that nobody looked up are one part."""
+        if self._is_at_home(host):
+            return None
+        ip = ip_of(host)
+        return b"names" if ip is None else _neighbourhood(host)
 
     def forget(self, name: str) -> None:
         """A person no longer names this address."""
@@ -237,12 +241,15 @@ class AddressBook:
                 if name != but:
                     del self._known[name]
 
-    def _is_at_home(self, address: Address) -> bool:
-        """Whether the address is private and such ones were allowed: the limits per part of the internet are void."""
-        return self._private_allowed and not address.is_public
+    def _is_at_home(self, host: str) -> bool:
+        """Whether the host is private and such ones were allowed: the limits per part of the internet are void."""
+        return self._private_allowed and not Address(host, 0).is_public
+
+    def _is_within(self, host: str, parts: Collection[bytes | None]) -> bool:
+        return ip_of(host) is not None and self.part(host) in parts
 
     def _check_room(self, address: Address) -> None:
-        if self._is_at_home(address):
+        if self._is_at_home(address.host):
             return
         peers = [one for one in self._known.values() if one.source == "peer"]
         if sum(one.address.host == address.host for one in peers) >= _PER_HOST:
@@ -262,7 +269,8 @@ class AddressBook:
 
 
 def _neighbourhood(host: str) -> bytes:
-    """IPv4 /16, IPv6 /32, or a name's last two labels: what one attacker easily has much of."""
+    """IPv4 /16, IPv6 /32, or a name's last two labels: what one attacker easily has much of. Names choose a bucket
+    only; which part of the internet they lead to shows when they are dialled."""
     ip = ip_of(host)
     if ip is None:
         return ".".join(host.lower().split(".")[-2:]).encode("ascii", "replace")

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 
 from sapo_desktop.swarm import limits
 from sapo_desktop.swarm.admission import Members
+from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.envelope import StatsBody, open_envelope, seal
-from sapo_desktop.swarm.exchange import Exchange, Link, Now
+from sapo_desktop.swarm.exchange import Exchange
+from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.refusals import Reason, Refused
 from sapo_desktop.swarm.signing import Signer
 
@@ -42,7 +44,7 @@ def tell(
             round=about.round,
             reward=about.reward,
             label=about.label,
-            used=exchange.used(link.key),
+            used=exchange.giving.used(link.key),
         )
         if link.session.tell_stats(seal(signer, body), at.monotonic):
             link.claim_due = at.monotonic + limits.STATS_SECONDS

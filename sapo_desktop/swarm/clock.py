@@ -8,9 +8,18 @@ internet together one.
 from __future__ import annotations
 
 import statistics
+from dataclasses import dataclass
 
 from sapo_desktop.swarm import limits
 from sapo_desktop.swarm.refusals import Reason, Refused
+
+
+@dataclass(frozen=True)
+class Now:
+    """One instant on both clocks: monotonic seconds, Unix seconds."""
+
+    monotonic: float
+    unix: float
 
 
 class Clock:

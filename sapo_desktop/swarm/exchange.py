@@ -1,4 +1,4 @@
-"""What a node does with its links: offers its groups, asks for others', keeps what it may, serves what it must.
+"""What a node does with its links: asks for groups, keeps what it may, audits; what it gives others is giving.py's.
 
 Pure like the session: whoever has the sockets (network.py) attaches a session for each link, hands in frames and the
 time, and sends what the sessions have to say. A group passes the checks cheapest first; each refusal is counted, and
@@ -8,20 +8,22 @@ charged to the link or the author that is to blame. What came by PUBLISH may be 
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
 from itertools import islice
 from random import Random
 
-from sapo_desktop.swarm import events, held_filter, limits, rotation, same_key, serve
+from sapo_desktop.swarm import events, held_filter, limits, rotation, same_key
 from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.admission import Members
-from sapo_desktop.swarm.audit import Audit, Spot, supplies
-from sapo_desktop.swarm.clock import Clock
+from sapo_desktop.swarm.audit import Audit, supplies
+from sapo_desktop.swarm.catalogues import Catalogues
+from sapo_desktop.swarm.clock import Clock, Now
 from sapo_desktop.swarm.draw import Drawn, draw
-from sapo_desktop.swarm.envelope import GroupBody, Opened, StatsBody, open_envelope
+from sapo_desktop.swarm.envelope import GroupBody, Opened, open_envelope
+from sapo_desktop.swarm.giving import Giving
+from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.pool import Entry, Path, Pool
 from sapo_desktop.swarm.refusals import OF_THE_AUTHOR, Reason, Refusals, Refused
 from sapo_desktop.swarm.session import Session
@@ -30,18 +32,13 @@ from sapo_desktop.swarm.standing import Standing
 CheckGroup = Callable[[GroupBody], None]
 """Raises Refused for what this node's catalogue says about a group: UNKNOWN_TASK, UNUSED_TASK, BAD_TEXT."""
 
-SHELF_BYTES = 16 * limits.KIB * limits.KIB
-_MOST_OWN = 256
 _MOST_DIGESTS = 100_000
 _MOST_BARRED = 10_000
-_LEAST_FRAME = limits.KIB
-"""Bytes below which no batch of groups is worth packing."""
-_MOST_USED = 10_000
 _COUNTED_OF_ONE = 4
 """Groups of one identity that count as stock: a flood must not make a pool look full."""
+_CATALOGUE_SECONDS = 10.0
+"""For so long a peer is asked for nothing but its catalogue; who does not answer is taken to know all tasks."""
 _HELD_TOLD = 2 * limits.KIB
-_KEPT_CREDIT = 1
-"""Groups of credit that are left for a WANT by name: who published all it may must still be able to show it."""
 _NOT_FOR_WHAT_IT_IS = {
     Reason.NOT_ITS_OWN,
     Reason.TOO_NEW,
@@ -52,67 +49,6 @@ _NOT_FOR_WHAT_IT_IS = {
 """The same bytes may be welcome later or from another: nobody can spoil an author's group by sending it first."""
 
 
-@dataclass(frozen=True)
-class Now:
-    """One instant on both clocks: monotonic seconds, Unix seconds."""
-
-    monotonic: float
-    unix: float
-
-
-@dataclass(eq=False)
-class Link:
-    """A session and what the exchange knows beside."""
-
-    session: Session
-    tag: bytes
-    """Our name for the part of the internet that the peer is in."""
-    key: bytes = b""
-    """The peer's, once it proved it."""
-    told: events.Opened | None = None
-    unsent: deque[bytes] = field(default_factory=lambda: deque(maxlen=_MOST_OWN))
-    """Own groups that this link was not offered yet, the oldest first."""
-    goodbye: events.Closed | None = None
-    dialled: Address | None = None
-    """What we dialled; None where the peer did."""
-    lan: bool = False
-    """Whether one found the other on the local network."""
-    opened: float = 0.0
-    """Monotonic seconds."""
-    traffic: Traffic = field(default_factory=lambda: Traffic())
-    refused: Refusals = field(default_factory=Refusals)
-    heard: float = float("-inf")
-    """When the last frame came, monotonic seconds."""
-    quota: same_key.Quota | None = None
-    """Shared with the other links that prove this key."""
-    twins_told: int = 1
-    """Links under its key that the peer was told of."""
-    twins_heard: int = 0
-    """Links under our own key that the peer told us of."""
-    spot: Spot = field(default_factory=Spot)
-    claim: StatsBody | None = None
-    """The latest that the peer said of itself: for display only."""
-    claim_due: float = 0.0
-    """When it is told ours, monotonic seconds."""
-
-    @property
-    def source(self) -> bytes:
-        """What counts as one source of groups: a peer that we dialled, or found at home. Whoever dials us can do so
-        under any number of keys, so of those all from one part of the internet."""
-        return self.key if self.dialled is not None or self.lan else b"in" + self.tag
-
-
-@dataclass
-class Traffic:
-    """What went over one link."""
-
-    groups_in: int = 0
-    groups_out: int = 0
-    bytes_in: int = 0
-    bytes_out: int = 0
-    """Of frames; what TLS and TCP add is not counted."""
-
-
 class Exchange:
     """All links of one node, its pool and its shelf.
 
@@ -121,6 +57,7 @@ class Exchange:
         check: what the catalogue says about a group.
         rng: chooses tickets and draws; not for secrets.
         members: of a private swarm, whose groups alone are taken.
+        catalogues: by which ids we know the tasks.
     """
 
     def __init__(
@@ -131,16 +68,15 @@ class Exchange:
         standing: Standing,
         rng: Random,
         *,
-        serves: bool = True,
         members: Members | None = None,
+        catalogues: Catalogues | None = None,
     ) -> None:
         self.links: list[Link] = []
         self.refusals = Refusals()
         self.clock = Clock()
         self.standing = standing
         self.pool = Pool(own_key)
-        self._shelf = Pool(b"", SHELF_BYTES, roomy=own_key)
-        """Own groups and those published to us: what a WANT is answered from."""
+        self.giving = Giving(own_key)
         self.audit = Audit()
         self.blocked: frozenset[bytes] = frozenset()
         """Keys that a person will have nothing to do with."""
@@ -148,11 +84,9 @@ class Exchange:
         self._network = network
         self._check = check
         self._rng = rng
-        self._serves = serves
         self._members = members
-        self._own: deque[Opened[GroupBody]] = deque(maxlen=_MOST_OWN)
+        self._catalogues = catalogues or Catalogues()
         self._digests: OrderedDict[bytes, None] = OrderedDict()
-        self._used: OrderedDict[bytes, int] = OrderedDict()
         self._barred: OrderedDict[bytes, float] = OrderedDict()
         """Keys whose link was ended for its faults -> monotonic time until which they get none."""
         self._interest: tuple[bytes, ...] = ()
@@ -185,11 +119,11 @@ class Exchange:
     def tick(self, now: Now) -> None:
         """What is due: time-outs, offers that found no credit before, wants, old groups."""
         self.pool.expire(now.monotonic)
-        self._shelf.expire(now.monotonic)
+        self.giving.expire(now)
         for link in list(self.links):
             for event in link.session.tick(now.monotonic):
                 self._handled(link, event, now)
-            self._offer(link, now)
+            self.giving.offer(link, now)
             self._audit(link, now)
             self._want(link, now)
         same_key.tell(self.links, now.monotonic)
@@ -199,20 +133,12 @@ class Exchange:
     def publish(self, envelope: bytes, now: Now) -> None:
         """Offer an own group to every link, now or when credit allows, and serve it on request."""
         group = open_envelope(envelope, GroupBody, self._network)
-        self._shelf.add(group, Path(self._own_key, self._own_key, b""), now.monotonic)
-        self._own.append(group)
-        for link in self.links:
-            link.unsent.append(envelope)
-            self._offer(link, now)
+        self.giving.publish(group, self.links, now)
 
-    def use(self, author: bytes) -> None:
-        """Count one group of this author's as handed on or trained on: what its node may be told."""
-        self._used[author] = self._used.pop(author, 0) + 1
-        if len(self._used) > _MOST_USED:
-            self._used.popitem(last=False)
-
-    def used(self, author: bytes) -> int:
-        return self._used.get(author, 0)
+    @property
+    def held_bytes(self) -> int:
+        """What the groups of pool and shelf cost, in bytes."""
+        return self.pool.bytes + self.giving.shelf.bytes
 
     def want(self, tasks: Collection[bytes], groups: int) -> None:
         """From now on keep about so many groups of these tasks in the pool; 0: ask for none."""
@@ -251,11 +177,14 @@ class Exchange:
                 self._follow_rotation(link, event, now)
                 dialled = link.dialled is not None
                 self.clock.heard(event.key if dialled else link.tag, event.time, now.unix, dialled=dialled)
-                oldest = self.clock.slot(now.unix) + limits.OLDEST_SLOT
-                link.unsent.extend(group.envelope for group in self._own if group.body.slot >= oldest)
-                self._offer(link, now)
-                self._want(link, now)
+                self.giving.begin(link, oldest_slot=self.clock.slot(now.unix) + limits.OLDEST_SLOT)
+                self._compare_catalogues(link, event, now)
                 return False
+            case events.CatalogueHeard(tasks) if link.told is not None:
+                if self._catalogues.learn(link.told.catalogue, tasks):
+                    self._compare_catalogues(link, link.told, now)
+                else:
+                    self._refuse(link, Refused(Reason.MALFORMED, "not the catalogue that HELLO named"), now)
             case events.Published(envelopes):
                 for envelope in envelopes:
                     self._take_in(link, m.Sourced(envelope=envelope), now, published=True)
@@ -270,7 +199,7 @@ class Exchange:
                 link.twins_heard = count
                 return False
             case events.Wanted(want):
-                self._serve(link, want, now)
+                self.giving.serve(link, want, now)
             case events.RefusedMessage(reason):
                 self.refusals.add(reason)
                 link.refused.add(reason)
@@ -281,6 +210,17 @@ class Exchange:
             case _:
                 return False
         return True
+
+    def _compare_catalogues(self, link: Link, opened: events.Opened, now: Now) -> None:
+        """Find out which tasks the peer knows, by asking where need be; then begin to offer and to want."""
+        link.tasks = self._catalogues.known_to(opened.catalogue, opened.previous)
+        if link.tasks is None:
+            link.session.ask_catalogue()
+            link.catalogue_due = now.monotonic + _CATALOGUE_SECONDS
+            return
+        link.leave_unknown()
+        self.giving.offer(link, now)
+        self._want(link, now)
 
     def _follow_rotation(self, link: Link, opened: events.Opened, now: Now) -> None:
         """A key that another one became goes on with what is known of that one."""
@@ -333,13 +273,12 @@ class Exchange:
             relay, tag = self._own_key, link.tag
         else:
             relay, tag = (group.relay, group.tag) if group.relay else (link.key, link.tag)
-        path = Path(link.source, relay, tag, link.lan)
+        path = Path(link.source, relay, tag, link.lan, link.told.examiner if link.told else b"")
         self.pool.add(opened, path, now.monotonic)
         link.traffic.groups_in += 1
         if published:
             link.spot.heard(opened.body, now.monotonic, self._rng)
-            if self._serves:
-                self._shelf.add(opened, path, now.monotonic)
+            self.giving.keep(opened, path, now)
 
     def _refuse(self, link: Link, refused: Refused, now: Now) -> None:
         if refused.reason in OF_THE_AUTHOR and refused.author is not None:
@@ -354,47 +293,21 @@ class Exchange:
         for event in link.session.fault(refused.reason, now.monotonic, str(refused)):
             self._handled(link, event, now)
 
-    # -- what is said ------------------------------------------------------------------------------------------
-
-    def _offer(self, link: Link, now: Now) -> None:
-        """Publish the newest unsent own groups, as many as credit has room for."""
-        while link.unsent and link.session.is_open:
-            room = min(limits.MAX_BATCH, len(link.unsent), self._room(link, now) - _KEPT_CREDIT)
-            if room < 1 or link.session.room(now.monotonic) < _LEAST_FRAME:
-                return
-            batch = [link.unsent.pop() for _ in range(room)]
-            while batch and not link.session.publish(batch, now.monotonic):
-                # Packing costs time: halves, not one less at a time.
-                link.unsent.extend(batch.pop() for _ in range((len(batch) + 1) // 2))
-            self._count_out(link, len(batch), now)
-            if not batch:
-                return
+    # -- what is asked for -------------------------------------------------------------------------------------
 
     def _want(self, link: Link, now: Now) -> None:
         missing = self._appetite - self.pool.stock(_COUNTED_OF_ONE)
-        if missing < 1 or not self._interest or not link.session.may_want(now.monotonic):
+        if missing < 1 or link.is_being_asked(now.monotonic) or not link.session.may_want(now.monotonic):
             return
-        tasks = self._rng.sample(self._interest, min(len(self._interest), limits.MAX_WANTED_TASKS))
+        both = [task for task in self._interest if link.knows(task)]
+        if not both:
+            return
+        tasks = self._rng.sample(both, min(len(both), limits.MAX_WANTED_TASKS))
         ticket = self._rng.randbytes(16)
         held = held_filter.build(list(islice(reversed(self._digests), _HELD_TOLD)), ticket)
         link.session.want(
             m.Want(ticket=ticket, n=min(missing, limits.MAX_BATCH), tasks=tasks, held=held), now.monotonic
         )
-
-    def _serve(self, link: Link, want: m.Want, now: Now) -> None:
-        """Answer a WANT, with fewer groups where credit has no room for all, or none where one key asks too often."""
-        room = self._room(link, now) - (0 if want.exact else _KEPT_CREDIT)
-        if link.quota is not None:
-            room = min(room, link.quota.room_for_want(now.monotonic))
-        entries = [entry for entry in serve.sample(self._shelf, want) if entry.name.author != link.key]
-        groups = [_sourced(entry, self._own_key) for entry in entries]
-        groups = groups[: max(0, room)] if link.session.room(now.monotonic) >= _LEAST_FRAME else []
-        while not link.session.serve(want.ticket, groups, now.monotonic) and groups:
-            del groups[len(groups) // 2 :]  # packing costs time: halves, not one less at a time
-        for entry in entries[: len(groups)]:
-            if entry.name.author != self._own_key:
-                self.use(entry.name.author)
-        self._count_out(link, len(groups), now)
 
     def _audit(self, link: Link, now: Now) -> None:
         """Ask the peer for a group that it says it published, where that is due and nothing keeps it from answering."""
@@ -413,21 +326,6 @@ class Exchange:
             want = m.Want(ticket=self._rng.randbytes(16), n=1, exact=question.exact)
             if link.session.want(want, at):
                 spot.asked(want.ticket, question, at, self._rng)
-
-    def _room(self, link: Link, now: Now) -> int:
-        """Groups that may be sent over a link now."""
-        room = link.session.credit(now.monotonic)[0]
-        return int(room if link.quota is None else min(room, link.quota.groups.level(now.monotonic)))
-
-    def _count_out(self, link: Link, groups: int, now: Now) -> None:
-        link.traffic.groups_out += groups
-        if link.quota is not None:
-            link.quota.groups.take(groups, now.monotonic)
-
-
-def _sourced(entry: Entry, own_key: bytes) -> m.Sourced:
-    own = entry.name.author == own_key
-    return m.Sourced(envelope=entry.envelope, relay=b"" if own else own_key, tag=b"" if own else entry.path.tag)
 
 
 def _remember(digests: OrderedDict[bytes, None], envelope: bytes) -> bytes:

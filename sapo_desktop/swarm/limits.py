@@ -5,6 +5,8 @@ The numbers are part of the protocol (docs/protocol.md): a peer that keeps to th
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 KIB = 1024
 
 MAX_FRAME = 64 * KIB
@@ -83,3 +85,22 @@ class Bucket:
         """Add to it beyond its capacity, which grows with it up to `most`."""
         self.capacity = min(most, self.capacity + amount)
         self._level = min(self.capacity, self._level + amount)
+
+
+@dataclass
+class Allowance:
+    """Groups and bytes that one side may send."""
+
+    groups: Bucket
+    bytes: Bucket
+
+    @classmethod
+    def fresh(cls, now: float) -> Allowance:
+        return cls(
+            Bucket(FIRST_GROUPS, GROUPS_PER_SECOND, now),
+            Bucket(FIRST_BYTES, BYTES_PER_SECOND, now),
+        )
+
+    def grant(self, groups: float, size: float) -> None:
+        self.groups.grant(groups, MOST_GRANTED_GROUPS)
+        self.bytes.grant(size, MOST_GRANTED_BYTES)

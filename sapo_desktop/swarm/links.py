@@ -13,21 +13,21 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from random import SystemRandom
-from typing import Annotated
 
 import msgspec
-from msgspec import Meta
 
 from sapo_desktop.core.durable import write_atomically
 from sapo_desktop.swarm import claims, events, limits
-from sapo_desktop.swarm.address import Address
-from sapo_desktop.swarm.address_book import AddressBook, Anchor
+from sapo_desktop.swarm.address import Address, ip_of
+from sapo_desktop.swarm.address_book import AddressBook
 from sapo_desktop.swarm.admission import Members
-from sapo_desktop.swarm.envelope import PeerBody, open_envelope, seal
-from sapo_desktop.swarm.exchange import Link, Now
+from sapo_desktop.swarm.announcement import Announcement
+from sapo_desktop.swarm.clock import Now
+from sapo_desktop.swarm.envelope import PeerBody, open_envelope
+from sapo_desktop.swarm.link import Link
+from sapo_desktop.swarm.memory import MOST_KEPT, Memory
 from sapo_desktop.swarm.network import Network, now
 from sapo_desktop.swarm.refusals import Reason, Refused
-from sapo_desktop.swarm.signing import Signer
 
 log = logging.getLogger(__name__)
 
@@ -38,66 +38,7 @@ _BREATH = 2.0
 """Seconds between two looks at what is due."""
 _GREETING_SECONDS = 30.0
 """Between two dial-backs."""
-_RECORD_SECONDS = 3600.0
 _KEEP_SECONDS = 600.0
-_MOST_KEPT = 5000
-
-
-KeyText = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
-
-
-class Memory(msgspec.Struct, frozen=True, kw_only=True):
-    """What survives a restart."""
-
-    format: int = 1
-    anchors: Annotated[list[Anchor], Meta(max_length=16)] = []
-    pins: Annotated[dict[str, KeyText], Meta(max_length=_MOST_KEPT)] = {}
-    """URL of a peer without a key in its address -> the key that it proved first."""
-    first_seen: Annotated[dict[KeyText, float], Meta(max_length=_MOST_KEPT)] = {}
-    """Key -> Unix time, of identities with a history."""
-
-    @classmethod
-    def read(cls, path: Path) -> Memory:
-        """What is kept there; nothing where there is none, or none that can be read: it is learned again."""
-        try:
-            return msgspec.json.decode(path.read_bytes(), type=cls)
-        except FileNotFoundError:
-            return cls()
-        except (OSError, msgspec.DecodeError) as error:
-            log.warning("What was known of peers cannot be read (%s): it is learned again.", type(error).__name__)
-            return cls()
-
-    def known_since(self) -> dict[bytes, float]:
-        return {bytes.fromhex(key): since for key, since in self.first_seen.items()}
-
-
-class Announcement:
-    """Our own address as a signed record, for those who ask: only of a node that was told to announce itself."""
-
-    def __init__(
-        self, signer: Signer, network: bytes, address: Address, *, relay: bool, admission: bytes = b""
-    ) -> None:
-        self._signer = signer
-        self._network = network
-        self._address = str(address)
-        self._relay = relay
-        self._admission = admission
-        self._record = b""
-        self._made = float("-inf")
-
-    def record(self, at: Now) -> bytes:
-        """The record, made anew every hour."""
-        if at.monotonic - self._made >= _RECORD_SECONDS:
-            body = PeerBody(
-                network=self._network,
-                key=self._signer.key,
-                time=int(at.unix),
-                address=self._address,
-                relay=self._relay,
-                admission=self._admission,
-            )
-            self._record, self._made = seal(self._signer, body), at.monotonic
-        return self._record
 
 
 class Links:
@@ -133,6 +74,8 @@ class Links:
         self._named: dict[str, asyncio.Task[None]] = {}
         self._named_addresses: frozenset[Address] = frozenset()
         self._found: dict[Address, asyncio.Task[None]] = {}
+        self._parts: dict[Address, bytes | None] = {}
+        """The part of the internet that a found address turned out to be in, while it is dialled or linked."""
         self._rng = SystemRandom()
         self._greeted = self._kept = float("-inf")
         network.pins.update({url: bytes.fromhex(key) for url, key in memory.pins.items()})
@@ -212,8 +155,8 @@ class Links:
         seen = self._network.exchange.standing.first_seen()
         memory = Memory(
             anchors=self._book.anchors(),
-            pins={url: key.hex() for url, key in list(self._network.pins.items())[-_MOST_KEPT:]},
-            first_seen={key.hex(): since for key, since in list(seen.items())[-_MOST_KEPT:]},
+            pins={url: key.hex() for url, key in list(self._network.pins.items())[-MOST_KEPT:]},
+            first_seen={key.hex(): since for key, since in list(seen.items())[-MOST_KEPT:]},
         )
         try:
             write_atomically(self._path, msgspec.json.encode(memory))
@@ -229,7 +172,7 @@ class Links:
         neighbours = sum(self._book.is_on_lan(address) for address in self._found)
         lan = neighbours < max(1, self._found_links // 2)
         keys = {link.key for link in self._network.exchange.links if link.key}
-        address = self._book.next_to_dial(self._busy(), at.unix, self._rng, lan=lan, keys=keys)
+        address = self._book.next_to_dial(self._busy(), at.unix, self._rng, lan=lan, keys=keys, taken=self._taken())
         if address is not None and str(address) not in self._named:
             self._found[address] = asyncio.create_task(self._hold(address))
 
@@ -241,11 +184,32 @@ class Links:
                 address,
                 named_by_stranger=self._book.is_strangers(address),
                 on_lan=self._book.is_on_lan(address),
+                allows=lambda host: self._allows(address, host),
             )
         finally:
             if link is None or not link.key:
                 self._book.tried(address, time.time(), reached=False)
             self._found.pop(address, None)
+            self._parts.pop(address, None)
+
+    def _allows(self, address: Address, host: str) -> bool:
+        """Whether this host may be dialled for an address that was found; its part of the internet is then taken."""
+        if ip_of(host) is None and not self._book.is_strangers(address):
+            return True  # behind a proxy, and of the seed list, whose operators are not one another
+        part = self._book.part(host)
+        if part is not None and part in self._taken():
+            return False
+        self._parts[address] = part
+        return True
+
+    def _taken(self) -> set[bytes | None]:
+        """The parts of the internet that we are linked to, or about to be; of named peers too, once they answered."""
+        linked = {
+            self._book.part(link.host)
+            for link in self._network.exchange.links
+            if link.dialled is not None and not link.lan and ip_of(link.host) is not None
+        }
+        return (linked | set(self._parts.values())) - {None}
 
     def _greet(self, at: Now) -> None:
         """Dial back one node that others told of: it is passed on only once it answered to its key."""

@@ -1,28 +1,24 @@
 """Sockets for the exchange: it listens, dials, hands frames in and sends what the sessions say.
 
-The only module of the swarm that does I/O. A link costs a bounded amount whatever its peer does: two frames in, a
-small queue out, ten seconds to prove its key. Who does not read what was asked for is cut off, and nobody waits for
-anybody else.
+With wire.py and dialling.py the only part of the swarm that does I/O. A link costs a bounded amount whatever its peer
+does: two frames in, a small queue out, ten seconds to prove its key. Who does not read what was asked for is cut off,
+and nobody waits for anybody else.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import hmac
 import http
 import logging
 import secrets
-import socket
 import ssl
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
 from random import SystemRandom
-from typing import Any
 
-from websockets.asyncio.client import ClientConnection, connect
 from websockets.asyncio.connection import Connection
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidProxy, InvalidURI
@@ -31,28 +27,29 @@ from websockets.http11 import Request, Response
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.swarm import limits
 from sapo_desktop.swarm.address import Address, is_private, part_of_internet
+from sapo_desktop.swarm.clock import Now
+from sapo_desktop.swarm.dialling import Allows, client_tls, dialling, peer_certificate, reach
+from sapo_desktop.swarm.door import MOST_UNPROVEN, Door, open_door
 from sapo_desktop.swarm.events import Event, Opened
-from sapo_desktop.swarm.exchange import Exchange, Link, Now
+from sapo_desktop.swarm.exchange import Exchange
+from sapo_desktop.swarm.greeting import Me
 from sapo_desktop.swarm.handshake import NO_TLS
-from sapo_desktop.swarm.messages import SUBPROTOCOL
-from sapo_desktop.swarm.proxies import proxy_for
+from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.refusals import Reason
-from sapo_desktop.swarm.session import Me, Session
+from sapo_desktop.swarm.session import Session
+from sapo_desktop.swarm.turns import Gate
+from sapo_desktop.swarm.wire import PARTING_SECONDS, BoundedServer, Wire, options, remote_host
 
 log = logging.getLogger(__name__)
 
 TICK_SECONDS = 1.0
-MOST_UNPROVEN = 64
-"""Connections that have not proven their key; a further one is turned away."""
-_MOST_UNPROVEN_OF_ONE = 16
-"""Of these, from one part of the internet."""
-_CUT_OFF_BYTES = 4 * limits.SEND_QUEUE
+MOST_MEMORY = 256 * limits.KIB * limits.KIB
+"""Of pool, shelf, and all that waits to be sent or read, together; above it the links that hold most are ended."""
 _FIRST_DELAY, _LONGEST_DELAY = 1.0, 300.0
 _LONGEST_ABSENCE = 86400.0
 """However long a peer asks to be left alone."""
 _LASTING = 60.0
 """A link that held this long starts the waiting times anew."""
-_PARTING_SECONDS = 1.0
 _NO_LINK = (
     OSError,
     InvalidHandshake,
@@ -76,19 +73,32 @@ class Network:
         heard: called with each event that is not about groups.
         most_links: more are turned away with a word.
         proxy: what links are dialled through, as the setting of that name says it (proxies.py).
+        at_home: private addresses are no part of the internet that may only have its share.
+        most_memory: bytes; see MOST_MEMORY.
     """
 
     def __init__(
-        self, exchange: Exchange, me: Me, heard: Heard | None = None, *, most_links: int = 2000, proxy: str = ""
+        self,
+        exchange: Exchange,
+        me: Me,
+        heard: Heard | None = None,
+        *,
+        most_links: int = 2000,
+        proxy: str = "",
+        at_home: bool = False,
+        most_memory: int = MOST_MEMORY,
     ) -> None:
         self.exchange = exchange
         self._me = me
         self.heard: Heard = heard or _nobody_listens
         self._most_links = most_links
         self._proxy = proxy
-        self._wires: dict[Link, _Wire] = {}
+        self._wires: dict[Link, Wire] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._server: Server | None = None
+        self._servers: list[Server] = []
+        self._door = Door(most_links + MOST_UNPROVEN, at_home=at_home)
+        self._most_memory = most_memory
+        self._gate = Gate()
         self._certificate = NO_TLS
         self.pins: dict[str, bytes] = {}
         """Keys proven first by peers whose address names none, by URL."""
@@ -97,7 +107,7 @@ class Network:
         self.lan_is_open = False
         """Whether this node shows itself on the local network: who dials it from a private address is of there."""
         self._tag_secret = secrets.token_bytes(32)
-        self._ticking = self._keep(self._tick())
+        self._working = [self._keep(self._tick()), self._keep(self._gate.run())]
 
     # -- what is asked of it ---------------------------------------------------------------------------------
 
@@ -115,29 +125,37 @@ class Network:
             OSError: the port cannot be had.
         """
         self._certificate = certificate
-        self._server = await serve(
-            self._welcome,
-            host,
-            port,
-            ssl=tls,
-            process_request=_refuse_browsers,
-            server_header=None,
-            create_connection=_BoundedServer,
-            **_options(),
-        )
-        found: int = next(iter(self._server.sockets)).getsockname()[1]
+        sockets = await open_door(host, port, self._door)
+        for listening in sockets:
+            server = await serve(
+                self._welcome,
+                sock=listening,
+                ssl=tls,
+                process_request=_refuse_browsers,
+                server_header=None,
+                create_connection=BoundedServer,
+                **options(),
+            )
+            self._servers.append(server)
+        found: int = sockets[0].getsockname()[1]
         return found
 
     async def run(self) -> None:
         """Return only by raising: what went wrong with the clockwork of all links, or that this was cancelled."""
-        await asyncio.shield(self._ticking)
+        await asyncio.shield(asyncio.gather(*self._working))
 
     def dial(self, address: Address) -> asyncio.Task[None]:
         """Keep a link to this address, for ever; cancel the task to give it up."""
         return self._keep(self._keep_link(address))
 
     async def link(
-        self, address: Address, *, named_by_stranger: bool = False, on_lan: bool = False, only_greet: bool = False
+        self,
+        address: Address,
+        *,
+        named_by_stranger: bool = False,
+        on_lan: bool = False,
+        only_greet: bool = False,
+        allows: Allows | None = None,
     ) -> Link | None:
         """One link from dialling to its end; None where there was no connection. Its `key` says whether it opened.
 
@@ -147,11 +165,15 @@ class Network:
                 shown is taken. The handshake signs the certificate's hash, so the key that is proven is the key of
                 whoever holds that certificate; whether it is one that we want is known only then.
             only_greet: say goodbye once the peer has proven its key.
+            allows: asked which of the hosts that the address stands for may be dialled; behind a proxy, which looks
+                up names by itself, about the host as it is written.
         """
         try:
             if on_lan:
                 return await self._dial_neighbour(address, only_greet=only_greet)
-            return await self._dial_out(address, named_by_stranger=named_by_stranger, only_greet=only_greet)
+            return await self._dial_out(
+                address, named_by_stranger=named_by_stranger, only_greet=only_greet, allows=allows
+            )
         except _NO_LINK as error:
             log.info("A peer could not be reached: %s", type(error).__name__)
             return None
@@ -161,10 +183,6 @@ class Network:
         self.exchange.publish(envelope, now())
         self._flush_all()
 
-    def want(self, tasks: frozenset[bytes], groups: int) -> None:
-        """See Exchange.want."""
-        self.exchange.want(tasks, groups)
-
     async def close(self) -> None:
         """Say goodbye to everyone and end every task."""
         for link in list(self._wires):
@@ -172,14 +190,14 @@ class Network:
             self._flush(link)
         if self._wires:
             await asyncio.wait(
-                [asyncio.ensure_future(wire.drained()) for wire in self._wires.values()], timeout=_PARTING_SECONDS
+                [asyncio.ensure_future(wire.drained()) for wire in self._wires.values()], timeout=PARTING_SECONDS
             )
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        if self._server is not None:
-            self._server.close()
-            await self._server.wait_closed()
+        for server in self._servers:
+            server.close()
+            await server.wait_closed()
 
     # -- connections -----------------------------------------------------------------------------------------
 
@@ -198,43 +216,45 @@ class Network:
             await asyncio.sleep(max(wait, SystemRandom().uniform(0, delay)))
             delay = min(_LONGEST_DELAY, 2 * delay)
 
-    async def _dial_out(self, address: Address, *, named_by_stranger: bool, only_greet: bool) -> Link:
-        proxy = proxy_for(self._proxy, address)
-        where: dict[str, Any] = {}
-        if named_by_stranger and not address.is_public:
-            raise OSError("a stranger's address leads to a private network")
-        # Through a proxy a name is the proxy's to look up: asking here would tell our resolver whom we dial.
-        if named_by_stranger and proxy is None:
-            where = {"host": await _public_host(address), "port": address.port}
-        tls = _client_tls(address, any_certificate=address.key is not None)
-        async with _dialling(address, tls, proxy, **where) as connection:
+    async def _dial_out(
+        self, address: Address, *, named_by_stranger: bool, only_greet: bool, allows: Allows | None
+    ) -> Link:
+        reached = reach(address, self._proxy, named_by_stranger=named_by_stranger, allows=allows)
+        async with reached as (connection, host):
             key = address.key or self.pins.get(address.url)
-            session = self._session("client", _peer_certificate(connection), key)
-            # Behind a proxy all peers would seem to be in the proxy's part of the internet.
-            tag = self._tag(address.host if proxy else _remote_host(connection))
-            link = await self._converse(connection, session, tag, dialled=address, only_greet=only_greet)
+            session = self._session("client", peer_certificate(connection), key)
+            link = await self._converse(
+                connection, session, host, self._tag(host), dialled=address, only_greet=only_greet
+            )
         if link.key and address.key is None:
             self.pins.setdefault(address.url, link.key)
         return link
 
     async def _dial_neighbour(self, address: Address, *, only_greet: bool) -> Link:
-        async with _dialling(address, _client_tls(address, any_certificate=True), None) as connection:
+        async with dialling(address, client_tls(address, any_certificate=True), None) as connection:
             key = address.key or self.lan_pins.get(address.url)
-            session = self._session("client", _peer_certificate(connection), key)
-            tag = self._tag(_remote_host(connection))
-            return await self._converse(connection, session, tag, dialled=address, lan=True, only_greet=only_greet)
+            session = self._session("client", peer_certificate(connection), key)
+            host = remote_host(connection)
+            return await self._converse(
+                connection, session, host, self._tag(host), dialled=address, lan=True, only_greet=only_greet
+            )
 
     async def _welcome(self, connection: ServerConnection) -> None:
         session = self._session("server", self._certificate, None)
-        host = _remote_host(connection)
+        host = remote_host(connection)
         tag = self._tag(host)
-        unproven = [link.tag for link in self._wires if not link.session.is_open]
-        if len(unproven) >= MOST_UNPROVEN or unproven.count(tag) >= _MOST_UNPROVEN_OF_ONE:
+        peer = connection.remote_address
+        was_seen = self._door.has(peer)
+        if not was_seen and not self._door.enter(peer, connection.transport.abort):
             session.close("busy", retry_after=10)
         elif len(self._wires) >= self._most_links and not self._make_room(tag):
             session.close("no room for another link", retry_after=60)
         lan = self.lan_is_open and is_private(host)
-        await self._converse(connection, session, tag, lan=lan)
+        try:
+            await self._converse(connection, session, host, tag, lan=lan)
+        finally:
+            if not was_seen:  # else its socket says when it is closed
+                self._door.leave(peer)
 
     def _make_room(self, tag: bytes) -> bool:
         """End the youngest link of the part of the internet that has most, where that is not the newcomer's own."""
@@ -262,6 +282,7 @@ class Network:
         self,
         connection: Connection,
         session: Session,
+        host: str,
         tag: bytes,
         *,
         dialled: Address | None = None,
@@ -270,17 +291,25 @@ class Network:
     ) -> Link:
         """Read until either side ends the link; then say what is left to say."""
         link = self.exchange.attach(session, tag, dialled, lan=lan)
-        wire = self._wires[link] = _Wire(connection, session)
+        link.host = host
+        wire = self._wires[link] = Wire(connection, session)
         writer = asyncio.create_task(wire.write())
         try:
             self._flush(link)
             while not session.is_closed:
                 frame = await connection.recv()
+                is_new = not link.key or self.exchange.standing.is_new(link.key, time.time())
+                if not await self._gate.turn(tag, connection.wait_closed, is_new=is_new):
+                    break
+                began = time.thread_time()
                 if isinstance(frame, str):
                     told = session.fault(Reason.NOT_A_MESSAGE, time.monotonic(), "text")
                 else:
                     told = self.exchange.receive(link, frame, now())
                 self._tell(link, told)
+                self._gate.spent(time.thread_time() - began)
+                if session.is_open and dialled is None:
+                    self._door.prove(connection.remote_address)
                 if only_greet and session.is_open:
                     link.goodbye = session.close("only a greeting")
                 self._flush(link)
@@ -288,7 +317,7 @@ class Network:
             log.debug("A link ended.")
         finally:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(wire.drained(), _PARTING_SECONDS)
+                await asyncio.wait_for(wire.drained(), PARTING_SECONDS)
             writer.cancel()
             del self._wires[link]
             self.exchange.detach(link)
@@ -311,11 +340,23 @@ class Network:
         for link in list(self._wires):
             self._flush(link)
 
+    def _keep_within_memory(self) -> None:
+        """End the links that hold most, until all together hold what they may."""
+        held = {link: wire.memory for link, wire in self._wires.items()}
+        total = self.exchange.held_bytes + sum(held.values())
+        for link in sorted(held, key=held.__getitem__, reverse=True):
+            if total <= self._most_memory or not held[link]:
+                return
+            log.warning("What waits for peers takes too much memory: the link that holds most is ended.")
+            self._wires[link].cut_off()
+            total -= held[link]
+
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(TICK_SECONDS)
             self.exchange.tick(now())
             self._flush_all()
+            self._keep_within_memory()
             for link, wire in list(self._wires.items()):
                 if link.session.is_closed:
                     wire.end_soon()
@@ -332,71 +373,6 @@ class Network:
         return task
 
 
-class _Bounded:
-    """A connection that is cut off where the library's own answers (PONGs) pile up because the peer does not read."""
-
-    transport: asyncio.Transport
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)  # type: ignore[misc]
-        if self.transport.get_write_buffer_size() > _CUT_OFF_BYTES:
-            self.transport.abort()
-
-
-class _BoundedServer(_Bounded, ServerConnection):
-    pass
-
-
-class _BoundedClient(_Bounded, ClientConnection):
-    pass
-
-
-class _Wire:
-    """The way out of one connection: frames in order, as fast as the peer reads, never very many."""
-
-    def __init__(self, connection: Connection, session: Session) -> None:
-        self._connection = connection
-        self._session = session
-        self._frames: deque[bytes] = deque()
-        self._changed = asyncio.Event()
-        self._empty = asyncio.Event()
-        self._empty.set()
-        self._ending: asyncio.TimerHandle | None = None
-
-    def put(self, frames: list[bytes]) -> None:
-        self._frames.extend(frames)
-        self._session.backlog = sum(map(len, self._frames))
-        if self._session.backlog > _CUT_OFF_BYTES:
-            log.info("A peer does not read what it is sent: cut off.")
-            self._connection.transport.abort()
-        elif self._frames:
-            self._empty.clear()
-            self._changed.set()
-
-    async def write(self) -> None:
-        """Send what is put, until cancelled or the connection ends."""
-        with contextlib.suppress(ConnectionClosed):
-            while True:
-                await self._changed.wait()
-                self._changed.clear()
-                while self._frames:
-                    await self._connection.send(self._frames[0])
-                    self._frames.popleft()
-                    self._session.backlog = sum(map(len, self._frames))
-                self._empty.set()
-        self._empty.set()
-
-    async def drained(self) -> None:
-        """Return when everything is sent, or can no longer be."""
-        await self._empty.wait()
-
-    def end_soon(self) -> None:
-        """Close the connection once, after the goodbye had its second to get through."""
-        if self._ending is None:
-            loop = asyncio.get_running_loop()
-            self._ending = loop.call_later(_PARTING_SECONDS, self._connection.transport.abort)
-
-
 def _nobody_listens(link: Link, event: Event) -> None:
     """Until somebody is to be told."""
 
@@ -406,82 +382,8 @@ def now() -> Now:
     return Now(time.monotonic(), time.time())
 
 
-def _options() -> dict[str, Any]:
-    """What both ends ask of the library: nothing that a peer could make expensive. PINGs are the session's."""
-    return {
-        "subprotocols": [SUBPROTOCOL],
-        "compression": None,
-        "max_size": limits.MAX_FRAME,
-        "max_queue": 2,
-        "write_limit": limits.SEND_QUEUE,
-        "open_timeout": limits.HANDSHAKE_SECONDS,
-        "close_timeout": _PARTING_SECONDS,
-        "ping_interval": None,
-        "logger": _quiet(),
-    }
-
-
 def _refuse_browsers(connection: ServerConnection, request: Request) -> Response | None:
     """Only web pages send an Origin, and no page has any business here."""
     if "Origin" in request.headers:
         return connection.respond(http.HTTPStatus.FORBIDDEN, "This port is for SAPO peers.\n")
     return None
-
-
-class _Dialling(connect):
-    """A dial that ends where it was aimed: a redirect could lead to any host of our own network."""
-
-    def process_redirect(self, exc: Exception) -> Exception | str:
-        return exc
-
-
-def _dialling(address: Address, tls: ssl.SSLContext | None, proxy: str | None, **where: Any) -> _Dialling:
-    return _Dialling(
-        address.url,
-        ssl=tls,
-        proxy=proxy,
-        user_agent_header=None,
-        create_connection=_BoundedClient,
-        **where,
-        **_options(),
-    )
-
-
-def _client_tls(address: Address, *, any_certificate: bool) -> ssl.SSLContext | None:
-    """`any_certificate`: what is checked is the key, over the certificate's hash (handshake.py)."""
-    if not address.tls:
-        return None
-    context = ssl.create_default_context()
-    if any_certificate:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context
-
-
-def _remote_host(connection: Connection) -> str:
-    return str(connection.remote_address[0]) if connection.remote_address else ""
-
-
-async def _public_host(address: Address) -> str:
-    """An IP address that the host's name stands for. OSError unless all of them are on the public internet: a
-    stranger must not aim us at our own network by a name."""
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
-    hosts = [str(sockaddr[0]) for *_, sockaddr in found]
-    if not hosts or not all(Address(host, address.port).is_public for host in hosts):
-        raise OSError("a stranger's address leads to a private network")
-    return hosts[0]
-
-
-def _peer_certificate(connection: ClientConnection) -> bytes:
-    tls: ssl.SSLObject | None = connection.transport.get_extra_info("ssl_object")
-    if tls is None:
-        return NO_TLS
-    return hashlib.sha256(tls.getpeercert(binary_form=True) or b"").digest()
-
-
-def _quiet() -> logging.Logger:
-    """The library's own messages hold addresses; logs must not."""
-    logger = logging.getLogger("websockets.swarm")
-    logger.setLevel(logging.CRITICAL + 1)
-    return logger

@@ -36,6 +36,8 @@ class Path(NamedTuple):
     tag: bytes
     lan: bool = False
     """Whether the link is one on the local network."""
+    examiner: bytes = b""
+    """Which library the peer says it makes questions with; explains those that come out otherwise here."""
 
 
 @dataclass(frozen=True, order=True)

@@ -54,6 +54,7 @@ class Reason(enum.StrEnum):
     BUSY = "busy"
 
 
+_MOST_EXAMINERS = 32
 _UNVERIFIABLE = {Reason.OTHER_QUESTION, Reason.TIMED_OUT}
 _IGNORED = {
     Reason.PRIVATE_ADDRESS,
@@ -108,9 +109,22 @@ class Refusals:
 
     def __init__(self) -> None:
         self._counts: Counter[Reason] = Counter()
+        self._other_questions: Counter[bytes] = Counter()
 
     def add(self, reason: Reason, count: int = 1) -> None:
         self._counts[reason] += count
+
+    def add_other_question(self, examiner: bytes) -> None:
+        """A question came out otherwise than its hash says. `examiner`: the fingerprint of the library with which the
+        peer that handed it on makes questions, by its own word; so many are told apart, the others counted as one."""
+        self.add(Reason.OTHER_QUESTION)
+        is_room = examiner in self._other_questions or len(self._other_questions) < _MOST_EXAMINERS
+        self._other_questions[examiner if is_room else b""] += 1
+
+    @property
+    def other_questions(self) -> dict[str, int]:
+        """Counts by fingerprint in hex; empty: peers that named none, or one too many."""
+        return {examiner.hex(): count for examiner, count in sorted(self._other_questions.items())}
 
     def __getitem__(self, reason: Reason) -> int:
         return self._counts[reason]

@@ -10,35 +10,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from sapo_desktop.swarm import limits
-from sapo_desktop.swarm.limits import Bucket
-
-if TYPE_CHECKING:
-    from sapo_desktop.swarm.exchange import Link
-
-_WANTS_AT_ONCE = 2.0
-
-
-@dataclass
-class Quota:
-    """What several links under one key get of us together; as much as one fresh link alone."""
-
-    wants: Bucket
-    groups: Bucket
-
-    @classmethod
-    def fresh(cls, now: float) -> Quota:
-        return cls(
-            Bucket(_WANTS_AT_ONCE, 1 / limits.WANT_SECONDS, now),
-            Bucket(limits.FIRST_GROUPS, limits.GROUPS_PER_SECOND, now),
-        )
-
-    def room_for_want(self, now: float) -> int:
-        """Groups with which one more WANT may be answered; 0 where they come too often."""
-        return int(self.groups.level(now)) if self.wants.take(1, now) else 0
+from sapo_desktop.swarm.link import Link, Quota
 
 
 def opened(link: Link, links: Iterable[Link], now: float) -> None:

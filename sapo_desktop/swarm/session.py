@@ -14,60 +14,21 @@ into envelopes; what is in them is the pool's matter. `now` is a monotonic clock
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-from sapo_desktop.swarm import codec, events, handshake, limits, rotation
+from sapo_desktop.swarm import codec, events, limits
 from sapo_desktop.swarm import messages as m
-from sapo_desktop.swarm.admission import Members
 from sapo_desktop.swarm.events import Event
+from sapo_desktop.swarm.greeting import Greeting, Me, Parting
 from sapo_desktop.swarm.handshake import NO_TLS, Role
 from sapo_desktop.swarm.limits import Bucket
 from sapo_desktop.swarm.refusals import Reason, Refused, kind_of
-from sapo_desktop.swarm.signing import Signer
 
 _MOST_FAULTS, _FAULTS_PER_SECOND = 8.0, 1 / 60
 _AFTER_FAULTS = 600
 _SLACK = 0.25
 """Share of a limit by which frames that bunch up on their way may overdraw it."""
 _MOST_WANTS, _WANT_LIFETIME = 8, 60.0
-
-
-@dataclass(frozen=True)
-class Me:
-    """What a node says of itself on every link."""
-
-    signer: Signer
-    network: bytes
-    tasks: tuple[bytes, ...]
-    catalogue: bytes
-    previous: bytes | None = None
-    examiner: bytes = b""
-    program: str = ""
-    versions: tuple[int, ...] = (m.VERSION,)
-    admission: bytes = b""
-    rotation: bytes = b""
-    members: Members | None = None
-    """Of a private swarm: who else may be talked to; None: anybody."""
-
-
-@dataclass
-class _Allowance:
-    """Groups and bytes that one side may send."""
-
-    groups: Bucket
-    bytes: Bucket
-
-    @classmethod
-    def fresh(cls, now: float) -> _Allowance:
-        return cls(
-            Bucket(limits.FIRST_GROUPS, limits.GROUPS_PER_SECOND, now),
-            Bucket(limits.FIRST_BYTES, limits.BYTES_PER_SECOND, now),
-        )
-
-    def grant(self, groups: float, size: float) -> None:
-        self.groups.grant(groups, limits.MOST_GRANTED_GROUPS)
-        self.bytes.grant(size, limits.MOST_GRANTED_BYTES)
 
 
 class Session:
@@ -97,33 +58,17 @@ class Session:
         self.backlog = 0
         """Bytes that the driver took and could not send yet; kept by it."""
         self._me = me
-        self._certificate = certificate
-        self._expected_key = expected_key
-        self._hello = m.Hello(
-            versions=list(me.versions),
-            network=me.network,
-            key=me.signer.key,
-            nonce=nonce,
-            time=int(unix_time),
-            catalogue=me.catalogue,
-            previous=me.previous,
-            examiner=me.examiner,
-            program=me.program,
-            admission=me.admission,
-            rotation=me.rotation if rotation.is_recent(me.rotation, unix_time) else b"",
-        )
-        self._theirs: m.Hello | None = None
+        self._greeting = Greeting(role, me, nonce, unix_time, certificate, expected_key)
         self._out: list[bytes] = []
         self._deadline = now + limits.HANDSHAKE_SECONDS
         self._heard = now
-        self._unix_time = unix_time
         self._unix_lead = unix_time - now
         """Seconds from the monotonic clock to Unix time."""
         self._admitted_until = float("inf")
         """When the peer's admission ends, on the monotonic clock."""
         self._pinged = False
         self._faults = Bucket(_MOST_FAULTS, _FAULTS_PER_SECOND, now)
-        self._sending, self._receiving = _Allowance.fresh(now), _Allowance.fresh(now)
+        self._sending, self._receiving = limits.Allowance.fresh(now), limits.Allowance.fresh(now)
         self._others = Bucket(32, 1 / limits.OTHERS_SECONDS, now)
         self._rates: dict[type[m.Message], Bucket] = {
             m.Want: Bucket(2, 1 / limits.WANT_SECONDS, now),
@@ -156,7 +101,7 @@ class Session:
             m.Pong: self._on_pong,
         }
         if role == "client":
-            self._say(self._hello)
+            self._say(self._greeting.hello)
 
     # -- in --------------------------------------------------------------------------------------------------
 
@@ -172,7 +117,7 @@ class Session:
             if isinstance(message, m.Goodbye):
                 return [self._end(message.reason, message.retry_after, by_peer=True)]
             if not self.is_open:
-                return self._shake_hands(message)
+                return self._greet(message)
             if isinstance(message, m.Hello | m.Auth):
                 raise Refused(Reason.OUT_OF_ORDER, "a second handshake")
             return self._handlers[type(message)](message, len(frame), now)
@@ -193,7 +138,7 @@ class Session:
         return told
 
     def tick(self, now: float) -> list[Event]:
-        """To be called at `next_tick`, or whenever."""
+        """What is due: time-outs and PINGs."""
         if self.is_closed:
             return []
         if not self.is_open:
@@ -207,16 +152,6 @@ class Session:
             self._say(m.Ping())
         self._wants = {t: (n, at) for t, (n, at) in self._wants.items() if now < at + _WANT_LIFETIME}
         return []
-
-    @property
-    def next_tick(self) -> float:
-        """When `tick` is due; infinity once closed."""
-        if self.is_closed:
-            return float("inf")
-        if not self.is_open:
-            return self._deadline
-        silent = self._heard + (limits.DEAD_SECONDS if self._pinged else limits.IDLE_SECONDS)
-        return min(silent, self._admitted_until)
 
     # -- out -------------------------------------------------------------------------------------------------
 
@@ -260,12 +195,6 @@ class Session:
         """Tell a claim; False before it is time again."""
         return self._say_in_time(m.Stats(envelope=envelope), now)
 
-    def grant(self, groups: int, size: int) -> None:
-        """Let the peer send so much more."""
-        if self._may_say:
-            self._receiving.grant(groups, size)
-            self._say(m.Credit(groups=groups, bytes=size))
-
     def tell_links(self, links: int, now: float) -> bool:
         """Say how many links prove the peer's key here; False before it is time again."""
         return self._say_in_time(m.Credit(groups=0, bytes=0, links=links), now)
@@ -280,8 +209,12 @@ class Session:
 
     def room(self, now: float) -> float:
         """Bytes that a frame may have to be sent now: so that none is packed in vain."""
-        waiting = self.backlog + sum(map(len, self._out))
-        return min(self._sending.bytes.level(now), limits.SEND_QUEUE - waiting)
+        return min(self._sending.bytes.level(now), limits.SEND_QUEUE - self.waiting)
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that are still to be sent."""
+        return self.backlog + sum(map(len, self._out))
 
     def close(self, reason: str, retry_after: int = 0) -> events.Closed:
         """Say GOODBYE; the driver sends what is left and closes the connection."""
@@ -311,7 +244,7 @@ class Session:
             frame = codec.encode(message)
         except ValueError:
             return False
-        budget, waiting = self._sending, self.backlog + sum(map(len, self._out))
+        budget, waiting = self._sending, self.waiting
         if waiting and waiting + len(frame) > limits.SEND_QUEUE:
             return False
         if not self._may_say or budget.groups.level(now) < groups or budget.bytes.level(now) < len(frame):
@@ -325,68 +258,20 @@ class Session:
         self.is_closed, self.is_open = True, False
         return events.Closed(reason, retry_after, by_peer)
 
-    # -- the handshake ---------------------------------------------------------------------------------------
-
-    def _shake_hands(self, message: m.Any) -> list[Event]:
-        if isinstance(message, m.Hello) and self._theirs is None:
-            return self._on_hello(message)
-        if isinstance(message, m.Auth) and self._theirs is not None:
-            return self._on_auth(message)
-        raise Refused(Reason.OUT_OF_ORDER, f"{type(message).__name__} during the handshake")
-
-    def _on_hello(self, hello: m.Hello) -> list[Event]:
-        if handshake.common_version(self._hello.versions, hello.versions) is None:
-            ours = ", ".join(map(str, self._hello.versions))
-            return [self.close(f"no common version: this side speaks {ours}")]
-        if hello.network != self._me.network:
-            return [self.close("another network")]
-        if hello.key == self._me.signer.key:
-            return [self.close("this is my own key")]
-        if self._expected_key is not None and hello.key != self._expected_key:
-            return [self.close("not the key that this address belongs to")]
-        if self._me.members is not None:
-            try:
-                ends = self._me.members.check(hello.key, hello.admission, self._unix_time)
-            except Refused as refused:
-                told = events.RefusedMessage(refused.reason, refused.detail)
-                return [told, self.close(f"not a member of this private swarm: {refused.detail}")]
-            self._admitted_until = ends - self._unix_lead
-        self._theirs = hello
-        if self.role == "server":
-            self._say(self._hello)
-            self._prove()
-        return []
-
-    def _on_auth(self, auth: m.Auth) -> list[Event]:
-        theirs = self._theirs
-        assert theirs is not None
-        version = handshake.common_version(self._hello.versions, theirs.versions)
-        assert version is not None
-        handshake.check(auth.signature, _other(self.role), *self._hellos(theirs), self._certificate)
-        if self.role == "client":
-            self._prove()
+    def _greet(self, message: m.Any) -> list[Event]:
+        try:
+            answers, opened = self._greeting.take(message)
+        except Parting as parting:
+            fault = parting.refused
+            told = [events.RefusedMessage(fault.reason, fault.detail)] if fault else []
+            return [*told, self.close(str(parting))]
+        self._admitted_until = self._greeting.admitted_until - self._unix_lead
+        for answer in answers:
+            self._say(answer)
+        if opened is None:
+            return []
         self.is_open = True
-        return [
-            events.Opened(
-                key=theirs.key,
-                version=version,
-                catalogue=theirs.catalogue,
-                previous=theirs.previous,
-                examiner=theirs.examiner,
-                program=theirs.program,
-                time=theirs.time,
-                rotation=theirs.rotation,
-            )
-        ]
-
-    def _prove(self) -> None:
-        assert self._theirs is not None
-        signature = handshake.prove(self._me.signer, self.role, *self._hellos(self._theirs), self._certificate)
-        self._say(m.Auth(signature=signature))
-
-    def _hellos(self, theirs: m.Hello) -> tuple[m.Hello, m.Hello]:
-        """Client's and server's."""
-        return (self._hello, theirs) if self.role == "client" else (theirs, self._hello)
+        return [opened]
 
     # -- messages --------------------------------------------------------------------------------------------
 
@@ -460,7 +345,3 @@ class Session:
     def _on_pong(self, message: m.Pong, size: int, now: float) -> list[Event]:
         self._within_rate(message, now)
         return []
-
-
-def _other(role: Role) -> Role:
-    return "server" if role == "client" else "client"

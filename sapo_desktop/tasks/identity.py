@@ -22,6 +22,9 @@ from sapo_desktop.tasks.catalogue import Catalogue, Family, Level, TaskKey
 from sapo_desktop.tasks.extraction import ANSWER_RULE
 from sapo_desktop.tasks.grammars import GRAMMARS_VERSION
 
+PREVIOUS_SECONDS = 30 * 24 * 3600.0
+"""For so long groups under the ids of the catalogue before are accepted."""
+_MOST_BEFORE = 3
 FINGERPRINT_SEEDS = range(1_000_003, 1_000_003 + 200)
 
 
@@ -61,30 +64,79 @@ def ids_key(catalogue: Catalogue, library_version: str, our_version: str) -> str
     return digest(b"sapo/ids/1", msgspec.json.encode(catalogue), rules).hex()
 
 
+def examiner_fingerprint(library_version: str) -> bytes:
+    """16 bytes that say what makes questions and marks here: two nodes that differ in it may differ in questions."""
+    rules = f"{library_version} {GRAMMARS_VERSION} {ANSWER_RULE}".encode()
+    return digest(b"sapo/examiner/1", rules)[:16]
+
+
+class _Before(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Ids that other ones took the place of."""
+
+    ids: dict[str, str]
+    until: float
+    """Unix time at which they are forgotten."""
+
+
 class _IdsFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     key: str
     ids: dict[str, str]
+    before: list[_Before] = []
+    """The latest last."""
 
 
 def read_ids(path: Path, key: str) -> dict[TaskKey, bytes]:
     """The kept ids; none where the file is missing, for another key, or damaged (they are then made
     anew)."""
-    try:
-        kept = msgspec.json.decode(path.read_bytes(), type=_IdsFile)
-        ids = {task: bytes.fromhex(text) for task, text in kept.ids.items()}
-    except (FileNotFoundError, msgspec.DecodeError, ValueError):
-        return {}
-    except OSError as error:
-        raise TaskError(f"The file of task ids {path} cannot be read: {error.strerror}.") from error
-    return ids if kept.key == key and all(len(value) == 32 for value in ids.values()) else {}
+    kept = _read(path)
+    return _decoded(kept.ids) if kept.key == key else {}
 
 
-def write_ids(path: Path, key: str, ids: Mapping[TaskKey, bytes]) -> None:
-    """Keep ids for the next start; replaces the file in one step. Raises TaskError where it cannot."""
-    content = _IdsFile(key=key, ids={task: value.hex() for task, value in sorted(ids.items())})
+def read_previous_ids(path: Path, ids: Mapping[TaskKey, bytes], unix_time: float) -> dict[TaskKey, bytes]:
+    """The ids that `ids`, all of the present catalogue, took the place of at most 30 days ago; mostly none."""
+    for before in reversed(_read(path).before):
+        found = _decoded(before.ids)
+        if unix_time < before.until and set(found.values()) - set(ids.values()):
+            return found
+    return {}
+
+
+def write_ids(path: Path, key: str, ids: Mapping[TaskKey, bytes], unix_time: float) -> None:
+    """Keep ids for the next start, and for 30 days those of another key that lay there; replaces the file in one step.
+
+    Raises:
+        TaskError: it cannot be read or written.
+    """
+    kept = _read(path)
+    before = [one for one in kept.before if unix_time < one.until]
+    if kept.ids and kept.key != key:
+        # A release that changes nothing of the tasks must not push out the ids before the last change.
+        before = [one for one in before if one.ids != kept.ids]
+        before.append(_Before(ids=kept.ids, until=unix_time + PREVIOUS_SECONDS))
+    content = _IdsFile(
+        key=key, ids={task: value.hex() for task, value in sorted(ids.items())}, before=before[-_MOST_BEFORE:]
+    )
     fresh = path.with_name(path.name + ".new")
     try:
         fresh.write_bytes(msgspec.json.encode(content))
         fresh.replace(path)
     except OSError as error:
         raise TaskError(f"The file of task ids {path} cannot be written: {error.strerror}.") from error
+
+
+def _read(path: Path) -> _IdsFile:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=_IdsFile)
+    except (FileNotFoundError, msgspec.DecodeError):
+        return _IdsFile(key="", ids={})
+    except OSError as error:
+        raise TaskError(f"The file of task ids {path} cannot be read: {error.strerror}.") from error
+
+
+def _decoded(ids: Mapping[str, str]) -> dict[TaskKey, bytes]:
+    """None where one of them is none."""
+    try:
+        found = {task: bytes.fromhex(text) for task, text in ids.items()}
+    except ValueError:
+        return {}
+    return found if all(len(value) == 32 for value in found.values()) else {}

@@ -25,6 +25,7 @@ def swarm_line(swarm: SwarmInfo) -> Fields:
         "taken": swarm.taken,
         "one_source": swarm.one_source,
         "refused": {kind: dict(reasons) for kind, reasons in swarm.refused.items()},
+        "other_questions": dict(swarm.other_questions),
         "clock_offset": round(swarm.clock_offset, 1),
         "clock_wrong": swarm.clock_wrong,
         "notices": list(swarm.notices),

@@ -13,8 +13,8 @@ from pathlib import Path
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.address import Address
+from sapo_desktop.swarm.announcement import Announcement
 from sapo_desktop.swarm.certificate import self_signed
-from sapo_desktop.swarm.links import Announcement
 from sapo_desktop.swarm.seeds import read_seeds
 from sapo_desktop.tasks.catalogue import TaskKey
 from sapo_desktop.worker.examiner import Examiner

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ import msgspec
 from sapo_desktop.core.errors import HostDied, HostError, HostTimeout, TaskError
 from sapo_desktop.core.records import Mark, Question
 from sapo_desktop.tasks.heldout import SetName
-from sapo_desktop.tasks.identity import read_ids, write_ids
+from sapo_desktop.tasks.identity import read_ids, read_previous_ids, write_ids
 from sapo_desktop.tasks.limits import Limits
 from sapo_desktop.tasks.questions import FIRST_OWN_INDEX, SILO_NETWORK, question_seed, silo_key
 from sapo_desktop.tasks.service import (
@@ -65,10 +66,18 @@ class KeptIds:
             log.warning("%s They are made anew.", error)
             return {}
 
+    def previous(self, ids: Mapping[str, bytes]) -> dict[str, bytes]:
+        """The ids that `ids`, all of the catalogue, took the place of lately."""
+        try:
+            return read_previous_ids(self.path, ids, time.time())
+        except TaskError as error:
+            log.warning("%s Groups under them are not accepted.", error)
+            return {}
+
     def write(self, ids: Mapping[str, bytes]) -> None:
         """Keep them, where that is possible."""
         try:
-            write_ids(self.path, self.key, ids)
+            write_ids(self.path, self.key, ids, time.time())
         except TaskError as error:
             log.warning("%s They are made anew at every start.", error)
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from sapo_desktop.core.errors import HostError
+from sapo_desktop.core.errors import HostDied, HostError, HostTimeout
 from sapo_desktop.core.records import Completion, Group, Mark, Question
 from sapo_desktop.engines.protocols import Encoded
 from sapo_desktop.swarm.envelope import Answer, GroupBody, open_envelope
@@ -123,19 +123,49 @@ class Intake:
             return Taken([], [])
         began = self._clock()
         try:
-            drawn = await self._regenerate(affordable, answers)
-            made = self._clock()
-            self._budget.spent(made - began, [Cost(entry, 1, timed_out=False) for entry in affordable], made)
-            began = made
-            marks = await self._mark(drawn, strict=strict)
-        except HostError as error:
-            # Its host is started again at the next draw; a round never waits for foreign work that goes wrong.
+            return await self._work_on(affordable, answers, strict=strict)
+        except (HostDied, HostTimeout) as error:
             log.warning("The examiner for foreign answers failed: %s", error)
+        except HostError as error:
+            # Its host is started again at the next call; a round never waits for foreign work that goes wrong.
+            log.warning("There is no examiner for foreign answers: %s", error)
             self._refusals.add(Reason.TIMED_OUT, len(affordable))
-            # Among several nobody knows whose doing it was.
-            failed = [Cost(entry, 1, timed_out=len(affordable) == 1) for entry in affordable]
-            self._budget.spent(self._clock() - began, failed, self._clock())
             return Taken([], [])
+        if len(affordable) > 1:
+            return await self._one_by_one(affordable, answers, strict=strict)
+        self._charge(affordable[0], self._clock() - began, is_its_doing=True)
+        return Taken([], [])
+
+    async def _one_by_one(self, entries: Sequence[Entry], answers: int, *, strict: bool) -> Taken:
+        """As many of the groups as the examiner survives: each by itself, so that only the culprit is charged."""
+        fit: list[Foreign] = []
+        marked: list[Marked] = []
+        culprits: list[tuple[Entry, float]] = []
+        for entry in entries:
+            began = self._clock()
+            try:
+                taken = await self._work_on([entry], answers, strict=strict)
+            except HostError:
+                culprits.append((entry, self._clock() - began))
+            else:
+                fit += taken.fit
+                marked += taken.marked
+        for entry, seconds in culprits:
+            # Where each of them fails nobody can tell whose doing it was: the examiner itself is not well.
+            self._charge(entry, seconds, is_its_doing=len(culprits) < len(entries))
+        return Taken(fit, marked)
+
+    def _charge(self, entry: Entry, seconds: float, *, is_its_doing: bool) -> None:
+        self._refusals.add(Reason.TIMED_OUT)
+        self._budget.spent(seconds, [Cost(entry, 1, timed_out=is_its_doing)], self._clock())
+
+    async def _work_on(self, entries: Sequence[Entry], answers: int, *, strict: bool) -> Taken:
+        """Raises HostError where the examiner did not come through it."""
+        began = self._clock()
+        drawn = await self._regenerate(entries, answers)
+        made = self._clock()
+        self._budget.spent(made - began, [Cost(entry, 1, timed_out=False) for entry in entries], made)
+        marks = await self._mark(drawn, strict=strict)
         timely = [(one, row) for one, row in zip(drawn, marks, strict=True) if not _timed_out(row)]
         if late := len(drawn) - len(timely):
             self._refusals.add(Reason.TIMED_OUT, late)
@@ -171,7 +201,7 @@ class Intake:
         drawn = []
         for (entry, body, task), question in zip(named, questions, strict=True):
             if question is None or question.hash != body.question:
-                self._refusals.add(Reason.OTHER_QUESTION)
+                self._refusals.add_other_question(entry.path.examiner)
             elif held_out_side(family_of(task), question.text):
                 self._refusals.add(Reason.HELD_OUT)
             elif fit := [answer for answer in body.answers if self._is_fit(answer.text, task)][:answers]:

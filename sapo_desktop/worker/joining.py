@@ -10,6 +10,7 @@ import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 
 import sapo_desktop
@@ -17,18 +18,23 @@ from sapo_desktop.core.hashing import digest
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.address_book import AddressBook
 from sapo_desktop.swarm.admission import Members
+from sapo_desktop.swarm.catalogues import Catalogues
 from sapo_desktop.swarm.certificate import server_context
+from sapo_desktop.swarm.door import MOST_UNPROVEN
 from sapo_desktop.swarm.envelope import GroupBody
 from sapo_desktop.swarm.exchange import Exchange
+from sapo_desktop.swarm.greeting import Me
 from sapo_desktop.swarm.handshake import NO_TLS
-from sapo_desktop.swarm.links import FOUND_LINKS, Links, Memory
+from sapo_desktop.swarm.links import FOUND_LINKS, Links
+from sapo_desktop.swarm.memory import Memory
 from sapo_desktop.swarm.network import Network
 from sapo_desktop.swarm.refusals import Reason, Refused
-from sapo_desktop.swarm.session import Me
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.swarm.standing import Standing
+from sapo_desktop.system.descriptors import room_for_sockets
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
 from sapo_desktop.tasks.charset import belongs
+from sapo_desktop.tasks.identity import examiner_fingerprint
 from sapo_desktop.worker.author_rates import AuthorRates
 from sapo_desktop.worker.foreign import Encoder, Examiner, Intake
 from sapo_desktop.worker.index_book import IndexBook
@@ -44,7 +50,8 @@ PUBLIC_SWARM = digest(b"sapo/network/1", b"public")
 class Identified:
     """Who joins what: all that a relay needs too.
 
-    `ids`: task id by local key, of every task in the catalogue. `folder`: private, for certificate, index book and
+    `ids`: task id by local key, of every task in the catalogue; `previous`: the ids before the last change, which are
+    still accepted. `folder`: private, for certificate, index book and
     what is remembered of peers. `book_secret`: 32 bytes that no peer knows. `members`: of a private swarm, with the
     `admission` of this identity's key; None: the public swarm. `proxy`: as the setting
     says it. `rotation`: what shows which key this one was, or nothing.
@@ -60,6 +67,7 @@ class Identified:
     admission: bytes = b""
     proxy: str = ""
     rotation: bytes = b""
+    previous: Mapping[TaskKey, bytes] = field(default_factory=dict)
 
     @property
     def network(self) -> bytes:
@@ -123,12 +131,14 @@ class Joined(Linked):
 def link_up(identified: Identified, *, most_links: int = LEAF_LINKS, found_links: int = FOUND_LINKS) -> Linked:
     """Sockets, pool and address book of an identity, linked to nobody yet. Called where an event loop runs."""
     signer = Signer(identified.seed)
-    shared = sorted(identified.ids.values())
+    catalogues = Catalogues(identified.ids.values(), identified.previous.values())
     me = Me(
         signer=signer,
         network=identified.network,
-        tasks=tuple(shared),
-        catalogue=digest(*shared),
+        tasks=tuple(sorted(identified.ids.values())),
+        catalogue=catalogues.name,
+        previous=catalogues.previous,
+        examiner=examiner_fingerprint(version("reasoning_gym")),
         program=f"sapo-desktop/{sapo_desktop.__version__}",
         admission=identified.admission,
         rotation=identified.rotation,
@@ -143,9 +153,17 @@ def link_up(identified: Identified, *, most_links: int = LEAF_LINKS, found_links
         Standing(memory.known_since()),
         random.SystemRandom(),
         members=identified.members,
+        catalogues=catalogues,
     )
     book = AddressBook(signer.key, identified.book_secret, private_allowed=identified.private_addresses)
-    network = Network(exchange, me, most_links=most_links, proxy=identified.proxy)
+    sockets = room_for_sockets(most_links + MOST_UNPROVEN)
+    network = Network(
+        exchange,
+        me,
+        most_links=max(1, sockets - MOST_UNPROVEN),
+        proxy=identified.proxy,
+        at_home=identified.private_addresses,
+    )
     links = Links(
         network,
         book,
@@ -167,7 +185,13 @@ def join(joining: Joining, own: Examiner, foreign: Examiner, encoder: Encoder) -
         foreign, encoder, joining.catalogue, _keys(joining), joining.network, exchange.refusals, joining.lengths
     )
     membership = Membership(
-        linked.signer, joining.network, joining.instance, joining.ids, joining.label, joining.admission
+        signer=linked.signer,
+        network=joining.network,
+        instance=joining.instance,
+        ids=joining.ids,
+        label=joining.label,
+        admission=joining.admission,
+        previous=joining.previous,
     )
     book = IndexBook(joining.folder / "question-indices.json")
     authors = AuthorRates(joining.folder / "authors.json", time.monotonic())
@@ -184,7 +208,10 @@ def join(joining: Joining, own: Examiner, foreign: Examiner, encoder: Encoder) -
 
 
 def _keys(identified: Identified) -> dict[bytes, TaskKey]:
-    return {identity: task for task, identity in identified.ids.items()}
+    """Local keys by task id; by those of the catalogue before too, where the task is still there. What the library
+    makes of it otherwise now shows by the question's hash."""
+    before = {identity: task for task, identity in identified.previous.items() if task in identified.ids}
+    return before | {identity: task for task, identity in identified.ids.items()}
 
 
 def group_check(catalogue: Catalogue, keys: Mapping[bytes, TaskKey]) -> Callable[[GroupBody], None]:

@@ -9,14 +9,15 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.records import Group, Question, SwarmReward
 from sapo_desktop.swarm import limits
+from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.envelope import Answer, GroupBody, may_be_shared, seal
-from sapo_desktop.swarm.exchange import Exchange, Now
+from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.reward import Origin, RewardMeter
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, family_of, level_of
@@ -55,6 +56,8 @@ class Membership:
     label: str = ""
     admission: bytes = b""
     """What shows others that we belong to a private swarm."""
+    previous: Mapping[TaskKey, bytes] = field(default_factory=dict)
+    """The ids before the last change of the catalogue: others may still use them."""
 
 
 @dataclass
@@ -164,7 +167,7 @@ class Member:
             for marked in taken.marked:
                 self._observe(marked)
             for foreign in taken.fit:
-                self._outlet.exchange.use(foreign.entry.name.author)
+                self._outlet.exchange.giving.use(foreign.entry.name.author)
             drawn += taken.fit
             self.counts.drawn += len(entries)
             self.counts.taken += len(taken.fit)
@@ -182,7 +185,8 @@ class Member:
 
     def want(self, tasks: Sequence[TaskKey], groups: int) -> None:
         """From now on ask peers for groups of these tasks, for rounds that draw `groups` each."""
-        known = [self._me.ids[task] for task in tasks if task in self._me.ids and self.is_shared(task)]
+        shared = [task for task in tasks if task in self._me.ids and self.is_shared(task)]
+        known = {ids[task] for ids in (self._me.ids, self._me.previous) for task in shared if task in ids}
         self._outlet.exchange.want(known, _STOCK * groups)
 
     def measured(self, tasks: Sequence[TaskKey]) -> SwarmReward | None:

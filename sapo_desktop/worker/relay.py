@@ -26,7 +26,7 @@ from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.resources import resource
 from sapo_desktop.swarm import claims
-from sapo_desktop.swarm.exchange import Now
+from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.proxies import check_environment
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.system.folders import DataFolder
@@ -145,11 +145,13 @@ class Relay:
         options = self._options
         who = await self._identity.identify()
         members = members_of(options.swarm, options.admission, Signer(who.seed).key, time.time())
+        ids, previous = await self._task_ids()
         identified = Identified(
             seed=who.seed,
             folder=self._folder.control,
             catalogue=self._catalogue,
-            ids=await self._task_ids(),
+            ids=ids,
+            previous=previous,
             book_secret=self._folder.secret("address-book"),
             private_addresses=options.private_addresses,
             members=members,
@@ -168,13 +170,14 @@ class Relay:
         finally:
             await linked.close()
 
-    async def _task_ids(self) -> dict[TaskKey, bytes]:
-        """Ids of the catalogue; the examiner that compares tasks ends before the first link."""
+    async def _task_ids(self) -> tuple[dict[TaskKey, bytes], dict[TaskKey, bytes]]:
+        """Ids of the catalogue, and those before its change; the examiner that compares ends before the first link."""
         key = ids_key(self._catalogue, version("reasoning_gym"), sapo_desktop.__version__)
         host = await Host.start("examiner", log=self._folder.log("examiner"), low_priority=False)
         try:
             kept = KeptIds(self._folder.cache / "task-ids.json", key)
-            return await task_ids(Examiner(host, kept), self._catalogue.tasks(), self._comparing)
+            ids = await task_ids(Examiner(host, kept), self._catalogue.tasks(), self._comparing)
+            return ids, kept.previous(ids)
         finally:
             await host.stop()
 

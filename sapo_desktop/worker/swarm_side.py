@@ -20,8 +20,9 @@ from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm import claims
 from sapo_desktop.swarm.address import Address
+from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.events import Event, SameKey
-from sapo_desktop.swarm.exchange import Link, Now
+from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.proxies import check_environment, check_proxy
 from sapo_desktop.swarm.same_key import seen_elsewhere
 from sapo_desktop.swarm.signing import Signer
@@ -221,6 +222,7 @@ class SwarmSide:
             folder=around.folder.control,
             catalogue=around.catalogue,
             ids=ids,
+            previous=around.kept_ids.previous(ids),
             book_secret=around.folder.secret("address-book"),
             private_addresses=settings.private_addresses,
             members=members,

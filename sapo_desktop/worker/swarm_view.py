@@ -8,7 +8,8 @@ import time
 from sapo_desktop.core.records import SwarmReward
 from sapo_desktop.swarm import same_key
 from sapo_desktop.swarm.envelope import StatsBody
-from sapo_desktop.swarm.exchange import Exchange, Link
+from sapo_desktop.swarm.exchange import Exchange
+from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.refusals import Refused
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.joining import Linked
@@ -67,6 +68,7 @@ def linked_info(
         taken=counts.taken,
         one_source=one_source,
         refused=exchange.refusals.by_kind(),
+        other_questions=exchange.refusals.other_questions,
         clock_offset=exchange.clock.offset,
         clock_wrong=exchange.clock.is_wrong,
         notices=notices(exchange),

@@ -19,7 +19,8 @@ from pathlib import Path
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
-from sapo_desktop.swarm.network import _options, _refuse_browsers
+from sapo_desktop.swarm.network import _refuse_browsers
+from sapo_desktop.swarm.wire import options
 from tests.bench.figure import Figure, arguments, show, tell
 
 LEFT_OUT = ["9.*", "12.*", "13.*"]
@@ -44,9 +45,9 @@ def main() -> None:
 
 async def tested(wstest: list[str], cases: list[str]) -> tuple[dict[str, str], dict[str, str]]:
     """Behaviour by case, with our options and with the library's."""
-    options = {**_options(), "subprotocols": None}  # the suite speaks none
+    ours_alone = {**options(), "subprotocols": None}  # the suite speaks none
     async with (
-        serve(echo, "127.0.0.1", 0, process_request=_refuse_browsers, server_header=None, **options) as ours,
+        serve(echo, "127.0.0.1", 0, process_request=_refuse_browsers, server_header=None, **ours_alone) as ours,
         serve(echo, "127.0.0.1", 0, compression=None) as theirs,
     ):
         ports = {name: next(iter(one.sockets)).getsockname()[1] for name, one in (("ours", ours), ("theirs", theirs))}

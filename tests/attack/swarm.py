@@ -35,9 +35,10 @@ from websockets.exceptions import WebSocketException
 from sapo_desktop.swarm import codec
 from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.address import Address
+from sapo_desktop.swarm.dialling import client_tls, peer_certificate
 from sapo_desktop.swarm.envelope import Answer, GroupBody
-from sapo_desktop.swarm.network import _client_tls, _peer_certificate
-from sapo_desktop.swarm.session import Me, Session
+from sapo_desktop.swarm.greeting import Me
+from sapo_desktop.swarm.session import Session
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.worker.joining import PUBLIC_SWARM
 from tests.bench.figure import Figure, arguments, show, tell
@@ -239,7 +240,7 @@ class Talker:
 
     async def _link(self) -> None:
         options = {
-            "ssl": _client_tls(self.address, any_certificate=True),
+            "ssl": client_tls(self.address, any_certificate=True),
             "subprotocols": [m.SUBPROTOCOL],
             "compression": None,
         }
@@ -251,7 +252,7 @@ class Talker:
                 nonce=secrets.token_bytes(32),
                 unix_time=time.time(),
                 now=time.monotonic(),
-                certificate=_peer_certificate(wire),
+                certificate=peer_certificate(wire),
             )
             sent = 0
             while not session.is_closed:

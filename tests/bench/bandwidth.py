@@ -22,8 +22,10 @@ from random import Random
 
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.certificate import self_signed, server_context
+from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.envelope import Answer, GroupBody, open_envelope
-from sapo_desktop.swarm.exchange import Exchange, Now, Traffic
+from sapo_desktop.swarm.exchange import Exchange
+from sapo_desktop.swarm.link import Traffic
 from sapo_desktop.swarm.network import Network, now
 from sapo_desktop.swarm.pool import Path as Way
 from sapo_desktop.swarm.refusals import Refused
@@ -152,7 +154,7 @@ def simulated(count: int, seed: int) -> float:
 
 def fill(relay: Peer, groups: int, authors: int, at: Now, rng: Random) -> None:
     """Put groups of authors that are not watched on a relay's shelf, as if they or another relay had published them."""
-    shelf = relay.exchange._shelf
+    shelf = relay.exchange.giving.shelf
     for _ in range(min(groups, _FEDERATED_SHELF)):
         signer = Signer((10_000_000 + rng.randrange(authors)).to_bytes(32, "big"))
         envelope = eight_answers(signer, SLOT - rng.randrange(6), rng.randrange(64))

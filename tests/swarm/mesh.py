@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
 from sapo_desktop.swarm.address import Address
+from sapo_desktop.swarm.catalogues import Catalogues
+from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.envelope import GroupBody
 from sapo_desktop.swarm.events import Event
-from sapo_desktop.swarm.exchange import Exchange, Link, Now
+from sapo_desktop.swarm.exchange import Exchange
+from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.refusals import Reason, Refused
 from sapo_desktop.swarm.session import Session
 from sapo_desktop.swarm.signing import Signer
@@ -28,10 +32,11 @@ def check(body: GroupBody) -> None:
 class Peer:
     """An exchange with a key."""
 
-    def __init__(self, name: int, *, serves: bool = True) -> None:
+    def __init__(self, name: int, tasks: Sequence[bytes] = (TASK,), before: Sequence[bytes] = ()) -> None:
         self.signer = Signer(name.to_bytes(32, "big"))
-        self.exchange = Exchange(self.signer.key, NETWORK, check, Standing(), Random(name), serves=serves)
-        self.me = me(self.signer)
+        known = Catalogues(tasks, before)
+        self.exchange = Exchange(self.signer.key, NETWORK, check, Standing(), Random(name), catalogues=known)
+        self.me = me(self.signer, tasks=tuple(tasks), catalogue=known.name, previous=known.previous)
         self.next_index = 0
 
     def share(self, now: Now, n: int = 1, **changes: object) -> list[bytes]:

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 import msgspec
 
 from sapo_desktop.swarm import messages as m
+from sapo_desktop.swarm.catalogues import catalogue_id
 from sapo_desktop.swarm.envelope import Answer, GroupBody, seal
 from sapo_desktop.swarm.events import Event
+from sapo_desktop.swarm.greeting import Me
 from sapo_desktop.swarm.handshake import Role
-from sapo_desktop.swarm.session import Me, Session
+from sapo_desktop.swarm.session import Session
 from sapo_desktop.swarm.signing import Signer
 
 NETWORK = b"n" * 32
@@ -19,7 +21,7 @@ ALICE, BOB = Signer(b"a" * 32), Signer(b"b" * 32)
 
 
 def me(signer: Signer, **changes: object) -> Me:
-    plain = Me(signer=signer, network=NETWORK, tasks=(TASK,), catalogue=b"c" * 32, program="tests")
+    plain = Me(signer=signer, network=NETWORK, tasks=(TASK,), catalogue=catalogue_id([TASK]), program="tests")
     return Me(**(vars(plain) | changes))  # type: ignore[arg-type]
 
 

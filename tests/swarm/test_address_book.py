@@ -142,21 +142,34 @@ def test_who_could_not_be_reached_is_left_alone_for_longer_each_time() -> None:
 def test_one_link_per_part_of_the_internet_but_typed_ones_always() -> None:
     it, rng = book(), Random(1)
     it.add_record(record(1, host="20.0.7.1"), NOW)
-    linked = [Address("20.0.0.1", 8765)]
-    assert it.next_to_dial(linked, NOW, rng) is None
+    taken = {it.part("20.0.0.1")}
+    assert it.next_to_dial([], NOW, rng, taken=taken) is None
     it.add(Address("20.0.0.2", 8765), "typed", NOW)
-    assert it.next_to_dial(linked, NOW, rng) == Address("20.0.0.2", 8765)
+    assert it.next_to_dial([], NOW, rng, taken=taken) == Address("20.0.0.2", 8765)
 
 
 def test_of_ipv6_a_part_is_a_32() -> None:
     it, rng = book(), Random(1)
     it.add_record(record(1, host="[2606:4700:1::1]"), NOW)
-    assert it.next_to_dial([Address("2606:4700:ffff::9", 8765)], NOW, rng) is None
-    assert it.next_to_dial([Address("2607:4700:1::1", 8765)], NOW, rng) == address_of(
+    assert it.next_to_dial([], NOW, rng, taken={it.part("2606:4700:ffff::9")}) is None
+    assert it.next_to_dial([], NOW, rng, taken={it.part("2607:4700:1::1")}) == address_of(
         record(1, host="[2606:4700:1::1]")
     )
     reasons = [refused(it, record(number, host=f"[2606:4700:{number:x}::1]")) for number in range(2, 40)]
     assert reasons == [None] * 38 and len(it) == 16  # one bucket, where the unproven give way
+
+
+def test_a_name_has_no_part_of_its_own_before_it_is_looked_up() -> None:
+    it, rng = book(), Random(1)
+    it.add_record(record(1, host="one.example.co.uk"), NOW)
+    taken = {it.part("one.other.co.uk"), it.part("two.example.co.uk")}
+    assert it.next_to_dial([], NOW, rng, taken=taken) == address_of(record(1, host="one.example.co.uk"))
+
+
+def test_at_home_there_are_no_parts_where_that_is_allowed() -> None:
+    assert book(private_allowed=True).part("10.0.0.1") is None
+    assert book(private_allowed=True).part("20.0.0.1") == book().part("20.0.9.9") is not None
+    assert book().part("10.0.0.1") is not None
 
 
 def test_our_own_address_in_a_list_is_not_taken() -> None:

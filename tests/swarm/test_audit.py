@@ -10,7 +10,7 @@ from sapo_desktop.swarm import codec
 from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.audit import PATIENCE, SECONDS, Audit, Question, Spot, supplies
 from sapo_desktop.swarm.envelope import Answer
-from sapo_desktop.swarm.exchange import SHELF_BYTES
+from sapo_desktop.swarm.giving import SHELF_BYTES
 from sapo_desktop.swarm.messages import Exact, Sourced
 from sapo_desktop.swarm.pool import IDENTITY_BYTES
 from tests.swarm.mesh import SLOT, Mesh, Peer

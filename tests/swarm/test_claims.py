@@ -10,7 +10,7 @@ from sapo_desktop.swarm import claims
 from sapo_desktop.swarm.claims import About
 from sapo_desktop.swarm.envelope import StatsBody, seal
 from sapo_desktop.swarm.events import StatsHeard
-from sapo_desktop.swarm.exchange import Link
+from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.refusals import Reason
 from tests.swarm.mesh import Mesh, Peer
 from tests.swarm.peers import ALICE, BOB, NETWORK, TASK

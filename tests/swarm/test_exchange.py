@@ -9,8 +9,8 @@ import pytest
 
 from sapo_desktop.swarm import codec, limits
 from sapo_desktop.swarm import messages as m
+from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.envelope import Answer
-from sapo_desktop.swarm.exchange import Now
 from sapo_desktop.swarm.pool import Path
 from sapo_desktop.swarm.refusals import Reason
 from tests.swarm.mesh import SLOT, Mesh, Peer, Wire
@@ -73,17 +73,6 @@ def test_what_was_asked_for_is_never_served_on() -> None:
     assert len(carol.held()) == 1 and dave.held() == []
 
 
-def test_a_leaf_that_does_not_serve_still_serves_its_own() -> None:
-    mesh, alice, leaf, carol = Mesh(), Peer(1), Peer(2, serves=False), Peer(3)
-    mesh.join(alice, leaf)
-    mesh.join(carol, leaf)
-    alice.share(mesh.now)
-    (own,) = leaf.share(mesh.now)
-    carol.exchange.want([TASK], 8)
-    mesh.wait(5)
-    assert carol.held() == [own]
-
-
 def test_only_what_is_missing_is_asked_for() -> None:
     mesh, alice, bob, _ = pair()
     alice.exchange.want([TASK], 3)
@@ -103,7 +92,7 @@ def test_sharing_goes_on_as_credit_comes_back() -> None:
     mesh.settle()
     assert len(bob.held()) == 31, "one is kept for a want by name"
     mesh.wait(30)
-    assert len(bob.exchange.pool) == len(alice.exchange._own) == 60
+    assert len(bob.exchange.pool) == len(alice.exchange.giving._own) == 60
 
 
 @pytest.mark.parametrize(
@@ -270,11 +259,11 @@ def test_what_cannot_be_sent_is_not_packed_again_and_again(monkeypatch: pytest.M
     monkeypatch.setattr(codec, "pack_sourced", lambda groups: packed.append(len(groups)) or real(groups))
     (link,) = author.exchange.links
     link.session.backlog = limits.SEND_QUEUE
-    author.exchange._serve(link, m.Want(ticket=bytes(16), tasks=[TASK]), mesh.now)
+    author.exchange.giving.serve(link, m.Want(ticket=bytes(16), tasks=[TASK]), mesh.now)
     assert packed == [0], "nobody reads: an empty answer, or none"
     link.session.backlog = limits.SEND_QUEUE - 2 * limits.KIB
     packed.clear()
-    author.exchange._serve(link, m.Want(ticket=bytes(16), tasks=[TASK]), mesh.now)
+    author.exchange.giving.serve(link, m.Want(ticket=bytes(16), tasks=[TASK]), mesh.now)
     assert len(packed) <= 6 and packed == sorted(packed, reverse=True)
 
 

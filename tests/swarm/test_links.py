@@ -11,12 +11,14 @@ from random import Random
 
 import pytest
 
-from sapo_desktop.swarm import links, network
+from sapo_desktop.swarm import dialling, links, network
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.address_book import AddressBook
+from sapo_desktop.swarm.announcement import Announcement
 from sapo_desktop.swarm.envelope import PeerBody, seal
 from sapo_desktop.swarm.exchange import Exchange
-from sapo_desktop.swarm.links import Announcement, Links, Memory
+from sapo_desktop.swarm.links import Links
+from sapo_desktop.swarm.memory import Memory
 from sapo_desktop.swarm.network import Network, now
 from sapo_desktop.swarm.refusals import Reason
 from sapo_desktop.swarm.signing import Signer
@@ -159,6 +161,49 @@ def test_a_name_that_stands_for_a_private_host_is_not_dialled_for_a_stranger(tmp
             assert await alice.network.link(named, named_by_stranger=True, only_greet=True) is None
             link = await alice.network.link(named, only_greet=True)
             assert link is not None and link.key == bob.signer.key
+
+    asyncio.run(scene())
+
+
+def test_of_several_names_for_one_part_of_the_internet_one_is_linked_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four domains on one host are one party, whatever they are called."""
+    names = ("one.example", "two.test", "three.co.uk")
+
+    async def on_this_computer(address: Address) -> list[str]:
+        return ["127.0.0.1"]
+
+    monkeypatch.setattr(dialling, "hosts_of", on_this_computer)
+
+    async def scene() -> None:
+        async with open_nodes(tmp_path, True, True, True, found=0) as others:
+            node = Node(9, tmp_path, found=4, private=False)
+            addresses = [
+                Address(name, one.port, tls=False, key=one.signer.key) for name, one in zip(names, others, strict=True)
+            ]
+            node.links.seed(addresses)
+            await node.open()
+            await until(lambda: all(node.book._known[str(one)].tried for one in addresses))
+            assert len(node.linked()) == 1
+            await node.close()
+
+    asyncio.run(scene())
+
+
+def test_siblings_under_one_suffix_are_two_where_they_lead_to_two_places(tmp_path: Path) -> None:
+    async def scene() -> None:
+        node = Node(1, tmp_path, private=False)
+        first, second, third = (Address(f"{name}.co.uk", 8765) for name in ("first", "second", "third"))
+        assert node.links._allows(first, "20.1.0.1") and node.links._allows(second, "20.2.0.1")
+        assert not node.links._allows(third, "20.1.255.9")
+        assert node.links._allows(third, "2606:4700::1")
+        # Behind a proxy nobody here knows where a name leads: a stranger's are all one, the seed list's are not.
+        node.links.seed([first, second])
+        assert node.links._allows(first, first.host) and node.links._allows(second, second.host)
+        assert node.links._allows(Address("a.example", 1), "a.example")
+        assert not node.links._allows(Address("b.test", 1), "b.test")
+        await node.network.close()
 
     asyncio.run(scene())
 

@@ -13,11 +13,12 @@ from websockets.asyncio.client import connect
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from sapo_desktop.swarm import codec, limits, network
+from sapo_desktop.swarm import codec, limits, network, wire
 from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.events import Event
-from sapo_desktop.swarm.exchange import Exchange, Link
+from sapo_desktop.swarm.exchange import Exchange
+from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.network import Network, now
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.swarm.standing import Standing
@@ -97,7 +98,7 @@ def test_a_relay_serves_a_third(monkeypatch: pytest.MonkeyPatch) -> None:
             await until(lambda: len(relay.heard) == 2)
             envelope = alice.share()
             await until(lambda: relay.held)
-            carol.network.want(frozenset([TASK]), 4)
+            carol.network.exchange.want([TASK], 4)
             await until(lambda: carol.held)
             assert carol.held == [envelope]
 
@@ -195,7 +196,8 @@ def test_a_redirect_is_not_followed() -> None:
 def test_who_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "HANDSHAKE_SECONDS", 0.05)
     monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
-    monkeypatch.setattr(network, "_PARTING_SECONDS", 0.05)
+    monkeypatch.setattr(wire, "PARTING_SECONDS", 0.05)
+    monkeypatch.setattr(network, "PARTING_SECONDS", 0.05)
 
     async def scene() -> None:
         async with nodes(1) as (node,):
@@ -207,16 +209,60 @@ def test_who_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     asyncio.run(scene())
 
 
-def test_too_many_strangers_are_told_to_come_back_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "MOST_UNPROVEN", 3)
+def test_what_has_to_wait_for_its_turn_arrives_all_the_same_and_who_goes_leaves_nothing() -> None:
+    async def scene() -> None:
+        async with nodes(2) as (alice, bob):
+            bob.network._gate.spent(2.05)  # all that was saved up, and a tenth of a second's waiting more
+            async with knock(bob) as stranger:
+                await stranger.send(bytes(100))
+                await until(lambda: len(bob.network._gate._turns) or not bob.network._wires)
+            alice.network.dial(bob.address())
+            await until(lambda: bob.heard and alice.heard)
+            envelope = alice.share()
+            await until(lambda: bob.held)
+            assert bob.held == [envelope]
+            await until(lambda: len(bob.network._wires) == 1)
+
+    asyncio.run(scene())
+
+
+def test_what_waits_for_links_has_one_ceiling_that_ends_the_largest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
+    monkeypatch.setattr(wire, "CUT_OFF_BYTES", 2**30)  # which would end it earlier
 
     async def scene() -> None:
-        async with nodes(1) as (node,), contextlib.AsyncExitStack() as stack:
+        async with nodes(4, most_memory=300_000) as (host, *others):
+            for other in others:
+                other.network.dial(host.address(host.signer.key))
+            await until(lambda: sum(link.session.is_open for link in host.network.exchange.links) == 3)
+            links = {link.key: link for link in host.network.exchange.links}
+            wires = host.network._wires
+            for other, frames in zip(others, (1, 3, 9), strict=True):
+                monkeypatch.setattr(wires[links[other.signer.key]], "_changed", asyncio.Event())  # nothing is sent
+                wires[links[other.signer.key]].put([bytes(30_000)] * frames)
+            assert sum(one.memory for one in wires.values()) >= 390_000
+            await until(lambda: len(host.network.exchange.links) < 3)
+            left = {link.key for link in host.network.exchange.links}
+            assert {others[0].signer.key, others[1].signer.key} <= left and others[2].signer.key not in left
+
+    asyncio.run(scene())
+
+
+def test_bytes_that_arrived_and_wait_to_be_read_count_as_memory() -> None:
+    async def scene() -> None:
+        async with nodes(1) as (node,), knock(node) as stranger:
+            await until(lambda: node.network._wires)
+            (held,) = node.network._wires.values()
+            before, go_on = held.memory, asyncio.Event()
+
+            async def later(part: bytes, gone: object, *, is_new: bool) -> bool:
+                return await go_on.wait()
+
+            node.network._gate.turn = later  # type: ignore[method-assign]
             for _ in range(3):
-                await stack.enter_async_context(knock(node))
-            late = await stack.enter_async_context(knock(node))
-            goodbye = codec.decode(await late.recv())  # type: ignore[arg-type]
-            assert isinstance(goodbye, m.Goodbye) and goodbye.retry_after == 10
+                await stranger.send(bytes(1000))
+            await until(lambda: held.memory - before >= 2000)
+            go_on.set()
 
     asyncio.run(scene())
 
@@ -242,7 +288,7 @@ def test_one_part_of_the_internet_cannot_hold_every_place(monkeypatch: pytest.Mo
 
 def test_pings_of_the_library_that_nobody_reads_the_answers_of_fill_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before any key is proven: the library answers them by itself, whatever our own queues say."""
-    monkeypatch.setattr(network, "_CUT_OFF_BYTES", 4096)
+    monkeypatch.setattr(wire, "CUT_OFF_BYTES", 4096)
     monkeypatch.setattr(limits, "HANDSHAKE_SECONDS", 600.0)  # or the link would end for its slow handshake
     ping = b"\x89\xfd" + bytes(4) + bytes(125)  # masked with zeros, 125 bytes
 
@@ -292,8 +338,7 @@ def test_who_does_not_read_is_cut_off_and_holds_up_nobody(monkeypatch: pytest.Mo
             alice.network.dial(bob.address())
             await until(lambda: bob.heard)
             (link,) = bob.network.exchange.links
-            wire = bob.network._wires[link]
-            wire.put([bytes(limits.MAX_FRAME)] * 5)
+            bob.network._wires[link].put([bytes(limits.MAX_FRAME)] * 5)
             await until(lambda: not bob.network.exchange.links)
             assert link not in bob.network._wires
 

@@ -6,7 +6,8 @@ import msgspec
 
 from sapo_desktop.swarm import codec, events, same_key
 from sapo_desktop.swarm import messages as m
-from sapo_desktop.swarm.exchange import Link, Now
+from sapo_desktop.swarm.clock import Now
+from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.refusals import Reason
 from tests.swarm.mesh import SLOT, Mesh, Peer, Wire
 from tests.swarm.peers import TASK, group, opened
@@ -119,8 +120,7 @@ def test_links_that_come_and_go_make_nobody_talk() -> None:
 
 def test_the_field_is_new_and_may_be_missing() -> None:
     link = opened()
-    link.server.grant(1, 1)
-    assert link.run().events("client") == []
+    assert link.client.receive(codec.encode(m.Credit(groups=1, bytes=1)), 0) == []
     assert link.server.tell_links(2, 0) and not link.server.tell_links(3, 59)
     assert link.run().events("client") == [events.SameKey(2)]
     link.client.receive(msgspec.msgpack.encode({"type": "credit", "groups": 1, "bytes": 1}), 0)

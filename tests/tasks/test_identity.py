@@ -10,7 +10,7 @@ import pytest
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.tasks.catalogue import Catalogue, Family, Level
-from sapo_desktop.tasks.identity import fingerprint, ids_key, read_ids, task_id, write_ids
+from sapo_desktop.tasks.identity import fingerprint, ids_key, read_ids, read_previous_ids, task_id, write_ids
 
 LEVEL = Level(name="easy", config={"max_value": 9, "min_value": 1})
 FAMILY = Family(
@@ -64,7 +64,7 @@ def test_the_fingerprint_takes_metadata_where_no_truth_is_stored() -> None:
 
 def test_kept_ids_come_back_under_their_key_only(tmp_path: Path) -> None:
     path = tmp_path / "ids.json"
-    write_ids(path, "key", IDS)
+    write_ids(path, "key", IDS, 0.0)
     assert read_ids(path, "key") == IDS
     assert read_ids(path, "other") == {}
     assert [item.name for item in tmp_path.iterdir()] == ["ids.json"]
@@ -82,7 +82,25 @@ def test_a_missing_or_damaged_file_holds_nothing(tmp_path: Path, content: bytes)
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     with pytest.raises(TaskError, match="cannot be written"):
-        write_ids(tmp_path / "missing" / "ids.json", "key", IDS)
+        write_ids(tmp_path / "missing" / "ids.json", "key", IDS, 0.0)
+
+
+def test_the_ids_before_a_change_are_kept_for_thirty_days(tmp_path: Path) -> None:
+    path, day = tmp_path / "ids.json", 24 * 3600.0
+    old, new = IDS, {task: bytes(31) + b"n" for task in IDS}
+    write_ids(path, "one", old, 0.0)
+    assert read_previous_ids(path, old, 0.0) == {}
+    write_ids(path, "two", new, 10 * day)
+    assert read_ids(path, "two") == new
+    assert read_previous_ids(path, new, 39 * day) == old
+    assert read_previous_ids(path, new, 41 * day) == {}
+    # Releases that change nothing of the tasks push nothing out.
+    for number in range(5):
+        write_ids(path, f"again {number}", new, 11 * day + number)
+    assert read_previous_ids(path, new, 39 * day) == old
+    # And one that goes back finds the ids between.
+    write_ids(path, "back", old, 12 * day)
+    assert read_previous_ids(path, old, 13 * day) == new
 
 
 def test_the_key_changes_with_catalogue_and_versions() -> None:

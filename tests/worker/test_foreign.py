@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from sapo_desktop.core.errors import HostDied
+from sapo_desktop.core.errors import HostDied, HostError
 from sapo_desktop.core.records import Mark, Question, Verdict
 from sapo_desktop.core.resources import resource
 from sapo_desktop.engines.protocols import Encoded
@@ -154,6 +154,18 @@ def test_another_librarys_question_is_unverifiable() -> None:
     assert reasons(RIGHT, question=b"8 others") == {Reason.OTHER_QUESTION: 1}
 
 
+def test_questions_that_come_out_otherwise_are_counted_by_the_peers_library() -> None:
+    examiner, refusals = Busy(), Refusals()
+    intake = intake_with(examiner, refusals)
+    for number in range(100):
+        entry = entry_of(ALICE, INDEX, hashed=b"8 others")
+        path = entry.path._replace(examiner=b"new" if number < 3 else bytes([number]))
+        take(intake, dataclasses.replace(entry, path=path))
+    assert refusals[Reason.OTHER_QUESTION] == 100
+    counts = refusals.other_questions
+    assert counts[b"new".hex()] == 3 and sum(counts.values()) == 100 and len(counts) <= 33
+
+
 def test_held_out_questions_never_train() -> None:
     index = indices(held_out=True)[0]
     assert reasons(RIGHT, index=index, question=asked(index).hash) == {Reason.HELD_OUT: 1}
@@ -174,9 +186,11 @@ class Busy(Examiner):
         self.now = 0.0
         self.seconds = seconds
         self.dies = False
+        self.dies_of: int | None = None
+        """The seed that it does not survive."""
 
     async def set_questions(self, items: Sequence[QuestionRef]) -> list[Question | None]:
-        if self.dies:
+        if self.dies or self.dies_of in [item.seed for item in items]:
             raise HostDied("The examiner ended.")
         return await super().set_questions(items)
 
@@ -187,12 +201,12 @@ class Busy(Examiner):
         return await super().mark(questions, texts, strict=strict)
 
 
-def entry_of(signer: Signer, index: int, *answers: str, link: bytes = b"") -> Entry:
+def entry_of(signer: Signer, index: int, *answers: str, link: bytes = b"", hashed: bytes | None = None) -> Entry:
     """A drawn group of this author to its question of this index, by a link of its own where none is named."""
     slot = group_body().slot
     seed = question_seed(network=NETWORK, key=signer.key, slot=slot, task=GCD, index=index)
     texts = [Answer(text=text) for text in answers or (f"<answer>{truth(seed)}</answer>",)]
-    envelope = group(signer, task=GCD, index=index, question=question(seed).hash, answers=texts)
+    envelope = group(signer, task=GCD, index=index, question=hashed or question(seed).hash, answers=texts)
     opened = open_envelope(envelope, GroupBody, NETWORK)
     return Pool(b"").add(opened, Path(link or signer.key, link or signer.key, b""), 0.0)
 
@@ -264,6 +278,34 @@ def test_an_examiner_that_dies_of_one_group_leaves_its_author_alone_and_of_sever
     examiner.dies = False
     assert take(intake, entry_of(ALICE, mine[1]), entry_of(BOB, theirs[2])) == [mine[1]]
     assert dict(refusals) == {Reason.TIMED_OUT: 4}
+
+
+def test_of_a_draw_that_kills_the_examiner_only_the_culprit_is_left_out() -> None:
+    examiner, refusals = Busy(), Refusals()
+    intake, mine, theirs = intake_with(examiner, refusals), training_indices(ALICE), training_indices(BOB)
+    carol = Signer(b"c" * 32)
+    examiner.dies_of = question_seed(network=NETWORK, key=ALICE.key, slot=group_body().slot, task=GCD, index=mine[0])
+    came = take(
+        intake,
+        entry_of(BOB, theirs[0]),
+        entry_of(ALICE, mine[0]),
+        entry_of(carol, training_indices(carol)[0]),
+    )
+    assert came == [theirs[0], training_indices(carol)[0]]
+    assert dict(refusals) == {Reason.TIMED_OUT: 1}
+    # The culprit's author is left alone in that task, the others are not.
+    assert take(intake, entry_of(ALICE, mine[1]), entry_of(BOB, theirs[1])) == [theirs[1]]
+
+
+def test_an_examiner_that_cannot_be_started_is_nobodys_doing() -> None:
+    class Broken(Busy):
+        async def set_questions(self, items: Sequence[QuestionRef]) -> list[Question | None]:
+            raise HostError("There is no room for a process.")
+
+    examiner, refusals = Broken(), Refusals()
+    intake, entry = intake_with(examiner, refusals), entry_of(ALICE, training_indices(ALICE)[0])
+    assert take(intake, entry) == []
+    assert intake._budget.refuses(entry, examiner.now) is None
 
 
 def test_what_was_marked_is_told_even_where_nothing_of_it_is_trained_on() -> None:

@@ -11,8 +11,9 @@ import pytest
 
 from sapo_desktop.core.records import Completion, Group, Question
 from sapo_desktop.core.resources import resource
+from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.envelope import GroupBody, open_envelope
-from sapo_desktop.swarm.exchange import Exchange, Now
+from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.tasks.questions import question_seed
 from sapo_desktop.tasks.split import held_out_side
@@ -24,8 +25,6 @@ from tests.swarm.mesh import Mesh, Peer
 from tests.swarm.peers import NETWORK
 from tests.worker.fakes import mark
 from tests.worker.test_foreign import CATALOGUE, GCD, Encoder, Examiner, truth
-
-TASKS = {"gcd/easy": GCD}
 
 
 class Outlet:
@@ -43,14 +42,25 @@ class Outlet:
 class Seat:
     """One member with what it is made of."""
 
-    def __init__(self, folder: Path, name: int, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.peer = Peer(name)
+    def __init__(
+        self,
+        folder: Path,
+        name: int,
+        monkeypatch: pytest.MonkeyPatch,
+        *,
+        task: bytes = GCD,
+        before: bytes | None = None,
+    ) -> None:
+        self.peer = Peer(name, tasks=[task], before=[before] if before else [])
         exchange = self.peer.exchange
         monkeypatch.setattr(exchange, "_check", lambda body: None)
         self.outlet = Outlet(exchange)
-        ids = {identity: task for task, identity in TASKS.items()}
-        intake = Intake(Examiner(), Encoder(), CATALOGUE, ids, NETWORK, exchange.refusals, {})
-        membership = Membership(self.peer.signer, NETWORK, bytes([name]) * 16, TASKS, label="tests")
+        previous = {"gcd/easy": before} if before else {}
+        keys = {identity: "gcd/easy" for identity in (task, before) if identity}
+        intake = Intake(Examiner(), Encoder(), CATALOGUE, keys, NETWORK, exchange.refusals, {})
+        membership = Membership(
+            self.peer.signer, NETWORK, bytes([name]) * 16, {"gcd/easy": task}, label="tests", previous=previous
+        )
         book = IndexBook(folder / f"indices-{name}.json")
         self.authors = AuthorRates(folder / f"authors-{name}.json", time.monotonic())
         self.member = Member(membership, self.outlet, Examiner(), intake, book, CATALOGUE, self.authors)
@@ -106,6 +116,22 @@ def test_what_one_shares_the_other_makes_again_and_marks(seats: tuple[Mesh, Seat
     measured = second.member.measured(["gcd/easy"])
     assert measured is not None and (measured.value, measured.peers) == (0.5, 1)
     assert second.member.measured(["lcm/easy"]) is None
+
+
+def test_groups_under_the_id_before_a_change_are_still_learned_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mesh = Mesh(now=Now(time.monotonic(), time.time()))
+    old = Seat(tmp_path, 1, monkeypatch)
+    new = Seat(tmp_path, 2, monkeypatch, task=b"new" + bytes(29), before=GCD)
+    mesh.join(old.peer, new.peer)
+    asyncio.run(old.member.share(old.answered(asyncio.run(old.member.questions(["gcd/easy"] * 2)))))
+    asyncio.run(new.member.share(new.answered(asyncio.run(new.member.questions(["gcd/easy"] * 2)))))
+    mesh.settle()
+    new.member.want(["gcd/easy"], 2)
+    drawn = asyncio.run(new.member.draw(2, 8, strict=True))
+    assert [foreign.group.question.task for foreign in drawn] == ["gcd/easy"] * 2
+    assert old.peer.held() == [], "what it cannot know by its id is not sent"
 
 
 def test_nothing_in_the_pool_is_no_reason_to_wait(seats: tuple[Mesh, Seat, Seat]) -> None:

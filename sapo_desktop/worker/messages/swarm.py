@@ -60,6 +60,8 @@ class SwarmInfo(msgspec.Struct, frozen=True, kw_only=True):
     taken: int = 0
     one_source: bool = False
     refused: dict[str, dict[str, int]] = {}
+    other_questions: dict[str, int] = {}
+    """Of these, questions that came out otherwise here, by the fingerprint of the peer's library in hex."""
     clock_offset: float = 0.0
     clock_wrong: bool = False
     notices: list[str] = []

@@ -1,0 +1,53 @@
+"""By which ids peers know the tasks: ours, ours before the last change, and what peers told of theirs.
+
+A catalogue is named by a hash over its task ids, which every HELLO shows. Who shows a name that nobody here has heard
+is asked for the ids, once a link; what it answers must hash to that name, so one catalogue is learned once for all who
+have it, and nobody can teach a wrong one.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection
+
+from sapo_desktop.core.hashing import digest
+
+_MOST_LEARNED = 32
+"""The longest not used go first; a thousand ids each at most."""
+
+
+def catalogue_id(tasks: Collection[bytes]) -> bytes:
+    """The name (32 bytes) of a catalogue of these task ids."""
+    return digest(*sorted(tasks))
+
+
+class Catalogues:
+    """Task ids by the name of their catalogue. `tasks`, `before`: our own ids, and those we had before a change."""
+
+    def __init__(self, tasks: Collection[bytes] = (), before: Collection[bytes] = ()) -> None:
+        self.name = catalogue_id(tasks)
+        self.previous = catalogue_id(before) if before else None
+        """What HELLO names as the catalogue before, which we accept too."""
+        self._ours = {catalogue_id(ids): frozenset(ids) for ids in (before, tasks) if ids}
+        self._learned: OrderedDict[bytes, frozenset[bytes]] = OrderedDict()
+
+    def known_to(self, name: bytes, previous: bytes | None) -> frozenset[bytes] | None:
+        """The ids that a peer with this catalogue takes, those of the one before too; None: it has to be asked."""
+        found = self._find(name)
+        return None if found is None else found | (self._find(previous) or frozenset())
+
+    def learn(self, name: bytes, tasks: Collection[bytes]) -> bool:
+        """Take in what a peer says its catalogue holds; False where that is not what its name stands for."""
+        if catalogue_id(tasks) != name:
+            return False
+        self._learned[name] = frozenset(tasks)
+        if len(self._learned) > _MOST_LEARNED:
+            self._learned.popitem(last=False)
+        return True
+
+    def _find(self, name: bytes | None) -> frozenset[bytes] | None:
+        if name is None:
+            return None
+        if name in self._learned:
+            self._learned.move_to_end(name)
+        return self._ours.get(name) or self._learned.get(name)

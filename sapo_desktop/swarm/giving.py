@@ -1,0 +1,112 @@
+"""What a node gives its peers: its own groups, offered to each link, and what a WANT is answered from.
+
+Served are own groups and those that their authors published to us. All of it stays within the credit of the link and
+the quota of the key at its other end.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Iterable
+
+from sapo_desktop.swarm import limits
+from sapo_desktop.swarm import messages as m
+from sapo_desktop.swarm.clock import Now
+from sapo_desktop.swarm.envelope import GroupBody, Opened
+from sapo_desktop.swarm.link import MOST_UNSENT, Link
+from sapo_desktop.swarm.pool import Entry, Path, Pool
+from sapo_desktop.swarm.serve import sample
+
+SHELF_BYTES = 16 * limits.KIB * limits.KIB
+_LEAST_FRAME = limits.KIB
+"""Bytes below which no batch of groups is worth packing."""
+_MOST_USED = 10_000
+_KEPT_CREDIT = 1
+"""Groups of credit that are left for a WANT by name: who published all it may must still be able to show it."""
+
+
+class Giving:
+    """The giving side of one exchange. `own_key`: whose groups are our own."""
+
+    def __init__(self, own_key: bytes) -> None:
+        self._own_key = own_key
+        self.shelf = Pool(b"", SHELF_BYTES, roomy=own_key)
+        """Own groups and those published to us."""
+        self._own: deque[Opened[GroupBody]] = deque(maxlen=MOST_UNSENT)
+        self._used: OrderedDict[bytes, int] = OrderedDict()
+
+    def expire(self, now: Now) -> None:
+        """Forget what nobody takes any more."""
+        self.shelf.expire(now.monotonic)
+
+    def publish(self, group: Opened[GroupBody], links: Iterable[Link], now: Now) -> None:
+        """Offer an own group to every link that knows its task, now or when credit allows."""
+        self.keep(group, Path(self._own_key, self._own_key, b""), now)
+        self._own.append(group)
+        for link in links:
+            if link.knows(group.body.task):
+                link.unsent.append(group)
+                self.offer(link, now)
+
+    def keep(self, group: Opened[GroupBody], path: Path, now: Now) -> None:
+        """Serve this group from now on. Raises Refused: see Pool.add."""
+        self.shelf.add(group, path, now.monotonic)
+
+    def begin(self, link: Link, *, oldest_slot: int) -> None:
+        """Have own groups from this slot on ready for a link that opened."""
+        link.unsent.extend(group for group in self._own if group.body.slot >= oldest_slot)
+
+    def offer(self, link: Link, now: Now) -> None:
+        """Publish the newest unsent own groups of tasks that the peer knows, as many as credit has room for."""
+        if link.is_being_asked(now.monotonic):
+            return
+        while link.unsent and link.session.is_open:
+            room = min(limits.MAX_BATCH, len(link.unsent), self._room(link, now) - _KEPT_CREDIT)
+            if room < 1 or link.session.room(now.monotonic) < _LEAST_FRAME:
+                return
+            batch = [link.unsent.pop() for _ in range(room)]
+            while batch and not link.session.publish([group.envelope for group in batch], now.monotonic):
+                # Packing costs time: halves, not one less at a time.
+                link.unsent.extend(batch.pop() for _ in range((len(batch) + 1) // 2))
+            self._count_out(link, len(batch), now)
+            if not batch:
+                return
+
+    def serve(self, link: Link, want: m.Want, now: Now) -> None:
+        """Answer a WANT, with fewer groups where credit has no room for all, or none where one key asks too often."""
+        room = self._room(link, now) - (0 if want.exact else _KEPT_CREDIT)
+        if link.quota is not None:
+            room = min(room, link.quota.room_for_want(now.monotonic))
+        entries = [entry for entry in sample(self.shelf, want) if entry.name.author != link.key]
+        groups = [_sourced(entry, self._own_key) for entry in entries]
+        groups = groups[: max(0, room)] if link.session.room(now.monotonic) >= _LEAST_FRAME else []
+        while not link.session.serve(want.ticket, groups, now.monotonic) and groups:
+            del groups[len(groups) // 2 :]  # packing costs time: halves, not one less at a time
+        for entry in entries[: len(groups)]:
+            if entry.name.author != self._own_key:
+                self.use(entry.name.author)
+        self._count_out(link, len(groups), now)
+
+    def use(self, author: bytes) -> None:
+        """Count one group of this author's as handed on or trained on: what its node may be told."""
+        self._used[author] = self._used.pop(author, 0) + 1
+        if len(self._used) > _MOST_USED:
+            self._used.popitem(last=False)
+
+    def used(self, author: bytes) -> int:
+        return self._used.get(author, 0)
+
+    def _room(self, link: Link, now: Now) -> int:
+        """Groups that may be sent over a link now."""
+        room = link.session.credit(now.monotonic)[0]
+        return int(room if link.quota is None else min(room, link.quota.groups.level(now.monotonic)))
+
+    def _count_out(self, link: Link, groups: int, now: Now) -> None:
+        link.traffic.groups_out += groups
+        if link.quota is not None:
+            link.quota.groups.take(groups, now.monotonic)
+
+
+def _sourced(entry: Entry, own_key: bytes) -> m.Sourced:
+    own = entry.name.author == own_key
+    return m.Sourced(envelope=entry.envelope, relay=b"" if own else own_key, tag=b"" if own else entry.path.tag)

@@ -1,0 +1,53 @@
+"""What sockets leave to files."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from sapo_desktop.system.descriptors import RESERVE, room_for_sockets
+
+
+def limits(monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, *, fixed: bool = False) -> list[tuple[int, int]]:
+    """A system with these limits; returns what they are changed to."""
+    changed: list[tuple[int, int]] = []
+
+    def change(which: int, values: tuple[int, int]) -> None:
+        if fixed:
+            raise ValueError("not allowed to raise maximum limit")
+        changed.append(values)
+
+    fake = SimpleNamespace(RLIMIT_NOFILE=7, RLIM_INFINITY=-1, getrlimit=lambda which: (soft, hard), setrlimit=change)
+    monkeypatch.setitem(sys.modules, "resource", fake)
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "room", "changed"),
+    [
+        (20_000, 20_000, 2064, []),
+        (-1, -1, 2064, []),
+        (1024, 4096, 2064, [(2064 + RESERVE, 4096)]),
+        (1024, -1, 2064, [(2064 + RESERVE, -1)]),
+        (1024, 1024, 1024 - RESERVE, [(1024, 1024)]),
+        (64, 64, 0, [(64, 64)]),
+    ],
+)
+def test_sockets_get_what_files_do_not_need(
+    monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, room: int, changed: list[tuple[int, int]]
+) -> None:
+    told = limits(monkeypatch, soft, hard)
+    assert room_for_sockets(2064) == room
+    assert told == changed
+
+
+def test_a_limit_that_stays_as_it_is_is_kept_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits(monkeypatch, 256, 100_000, fixed=True)
+    assert room_for_sockets(2064) == 256 - RESERVE
+
+
+def test_where_files_and_sockets_are_apart_nothing_is_held_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "resource", None)
+    assert room_for_sockets(2064) == 2064
