@@ -45,6 +45,8 @@ ReplyType = TypeVar("ReplyType", bound=msgspec.Struct)
 log = logging.getLogger(__name__)
 
 CALL_SECONDS = 120.0
+FOREIGN_SECONDS = 20.0
+"""As CALL_SECONDS, where a stranger chose the question: what he makes hang must not hold up a round for minutes."""
 MARK_SECONDS = 2.0
 """Per answer, on top of the second that the examiner gives itself."""
 _MOST_TRIES = 1000
@@ -83,10 +85,15 @@ class KeptIds:
 
 
 class Examiner:
-    """Sets questions and marks answers through a process that may be killed at any time."""
+    """Sets questions and marks answers through a process that may be killed at any time.
 
-    def __init__(self, host: Host, kept_ids: KeptIds) -> None:
+    Args:
+        patience: seconds in which it has to set the questions of a call, or to mark answers beside a time for each.
+    """
+
+    def __init__(self, host: Host, kept_ids: KeptIds, patience: float = CALL_SECONDS) -> None:
         self.host = host
+        self._patience = patience
         self._kept = kept_ids
         self._task_ids = kept_ids.read()
         self._restarting = asyncio.Lock()
@@ -116,7 +123,7 @@ class Examiner:
 
     async def set_questions(self, items: Sequence[QuestionRef]) -> list[Question | None]:
         """As many as were asked for; None where a seed has no question."""
-        return (await self._asked(SetQuestions(items=list(items)), QuestionsSet)).questions
+        return (await self._asked(SetQuestions(items=list(items)), QuestionsSet, self._patience)).questions
 
     async def mark(
         self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
@@ -162,7 +169,7 @@ class Examiner:
 
     async def _mark(self, items: list[AnswersToMark], strict: bool, count: int) -> list[list[Mark]]:
         request = MarkAnswers(items=items, reward="strict" if strict else "partial")
-        return (await self._call(request, Marked, CALL_SECONDS + MARK_SECONDS * count)).marks
+        return (await self._call(request, Marked, self._patience + MARK_SECONDS * count)).marks
 
     async def _mark_alone(self, item: AnswersToMark, text: str, strict: bool) -> Mark:
         alone = msgspec.structs.replace(item, texts=[text])
@@ -171,13 +178,13 @@ class Examiner:
         except (HostTimeout, HostDied):
             return Mark(solved=False, partial=0.0, reward=0.0, answer=None, verdict="timeout")
 
-    async def _asked(self, request: msgspec.Struct, kind: type[ReplyType]) -> ReplyType:
+    async def _asked(self, request: msgspec.Struct, kind: type[ReplyType], seconds: float = CALL_SECONDS) -> ReplyType:
         """A request without hostile text in it: where the host died of something else, one more try is
         enough."""
         try:
-            return await self._call(request, kind, CALL_SECONDS)
+            return await self._call(request, kind, seconds)
         except (HostTimeout, HostDied):
-            return await self._call(request, kind, CALL_SECONDS)
+            return await self._call(request, kind, seconds)
 
     async def _call(self, request: msgspec.Struct, kind: type[ReplyType], timeout: float) -> ReplyType:
         async with self._restarting:

@@ -38,7 +38,7 @@ from sapo_desktop.worker.entering import (
     look_on_lan,
     task_ids,
 )
-from sapo_desktop.worker.examiner import Examiner, KeptIds
+from sapo_desktop.worker.examiner import FOREIGN_SECONDS, Examiner, KeptIds
 from sapo_desktop.worker.foreign import Encoder
 from sapo_desktop.worker.hosting import Host
 from sapo_desktop.worker.joining import Joined, Joining, join
@@ -213,7 +213,7 @@ class SwarmSide:
         host = await Host.start(
             "examiner", log=around.folder.log("foreign-examiner"), low_priority=settings.low_priority
         )
-        foreign = Examiner(host, around.kept_ids)
+        foreign = Examiner(host, around.kept_ids, FOREIGN_SECONDS)
         stack.push_async_callback(foreign.close)
         ids = await task_ids(foreign, around.catalogue.tasks(), lambda text: self._show("joining", text))
         around.own.learn_ids(ids)
