@@ -1,0 +1,102 @@
+"""A model's tokenizer: questions become prompts, tokens become text, foreign text becomes tokens.
+
+It needs no weights, so engines that compute elsewhere use it too. The tokenizer is taken from tokenizer.json as it
+stands: classes that transformers picks by name (GPT2Tokenizer, which SmolLM2 names) build one of their own, which
+cuts numbers in another way than the model was trained with. Left out: slow tokenizers.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sapo_desktop.core.errors import ModelError
+
+A_DAY = datetime.date(2025, 1, 1)
+"""What templates that print today's date are told: a prompt must be the same on every day and every node."""
+
+
+@dataclass(frozen=True)
+class ModelTokenizer:
+    """The tokenizer of one folder with its chat template."""
+
+    backend: Any
+    """transformers' PreTrainedTokenizerFast."""
+    stop_tokens: frozenset[int]
+    """Every id that ends an answer."""
+
+    @property
+    def end_token(self) -> int:
+        return int(self.backend.eos_token_id)
+
+    def prompt_tokens(self, question: str) -> list[int]:
+        """Return the question as one user turn of the chat template, ready to be answered.
+
+        Models that can think aloud at length are asked not to. A model without a template (a base model) gets the
+        bare text.
+        """
+        if self.backend.chat_template is None:
+            return list(self.backend(question)["input_ids"])
+        return list(
+            self.backend.apply_chat_template(
+                [{"role": "user", "content": question}],
+                add_generation_prompt=True,
+                tokenize=True,
+                return_dict=False,
+                enable_thinking=False,
+                strftime_now=A_DAY.strftime,
+            )
+        )
+
+    def text(self, tokens: list[int]) -> str:
+        """Return the tokens as text, special tokens left out."""
+        return str(self.backend.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False))
+
+    def encode_foreign(self, text: str, end: bool) -> list[int] | None:
+        """Return a peer's text as ids with special tokens taken as plain text, None where it spells one.
+
+        Added tokens that are not special (`<answer>`, fixed phrases) are ordinary vocabulary: an own answer
+        would carry the same ids, so foreign text may use them too.
+        """
+        if any(special in text for special in self._special_texts()):
+            return None
+        ids = self.backend(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+        return [*ids, self.end_token] if end else list(ids)
+
+    def _special_texts(self) -> list[str]:
+        return [str(t) for t in self.backend.added_tokens_decoder.values() if t.special]
+
+
+def load_tokenizer(folder: Path) -> ModelTokenizer:
+    """Read the tokenizer of a folder in transformers' layout.
+
+    Raises:
+        ModelError: it is missing or damaged, or names no end of sequence.
+    """
+    os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported: it reads this once
+    import transformers
+
+    transformers.utils.logging.set_verbosity_error()
+    try:
+        backend = transformers.PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
+        named = _named_ends(folder)
+    # The tokenizers library raises a bare Exception where its file is not whole.
+    except Exception as error:  # noqa: BLE001
+        raise ModelError(f"The tokenizer in {folder} cannot be read: {error}. Get the folder again, whole.") from error
+    if backend.eos_token_id is None:
+        raise ModelError(f"The tokenizer in {folder} names no end-of-sequence token.")
+    return ModelTokenizer(backend, frozenset({*named, int(backend.eos_token_id)}))
+
+
+def _named_ends(folder: Path) -> list[int]:
+    """The end-of-sequence ids that the model's own settings name; transformers stops at those as well."""
+    for name in ("generation_config.json", "config.json"):
+        if (folder / name).is_file():
+            ends = json.loads((folder / name).read_text(encoding="utf-8")).get("eos_token_id")
+            if ends is not None:
+                return [int(end) for end in (ends if isinstance(ends, list) else [ends])]
+    return []
