@@ -98,7 +98,8 @@ def llama3_factors(config: Any) -> Tensor:
     turns = rope["original_max_position_embeddings"] * frequencies / (2 * math.pi)
     low, high = rope["low_freq_factor"], rope["high_freq_factor"]
     kept = ((turns - low) / (high - low)).clamp(0, 1)
-    return (1 / (kept + (1 - kept) / rope["factor"])).float()
+    factors: Tensor = 1 / (kept + (1 - kept) / rope["factor"])
+    return factors.float()
 
 
 def _rope_type(config: Any) -> str:

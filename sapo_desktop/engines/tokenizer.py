@@ -7,7 +7,6 @@ cuts numbers in another way than the model was trained with. Left out: slow toke
 
 from __future__ import annotations
 
-import datetime
 import json
 import os
 from dataclasses import dataclass
@@ -16,8 +15,11 @@ from typing import Any
 
 from sapo_desktop.core.errors import ModelError
 
-A_DAY = datetime.date(2025, 1, 1)
-"""What templates that print today's date are told: a prompt must be the same on every day and every node."""
+_SAME_DAY = (
+    "{% macro strftime_now(format) %}{{ format.replace('%d', '01').replace('%B', 'January').replace('%b', 'Jan')"
+    ".replace('%m', '01').replace('%Y', '2025').replace('%A', 'Wednesday') }}{% endmacro %}{{ '' }}"
+)
+"""Stands before templates that print today's date: a prompt must be the same on every day and every node."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +43,17 @@ class ModelTokenizer:
         """
         if self.backend.chat_template is None:
             return list(self.backend(question)["input_ids"])
+        template = self.backend.get_chat_template()
+        if "strftime_now" in template:
+            template = _SAME_DAY + template
         return list(
             self.backend.apply_chat_template(
                 [{"role": "user", "content": question}],
+                chat_template=template,
                 add_generation_prompt=True,
                 tokenize=True,
                 return_dict=False,
                 enable_thinking=False,
-                strftime_now=A_DAY.strftime,
             )
         )
 
@@ -85,7 +90,7 @@ def load_tokenizer(folder: Path) -> ModelTokenizer:
         backend = transformers.PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
         named = _named_ends(folder)
     # The tokenizers library raises a bare Exception where its file is not whole.
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         raise ModelError(f"The tokenizer in {folder} cannot be read: {error}. Get the folder again, whole.") from error
     if backend.eos_token_id is None:
         raise ModelError(f"The tokenizer in {folder} names no end-of-sequence token.")
