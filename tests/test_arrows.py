@@ -49,6 +49,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "llama_cpp": ("engines",),
     "numpy": ("engines",),
     "huggingface_hub": ("engines", "models"),
+    "httpx2": ("engines.remote_http",),
     "reasoning_gym": ("tasks.examiner",),
     "zeroconf": ("swarm.lan",),
     "websockets": ("worker.channel", "swarm.network"),

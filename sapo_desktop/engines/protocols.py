@@ -72,6 +72,10 @@ class Loaded(EngineMessage, frozen=True):
     vocabulary: int
     context: int
     versions: dict[str, str]
+    said: list[str] = []
+    """What the user should know of it, in sentences."""
+    learns: bool = True
+    """Whether it can answer with what is learned; a generator that cannot is for answers alone."""
 
 
 class Generate(EngineMessage, frozen=True):
@@ -172,6 +176,32 @@ class TokenText(EngineMessage, frozen=True):
     text: str
 
 
+# -- what the host of a remote generator is asked, beside Generate, Encode and Configure ------------------------
+
+
+class LoadRemote(EngineMessage, frozen=True):
+    """Connect to a server that has the model. Must come first; may come again (another server)."""
+
+    url: str
+    model: str
+    """The server's name of it; empty: the one that the server has."""
+    folder: str
+    """The same model in transformers' layout on this machine, for its tokenizer."""
+    key: str | None = None
+    adapters: str | None = None
+    """A folder that the server sees under the same path; without it nothing learned gets there."""
+    seconds: float = 600.0
+    """That one reply may take."""
+
+
+class UseAdapterFolder(EngineMessage, frozen=True):
+    """Answer with the adapter in this folder of peft's from now on; None: with the base."""
+
+    folder: str | None
+
+
 EngineRequest = Load | Generate | Encode | Step | Save | Restore | Configure | Export
 EngineReply = Loaded | Generated | Encoded | Stepped | Done
 EngineProgress = GenerationProgress | TokenText
+RemoteRequest = LoadRemote | Generate | Encode | UseAdapterFolder | Configure
+RemoteReply = Loaded | Generated | Encoded | Done

@@ -57,6 +57,13 @@ class ModelTokenizer:
             )
         )
 
+    def prompt_text(self, prompt: list[int]) -> str:
+        """Return a prompt as the text that stands for it where whoever reads it encodes it as this tokenizer does:
+        without the beginning that is put before every text anyway."""
+        begins = list(self.backend("")["input_ids"])
+        kept = prompt[len(begins) :] if begins and prompt[: len(begins)] == begins else prompt
+        return str(self.backend.decode(kept, skip_special_tokens=False, clean_up_tokenization_spaces=False))
+
     def text(self, tokens: list[int]) -> str:
         """Return the tokens as text, special tokens left out."""
         return str(self.backend.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False))
@@ -67,13 +74,33 @@ class ModelTokenizer:
         Added tokens that are not special (`<answer>`, fixed phrases) are ordinary vocabulary: an own answer
         would carry the same ids, so foreign text may use them too.
         """
-        if any(special in text for special in self._special_texts()):
+        if any(special in text for special in self.special_texts()):
             return None
         ids = self.backend(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
         return [*ids, self.end_token] if end else list(ids)
 
-    def _special_texts(self) -> list[str]:
+    def special_texts(self) -> list[str]:
+        """How the tokens are written that no text may spell."""
         return [str(t) for t in self.backend.added_tokens_decoder.values() if t.special]
+
+
+@dataclass(frozen=True)
+class ModelNumbers:
+    """What config.json says of a model's size."""
+
+    vocabulary: int
+    context: int
+
+
+def model_numbers(folder: Path) -> ModelNumbers:
+    """Height of the embedding and length of the context; raises ModelError."""
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        return ModelNumbers(int(config["vocab_size"]), int(config["max_position_embeddings"]))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(
+            f"The config.json in {folder} cannot be read: {error}. Get the folder again, whole."
+        ) from error
 
 
 def load_tokenizer(folder: Path) -> ModelTokenizer:

@@ -53,6 +53,14 @@ KINDS = {
         # Models come from local folders only; the tokenizers' threads would compete with torch's.
         environment={"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1"},
     ),
+    "remote": HostKind(
+        name="remote",
+        create="sapo_desktop.engines.remote:create",
+        request="sapo_desktop.engines.protocols:RemoteRequest",
+        reply="sapo_desktop.engines.protocols:RemoteReply",
+        progress="sapo_desktop.engines.protocols:EngineProgress",
+        environment={"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
+    ),
 }
 
 
