@@ -198,7 +198,7 @@ class RemoteGenerator:
                 "importance weights."
             )
         elif not self.weighted:
-            yield f"{url} tells no log-probabilities of whole answers: they are learned from without importance weights."
+            yield f"{url} tells no log-probabilities of whole answers: these are learned from without weights."
         if isinstance(self.dialect, Sglang):
             yield f"{url} takes no seeds: a run cannot be repeated."
         if self.shelf is None:

@@ -276,7 +276,7 @@ class Completions:
     def __init__(self, name: str, *, one_by_one: bool, logprobs: bool) -> None:
         self.name = name
         self.together = not one_by_one
-        self.at_once = 4 if one_by_one else 16
+        self.at_once = 1 if one_by_one else 16
         self._more: dict[str, Any] = {"top_k": 0, "min_p": 0.0, "repeat_penalty": 1.0} if one_by_one else {}
         self.asks_logprobs = logprobs
 

@@ -8,6 +8,8 @@ and lost connections are tried again with growing pauses. Left out: what is aske
 from __future__ import annotations
 
 import asyncio
+import functools
+import ssl
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -48,25 +50,20 @@ class Server:
         url: of the server, with or without `/v1` at its end.
         key: sent as bearer token; None: none.
         seconds: that one reply may take.
-        pause: waits between tries; tests do not.
     """
 
-    def __init__(
-        self,
-        url: str,
-        key: str | None,
-        seconds: float,
-        pause: Callable[[float], Any] = asyncio.sleep,
-    ) -> None:
+    def __init__(self, url: str, key: str | None, seconds: float) -> None:
         self.url = base_url(url)
-        self._pause = pause
+        address = httpx2.URL(self.url)
+        near = address.host in _LOOPBACK
         self._client = httpx2.AsyncClient(
+            verify=False if near and address.scheme == "http" else _trusted(),
             headers={"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {}),
             timeout=httpx2.Timeout(seconds, connect=CONNECT_SECONDS),
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
             follow_redirects=False,
             # A proxy from the environment is no way to this machine.
-            trust_env=httpx2.URL(self.url).host not in _LOOPBACK,
+            trust_env=not near,
         )
 
     async def __aenter__(self) -> Server:
@@ -82,12 +79,12 @@ class Server:
             Refused: the server says no, and would again.
             HostError: it cannot be reached, is busy, or answers what `read` calls Unusable, every time.
         """
-        wait = FIRST_PAUSE
+        pause = FIRST_PAUSE
         for attempt in range(1, tries + 1):
             try:
                 return read(await self._once(path, body))
             except _Busy as busy:
-                problem, wait = busy.text, max(wait, busy.seconds)
+                problem, pause = busy.text, max(pause, busy.seconds)
             except Unusable as reason:
                 problem = f"{self.url} answers what cannot be used ({reason})"
             except httpx2.TimeoutException:
@@ -95,8 +92,8 @@ class Server:
             except (httpx2.TransportError, httpx2.StreamError) as error:
                 problem = f"{self.url} cannot be reached ({_short(str(error)) or type(error).__name__})"
             if attempt < tries:
-                await self._pause(min(wait, LONGEST_PAUSE))
-                wait *= 2
+                await wait(min(pause, LONGEST_PAUSE))
+                pause *= 2
         raise HostError(f"{problem}. Look whether the server runs, and whether the setting remote_url names it.")
 
     async def _once(self, path: str, body: Any | None) -> bytes:
@@ -116,6 +113,12 @@ class Server:
             if reply.status_code != 200:
                 raise Refused(f"{self.url}{path} refuses ({_said(reply.status_code, raw)}).", reply.status_code)
             return raw
+
+
+@functools.cache
+def _trusted() -> ssl.SSLContext:
+    """What certificates are checked with; reading those of the system takes a large part of a second."""
+    return httpx2.create_ssl_context()
 
 
 class _Busy(Exception):
@@ -143,6 +146,11 @@ def in_the_clear(url: str) -> bool:
     """Whether what is sent there, a key among it, could be read on the way."""
     parsed = httpx2.URL(base_url(url))
     return parsed.scheme == "http" and parsed.host not in _LOOPBACK
+
+
+async def wait(seconds: float) -> None:
+    """The pause between two tries."""
+    await asyncio.sleep(seconds)
 
 
 async def _bounded(reply: httpx2.Response) -> bytes:
