@@ -91,6 +91,7 @@ class LlamaCppEngine:
             completions=answers.completions(request.answers, self.vocabulary.text),
             seconds=time.monotonic() - began,
             batch=answers.batch,
+            elsewhere=True,
         )
 
     def _answer(self, job: GenerationJob, adapter: Adapter | None, watch: Watch) -> Answers:

@@ -91,6 +91,8 @@ class Generated(EngineMessage, frozen=True):
     seconds: float
     batch: int
     """Sequences decoded at once; smaller than asked after out of memory."""
+    elsewhere: bool = False
+    """Whether the sampler was not the trainer's own model: then its log-probabilities weigh the tokens."""
 
 
 class Encode(EngineMessage, frozen=True):

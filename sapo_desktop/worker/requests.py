@@ -33,7 +33,7 @@ from sapo_desktop.worker.swarm_settings import check
 from sapo_desktop.worker.swarm_side import SwarmSide
 from sapo_desktop.worker.validation import BASE_NUMBER
 
-_MODEL = {"model", "method", "lora_rank", "device", "seed", "tasks"}
+_MODEL = {"model", "generator", "generator_weights", "trainer", "method", "lora_rank", "device", "seed", "tasks"}
 # Sampling and training must use one temperature, so that waits with the trainer's other settings.
 _TRAINER = {"micro_batch", "temperature", "kl_weight", "updates"}
 _GUEST = {"threads", "low_priority", "keep_checkpoints", "write_gigabytes_a_day"}
@@ -374,13 +374,13 @@ class Requests:
             "round": str(node.counters.round),
             "threads": str(node.engine.plan.threads),
             "examiner": "running" if node.examiner.host.pid else "not running",
-            "engine": "running" if node.engine.host.pid else "not running",
+            "engine": "running" if node.engine.running else "not running",
         }
         if loaded is not None:
             values |= {
                 "device": f"{loaded.device}, {loaded.dtype}",
                 "parameters": f"{loaded.parameters:,} ({loaded.trainable:,} trained)",
-                **{f"library {name}": version for name, version in loaded.versions.items()},
+                **{f"library {name}": version for name, version in node.engine.versions.items()},
             }
         values |= {f"library {name}": value for name, value in node.examiner.host.versions.items()}
         async with node.gate.awake():
