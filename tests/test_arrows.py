@@ -48,6 +48,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "gguf": ("engines",),
     "llama_cpp": ("engines",),
     "numpy": ("engines",),
+    "jinja2": ("engines.chat_template",),
     "huggingface_hub": ("engines", "models"),
     "httpx2": ("engines.remote_http",),
     "reasoning_gym": ("tasks.examiner",),

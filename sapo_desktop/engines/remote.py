@@ -87,6 +87,7 @@ class RemoteGenerator:
             prompt_tokens=prompts,
             completions=completions,
             seconds=time.monotonic() - began,
+            elsewhere=True,
             batch=min(self.dialect.at_once, max(len(asks), 1)) * (request.answers if self.dialect.together else 1),
         )
 
@@ -242,7 +243,7 @@ class Service:
         self.cancelled = threading.Event()
         self._generator: RemoteGenerator | None = None
 
-    def handle(self, request: p.RemoteRequest, progress: p.Progress) -> p.RemoteReply:
+    def handle(self, request: p.RemoteRequest, progress: p.Progress) -> p.GeneratorReply:
         """Do what is asked; raises SapoError. A cancel ends the request under way, not the next one."""
         if isinstance(request, p.LoadRemote):
             self._generator = RemoteGenerator(request, Runner(self.cancelled))
@@ -259,7 +260,7 @@ class Service:
                     tokens=[words.encode_foreign(text, request.end) for text in request.texts],
                     prompts=[words.prompt_tokens(question) for question in request.questions],
                 )
-            case p.UseAdapterFolder(folder=folder):
+            case p.UseAdapter(file=folder):
                 generator.use_adapter(None if folder is None else Path(folder))
                 return p.Done()
             case p.Configure():

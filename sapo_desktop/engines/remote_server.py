@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from sapo_desktop.core.errors import ModelError, UsageError
+from sapo_desktop.core.errors import HostError, ModelError, UsageError
 from sapo_desktop.engines.lora import ADAPTER_FILE
 from sapo_desktop.engines.remote_dialects import Chat, Completions, Dialect, LlamaServer, Sglang, Vllm, decode
 from sapo_desktop.engines.remote_http import Refused, Server
@@ -145,7 +145,7 @@ class AdapterShelf:
 
         Raises:
             ModelError: the shared folder cannot be written.
-            UsageError: the server does not take adapters, or does not see the folder.
+            HostError: the server does not take adapters, or does not see the folder.
         """
         self._count += 1
         name = f"sapo-{self._owner}-{self._count}"
@@ -161,7 +161,7 @@ class AdapterShelf:
             await server.ask(f"{self._prefix}/load_lora_adapter", body, lambda raw: raw)
         except Refused as error:
             shutil.rmtree(place, ignore_errors=True)
-            raise UsageError(
+            raise HostError(
                 f"{error} The server must be started so that it takes adapters while it runs, and must see "
                 f"{self._shared} under that path; docs/remote.md says how. Without that, empty remote_adapters: the "
                 "server then gives answers, and nothing is learned."

@@ -14,12 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sapo_desktop.core.errors import ModelError
-
-_SAME_DAY = (
-    "{% macro strftime_now(format) %}{{ format.replace('%d', '01').replace('%B', 'January').replace('%b', 'Jan')"
-    ".replace('%m', '01').replace('%Y', '2025').replace('%A', 'Wednesday') }}{% endmacro %}{{ '' }}"
-)
-"""Stands before templates that print today's date: a prompt must be the same on every day and every node."""
+from sapo_desktop.engines.chat_template import ChatTemplate
 
 
 @dataclass(frozen=True)
@@ -30,6 +25,7 @@ class ModelTokenizer:
     """transformers' PreTrainedTokenizerFast."""
     stop_tokens: frozenset[int]
     """Every id that ends an answer."""
+    template: ChatTemplate | None
 
     @property
     def end_token(self) -> int:
@@ -38,24 +34,11 @@ class ModelTokenizer:
     def prompt_tokens(self, question: str) -> list[int]:
         """Return the question as one user turn of the chat template, ready to be answered.
 
-        Models that can think aloud at length are asked not to. A model without a template (a base model) gets the
-        bare text.
+        A model without a template (a base model) gets the bare text.
         """
-        if self.backend.chat_template is None:
+        if self.template is None:
             return list(self.backend(question)["input_ids"])
-        template = self.backend.get_chat_template()
-        if "strftime_now" in template:
-            template = _SAME_DAY + template
-        return list(
-            self.backend.apply_chat_template(
-                [{"role": "user", "content": question}],
-                chat_template=template,
-                add_generation_prompt=True,
-                tokenize=True,
-                return_dict=False,
-                enable_thinking=False,
-            )
-        )
+        return list(self.backend(self.template.user_turn(question), add_special_tokens=False)["input_ids"])
 
     def prompt_text(self, prompt: list[int]) -> str:
         """Return a prompt as the text that stands for it where whoever reads it encodes it as this tokenizer does:
@@ -121,7 +104,10 @@ def load_tokenizer(folder: Path) -> ModelTokenizer:
         raise ModelError(f"The tokenizer in {folder} cannot be read: {error}. Get the folder again, whole.") from error
     if backend.eos_token_id is None:
         raise ModelError(f"The tokenizer in {folder} names no end-of-sequence token.")
-    return ModelTokenizer(backend, frozenset({*named, int(backend.eos_token_id)}))
+    ends = frozenset({*named, int(backend.eos_token_id)})
+    template = None if backend.chat_template is None else backend.get_chat_template()
+    special = {name: str(token) for name, token in backend.special_tokens_map.items()}
+    return ModelTokenizer(backend, ends, None if template is None else ChatTemplate(template, special))
 
 
 def _named_ends(folder: Path) -> list[int]:

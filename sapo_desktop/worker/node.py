@@ -53,7 +53,7 @@ from sapo_desktop.worker.messages import (
 )
 from sapo_desktop.worker.recovery import Recovery
 from sapo_desktop.worker.round import HumanGroup, RoundResult, Swarm, run_round
-from sapo_desktop.worker.validation import BASE_NUMBER, Validation
+from sapo_desktop.worker.validation import BASE_NUMBER, Validated, Validation
 
 log = logging.getLogger(__name__)
 
@@ -158,10 +158,10 @@ class Node:
         self.when_finished = None
         if self.gate.state is NodeState.FAILED:
             self.gate.move(Trigger.RESUME, "Starting again")
-            self.gate.move(Trigger.READY, self._working_reason())
+            self.gate.move(Trigger.READY, self.working_reason())
             return
         trigger = Trigger.START if self.gate.state is NodeState.IDLE else Trigger.RESUME
-        self.gate.move(trigger, self._working_reason())
+        self.gate.move(trigger, self.working_reason())
 
     def resume(self) -> None:
         self.start_rounds(self.rounds_left)
@@ -204,7 +204,7 @@ class Node:
     async def awake(self) -> AsyncIterator[None]:
         """Let the hosts compute for a request; an engine that died while nothing trains is started again."""
         async with self.gate.awake():
-            if self.gate.state is NodeState.IDLE and self.engine.host.pid is None:
+            if self.gate.state is NodeState.IDLE and not self.engine.running:
                 async with self.concluding:
                     await self._revive()
             yield
@@ -235,7 +235,7 @@ class Node:
         """End the hosts; the round in hand is discarded, those before it are kept."""
         self.gate.cancel_timer()
         await self._keep_unkept_rounds()
-        await asyncio.gather(self.engine.host.stop(), self.examiner.host.stop())
+        await asyncio.gather(self.engine.stop(), self.examiner.host.stop())
         await self.keeper.close()
 
     async def _put_in(self, target: Checkpoint | None) -> Checkpoint:
@@ -249,7 +249,7 @@ class Node:
 
     async def _revive(self) -> None:
         """Start an engine again that ended, at the newest checkpoint."""
-        if self.engine.host.pid is None:
+        if not self.engine.running:
             await self._recovery.back_to_newest()
 
     async def _keep_unkept_rounds(self) -> None:
@@ -266,7 +266,7 @@ class Node:
 
     async def _play_round(self) -> RoundResult | None:
         """One round; None where it was discarded."""
-        plan = plan_round(self.settings, self.counters, self.levels, self.engine.parameters)
+        plan = plan_round(self.settings, self.counters, self.levels, self.engine.parameters, trains=self.engine.trains)
         plan = dataclasses.replace(plan, human=tuple(self._human[:_HUMAN_A_ROUND]))
         self.round_in_hand = plan.number
         self._say_unjudged()
@@ -309,7 +309,9 @@ class Node:
         if result.report.step is not None:
             self.remember_micro_batch(result.report.step.micro_batch)
         unjudged = self.counters.guard
-        validated = await self._validation.after_round(self.settings, self.counters)
+        validated = Validated(self.counters, scored=False)
+        if self.engine.trains:
+            validated = await self._validation.after_round(self.settings, self.counters)
         self.counters = validated.counters
         self.show_phase("checkpoint")
         last = self.gate.state is NodeState.FINISHING or self.rounds_left == 1
@@ -341,7 +343,7 @@ class Node:
         elif finishing:
             self.gate.move(Trigger.ROUND_DONE, f"Paused after round {self.counters.round}")
         elif self.gate.is_open:
-            self.gate.explain(self._working_reason())
+            self.gate.explain(self.working_reason())
         if finishing and self.when_finished is not None:
             self.when_finished()
 
@@ -436,8 +438,10 @@ class Node:
             )
         )
 
-    def _working_reason(self) -> str:
-        return f"Training round {self.counters.round + 1}"
+    def working_reason(self) -> str:
+        """What it does while it works, for a person."""
+        number = self.counters.round + 1
+        return f"Training round {number}" if self.engine.trains else f"Answering round {number}; nothing is trained"
 
 
 class _Watcher:

@@ -269,7 +269,7 @@ def test_adapters_are_loaded_one_after_the_other_under_new_names(
     assert node.loaded.learns and not any("nothing is learned" in text for text in node.loaded.said)
     used = []
     for number in range(2):
-        node.handle(p.UseAdapterFolder(folder=str(adapter(tmp_path / f"step{number}"))))
+        node.handle(p.UseAdapter(file=str(adapter(tmp_path / f"step{number}"))))
         node.script.asked.clear()
         node.generate()
         used.append({body.get("lora_path") or body.get("model") for _, body in node.script.asked})
@@ -279,19 +279,19 @@ def test_adapters_are_loaded_one_after_the_other_under_new_names(
     node.script.asked.clear()
     node.generate(base=True)
     assert {body.get("lora_path") or body.get("model") for _, body in node.script.asked} <= {"tiny", None}
-    node.handle(p.UseAdapterFolder(folder=None))
+    node.handle(p.UseAdapter(file=None))
     assert node.script.adapters == {} and list(shared.iterdir()) == []
 
 
 def test_a_server_that_takes_no_adapters_is_said_with_what_to_do(connect: Connect, tmp_path: Path) -> None:
     node = connect("vllm", adapters=str(tmp_path / "shared"))
     node.script.takes_adapters = False
-    with pytest.raises(UsageError, match=r"docs/remote\.md"):
-        node.handle(p.UseAdapterFolder(folder=str(adapter(tmp_path / "step"))))
+    with pytest.raises(HostError, match=r"docs/remote\.md"):
+        node.handle(p.UseAdapter(file=str(adapter(tmp_path / "step"))))
     assert list((tmp_path / "shared").iterdir()) == []
     without = connect("vllm")
     with pytest.raises(UsageError, match="nothing is learned"):
-        without.handle(p.UseAdapterFolder(folder=str(tmp_path / "step")))
+        without.handle(p.UseAdapter(file=str(tmp_path / "step")))
 
 
 def test_llama_servers_own_adapters_stay_out(connect: Connect) -> None:
