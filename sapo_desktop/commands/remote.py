@@ -17,4 +17,5 @@ async def key(context: Context, args: Namespace) -> None:
     except EOFError as error:
         raise UsageError(f"Type the key in a terminal, or set {remote_key.VARIABLE} for the node.") from error
     remote_key.keep(args.url, typed)
-    context.out.done("The key is kept in this computer's keyring." if typed else "No key is kept for that server.")
+    context.out.emit("remote-key", url=args.url, kept=bool(typed))
+    context.out.say("The key is kept in this computer's keyring." if typed else "No key is kept for that server.")

@@ -29,9 +29,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = "starter"
     generator: Annotated[
         Literal["auto", "torch", "llama.cpp", "remote"],
-        Meta(
-            description="What answers: torch, as it learns; llama.cpp beside it; or remote, the server at remote_url."
-        ),
+        Meta(description="What answers: torch, as it learns; llama.cpp beside it; remote: the server at remote_url."),
     ] = "auto"
     generator_weights: Annotated[
         Literal["f32", "f16", "q8_0", "q4_k_m"],
@@ -44,7 +42,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     remote_url: Annotated[
         str,
         Meta(
-            max_length=1000, description="A server with OpenAI's protocol that answers: http://HOST:PORT. Not in silo."
+            max_length=1000, description="A server with OpenAI's protocol that answers, not in silo: http://HOST:PORT."
         ),
     ] = ""
     remote_model: Annotated[

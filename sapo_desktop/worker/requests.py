@@ -34,11 +34,12 @@ from sapo_desktop.worker.swarm_side import SwarmSide
 from sapo_desktop.worker.validation import BASE_NUMBER
 from sapo_desktop.worker.way import REFUSED_IN_SILO
 
-_MODEL = {"model", "generator", "generator_weights", "trainer", "method", "lora_rank", "device", "seed", "tasks"}
+_MODEL = {"model", "trainer", "method", "lora_rank", "device", "seed", "tasks"}
+_GENERATOR = {"generator", "generator_weights", "remote_url", "remote_model", "remote_adapters"}
 # Sampling and training must use one temperature, so that waits with the trainer's other settings.
 _TRAINER = {"micro_batch", "temperature", "kl_weight", "updates"}
 _GUEST = {"threads", "low_priority", "keep_checkpoints", "write_gigabytes_a_day"}
-NEEDS_RESTART = frozenset(_MODEL | _TRAINER | _GUEST)
+NEEDS_RESTART = frozenset(_MODEL | _GENERATOR | _TRAINER | _GUEST)
 """Settings that are read once, when the node starts."""
 EXAMPLE_SEED = 7
 _RECENT_ROUNDS = 50

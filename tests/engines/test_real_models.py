@@ -19,7 +19,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 from sapo_desktop.core.advantage import group_advantages
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
 from sapo_desktop.engines import protocols as p
-from sapo_desktop.engines import service
+from sapo_desktop.engines import llama_cpp_service, service
 from sapo_desktop.engines.export import MergedWeights, lora_factors
 from sapo_desktop.engines.gguf import write_adapter, write_model
 from sapo_desktop.engines.gguf_folder import write_folder
@@ -32,7 +32,36 @@ from tests.engines.export_models import CORPUS, llama, torch_greedy, torch_logit
 from tests.engines.real_models import KINDS, QUESTION, save_real_model, trained_tokenizer
 from tests.engines.tiny import loaded_engine
 
-SERVICES = {"torch": service.create}
+
+class LlamaCppBesideTorch:
+    """torch learns, llama.cpp answers with the adapter handed over, as worker/split_engine.py has it."""
+
+    def __init__(self, work: Path) -> None:
+        self._work = work
+        self._torch, self._cpp = service.create(), llama_cpp_service.create()
+        self._stale = True
+
+    def handle(self, request: Any, progress: p.Progress) -> Any:
+        if isinstance(request, p.Generate):
+            return self._generate(request, progress)
+        reply = self._torch.handle(request, progress)
+        if isinstance(request, p.Load):
+            file = str(self._work / "base.gguf")
+            self._torch.handle(p.WriteGguf(file=file, weights="F32"), progress)
+            self._cpp.handle(p.LoadGguf(model=file, threads=1, exact=True), progress)
+        self._stale = self._stale or isinstance(request, p.Load | p.Step | p.Restore)
+        return reply
+
+    def _generate(self, request: p.Generate, progress: p.Progress) -> Any:
+        if self._stale:
+            file = str(self._work / "adapter.gguf")
+            self._torch.handle(p.WriteAdapter(file=file), progress)
+            self._cpp.handle(p.UseAdapter(file=file), progress)
+            self._stale = False
+        return self._cpp.handle(request, progress)
+
+
+SERVICES = {"torch": lambda work: service.create(), "llama.cpp": LlamaCppBesideTorch}
 RIGHT = "It is <answer>42</answer>"
 LINEAR = {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}
 needs_llama = pytest.mark.allowed_skip("llama-cpp-python is built from source and may be missing at a desk")
@@ -85,9 +114,12 @@ def test_every_linear_layer_learns(folder: Path) -> None:
     assert parts == {(layer, part) for layer in range(layers) for part in LINEAR}
 
 
+@needs_llama
 @pytest.mark.parametrize("name", sorted(SERVICES))
 def test_a_round_answers_marks_learns_is_kept_and_goes_on(name: str, folder: Path, tmp_path: Path) -> None:
-    engine = SERVICES[name]()
+    if name == "llama.cpp":
+        pytest.importorskip("llama_cpp")
+    engine = SERVICES[name](tmp_path)
     settings = TrainerSettings(lora_rank=4, learning_rate=1e-2, seed=3)
     loaded = engine.handle(p.Load(model=str(folder), trainer=settings, threads=1), quiet)
     assert isinstance(loaded, p.Loaded) and loaded.context == 1024
@@ -104,14 +136,19 @@ def test_a_round_answers_marks_learns_is_kept_and_goes_on(name: str, folder: Pat
     checkpoint.mkdir()
     engine.handle(p.Save(folder=str(checkpoint)), quiet)
     trained = engine.handle(ask, quiet)
+    assert trained.prompt_tokens == made.prompt_tokens == [load_tokenizer(folder).prompt_tokens(t) for t in ask.prompts]
     further = engine.handle(p.Step(batch=batch), quiet)
 
-    again = SERVICES[name]()
+    again = SERVICES[name](tmp_path)
     again.handle(p.Load(model=str(folder), trainer=settings, threads=1), quiet)
-    assert again.handle(ask, quiet).completions == made.completions, "the untrained model answers as before"
+    assert tokens(again.handle(ask, quiet)) == tokens(made), "the untrained model answers as before"
     again.handle(p.Restore(folder=str(checkpoint)), quiet)
-    assert again.handle(ask, quiet).completions == trained.completions != made.completions
+    assert tokens(again.handle(ask, quiet)) == tokens(trained) != tokens(made)
     assert again.handle(p.Step(batch=batch), quiet).report.loss == further.report.loss
+
+
+def tokens(made: p.Generated) -> list[list[int]]:
+    return [completion.tokens for group in made.completions for completion in group]
 
 
 def learnable(engine: Any, made: p.Generated) -> list[TrainingSequence]:
@@ -122,8 +159,8 @@ def learnable(engine: Any, made: p.Generated) -> list[TrainingSequence]:
     for prompt, group in zip(made.prompt_tokens, made.completions, strict=True):
         texts = [*(c.text for c in group), RIGHT]
         rewards = [float(extract_answer(text) == "42") for text in texts]
-        tokens = [*(c.tokens for c in group), right]
-        for answer, advantage in zip(tokens, group_advantages(rewards), strict=True):
+        answers = [*(c.tokens for c in group), right]
+        for answer, advantage in zip(answers, group_advantages(rewards), strict=True):
             batch.append(TrainingSequence(prompt=prompt, tokens=answer, advantage=advantage))
     return batch
 
