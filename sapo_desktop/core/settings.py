@@ -24,8 +24,37 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     # learning
     model: Annotated[
-        str, Meta(description="The model that learns: 'starter', or a folder in transformers' layout.")
+        str,
+        Meta(description="What learns: 'starter', or a folder in transformers' layout; a GGUF file only answers."),
     ] = "starter"
+    generator: Annotated[
+        Literal["auto", "torch", "llama.cpp", "remote"],
+        Meta(description="What answers: torch, as it learns; llama.cpp beside it; remote: the server at remote_url."),
+    ] = "auto"
+    generator_weights: Annotated[
+        Literal["f32", "f16", "q8_0", "q4_k_m"],
+        Meta(description="Number format of the weights that llama.cpp answers with, where they are converted here."),
+    ] = "f16"
+    trainer: Annotated[
+        Literal["auto", "torch", "none"],
+        Meta(description="What learns. none: answers only; auto: torch, and none of a GGUF file."),
+    ] = "auto"
+    remote_url: Annotated[
+        str,
+        Meta(
+            max_length=1000, description="A server with OpenAI's protocol that answers, not in silo: http://HOST:PORT."
+        ),
+    ] = ""
+    remote_model: Annotated[
+        str, Meta(max_length=300, description="That server's name of the model; empty: the one it has.")
+    ] = ""
+    remote_adapters: Annotated[
+        str,
+        Meta(
+            max_length=1000,
+            description="A folder that the server sees under the same path, for what is learned; empty: answers only.",
+        ),
+    ] = ""
     seed: Annotated[
         int, Meta(ge=0, le=2**31 - 1, description="Repeats a silo run exactly; 0 draws one at first start.")
     ] = 0

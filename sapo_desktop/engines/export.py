@@ -126,6 +126,9 @@ class MergedWeights(Mapping[str, Tensor]):
                     value = value + _product(layer, adapter)
         return value
 
+    def shape(self, name: str) -> tuple[int, ...]:
+        return tuple(self._plain[name].shape)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._plain)
 

@@ -8,94 +8,17 @@ limit).
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-
 import torch
 
-from sapo_desktop.core.errors import HostCancelled, OutOfMemory
-from sapo_desktop.core.records import Completion, FinishReason, Sampling
+from sapo_desktop.core.errors import OutOfMemory
+from sapo_desktop.core.records import FinishReason
+from sapo_desktop.engines.answering import Answers, GenerationJob, Watch
 from sapo_desktop.engines.decoder import PromptBatch, Start
 from sapo_desktop.engines.memory import is_out_of_memory, release_memory
-from sapo_desktop.engines.protocols import EndedAnswer, GenerationProgress
 from sapo_desktop.engines.sampling import draw, uniforms
 
-PROGRESS_SECONDS = 0.25
 COMPACT_SHARE = 1 / 8
 """Sequences leave the batch once this share of it has ended: copying the cache costs about two steps."""
-
-
-@dataclass(frozen=True)
-class GenerationJob:
-    """What to answer and how; token ids only."""
-
-    prompts: Sequence[list[int]]
-    answers: int
-    sampling: Sampling
-    stop_tokens: frozenset[int]
-    context: int
-    batch: int = 0
-    """Most sequences at once; 0: all."""
-
-    @property
-    def total(self) -> int:
-        return len(self.prompts) * self.answers
-
-
-@dataclass(frozen=True)
-class Answers:
-    """Sequences in order of prompt, then answer; texts are the caller's business."""
-
-    tokens: list[list[int]]
-    logprobs: list[list[float]]
-    finish: list[FinishReason]
-    batch: int
-    """Sequences decoded at once, after any halving."""
-
-    def completions(self, answers: int, text: Callable[[list[int]], str]) -> list[list[Completion]]:
-        """Return the answers grouped by prompt."""
-        made = [
-            Completion(tokens=t, logprobs=p, text=text(t), finish=f)
-            for t, p, f in zip(self.tokens, self.logprobs, self.finish, strict=True)
-        ]
-        return [made[i : i + answers] for i in range(0, len(made), answers)]
-
-
-@dataclass
-class Watch:
-    """How the outside follows and stops a generation."""
-
-    should_stop: Callable[[], bool] = lambda: False
-    progress: Callable[[GenerationProgress], None] = lambda _: None
-    token: Callable[[int, int], None] = lambda _row, _token: None
-    """Called with (sequence, token) for every token of a generation of one sequence."""
-    text: Callable[[list[int]], str] | None = None
-    """Where it is given, the progress shows the text of answers that ended."""
-    total: int = 0
-    finished: int = 0
-    tokens: int = 0
-    _told: float = field(default_factory=time.monotonic)
-    _ended: tuple[int, list[int]] | None = None
-
-    def check(self) -> None:
-        """Raise HostCancelled where a stop was asked for; tell the progress four times a second."""
-        if self.should_stop():
-            raise HostCancelled("Answering was cancelled.")
-        now = time.monotonic()
-        if now - self._told >= PROGRESS_SECONDS:
-            self._told = now
-            ended = None
-            if self._ended is not None and self.text is not None:
-                place, tokens = self._ended
-                ended = EndedAnswer(place, self.text(tokens))
-                self._ended = None
-            self.progress(GenerationProgress(finished=self.finished, total=self.total, tokens=self.tokens, ended=ended))
-
-    def end(self, place: int, tokens: list[int]) -> None:
-        """Take note of an answer that ended by itself."""
-        if self._ended is None:
-            self._ended = (place, tokens)
 
 
 @torch.inference_mode()
@@ -144,7 +67,7 @@ def _generate_rows(
     job: GenerationJob, rows: list[int], start: Start, device: torch.device, watch: Watch, done: _Collected
 ) -> None:
     """Answer the given sequences in one batch."""
-    limits = {row: _limit(job, row) for row in rows}
+    limits = {row: job.limit(row) for row in rows}
     watch.finished += sum(limits[row] == 0 for row in rows)
     alive = [row for row in rows if limits[row] > 0]
     if not alive:
@@ -184,14 +107,9 @@ def _generate_rows(
         logits = decoding.step(following)
 
 
-def _limit(job: GenerationJob, row: int) -> int:
-    """Tokens that the answer may have; 0 where the prompt fills the model's context."""
-    return max(0, min(job.sampling.max_tokens, job.context - len(job.prompts[row // job.answers])))
-
-
 def _prompt_batch(job: GenerationJob, rows: list[int], device: torch.device) -> PromptBatch:
-    numbers = {tuple(job.prompts[row // job.answers]): 0 for row in rows}
+    numbers = {tuple(job.prompt(row)): 0 for row in rows}
     for number, prompt in enumerate(numbers):
         numbers[prompt] = number
-    index = [numbers[tuple(job.prompts[row // job.answers])] for row in rows]
+    index = [numbers[tuple(job.prompt(row))] for row in rows]
     return PromptBatch.of([list(prompt) for prompt in numbers], index, device)

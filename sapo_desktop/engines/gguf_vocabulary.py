@@ -27,6 +27,8 @@ _BY_REGEX = {
     _LETTERS + r"\p{N}{1,3}" + _WORDS_AFTER_DIGITS: "llama-bpe",
     _GPT2_WORDS: "gpt-2",
 }
+# Llama 3's words, each put together from its merges; under `llama-bpe` a word that is a token is taken whole.
+_LLAMA3_BY_MERGES = "smaug-bpe"
 # llama.cpp refuses a vocabulary without merges. Its search starts from single characters, so a merge of two
 # longer pieces never takes place.
 _NEVER_MERGED = "<no> <merges>"
@@ -44,6 +46,8 @@ def write_vocabulary(writer: gguf.GGUFWriter, tokenizer: Any, rows: int) -> None
         raise ModelError(f"Only byte-level BPE tokenizers can be written as GGUF, not {model['type']}.")
     texts, types = _tokens(layout, rows)
     pre = _pre_tokenizer(layout, merged=bool(model["merges"]))
+    if pre == "llama-bpe" and not model.get("ignore_merges"):
+        pre = _LLAMA3_BY_MERGES
     _refuse_options(model, pre)
     merges = [_merge_text(pair) for pair in model["merges"]]
     writer.add_tokenizer_model("gpt2")

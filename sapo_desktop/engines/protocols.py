@@ -8,7 +8,7 @@ worker imports this.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -21,6 +21,7 @@ from sapo_desktop.core.records import (
 )
 
 Progress = Callable[[msgspec.Struct], None]
+GgufWeights = Literal["F32", "F16", "BF16"]
 
 
 class Generator(Protocol):
@@ -72,6 +73,10 @@ class Loaded(EngineMessage, frozen=True):
     vocabulary: int
     context: int
     versions: dict[str, str]
+    said: list[str] = []
+    """What the user should know of it, in sentences."""
+    learns: bool = True
+    """Whether it can answer with what is learned; a generator that cannot is for answers alone."""
 
 
 class Generate(EngineMessage, frozen=True):
@@ -90,6 +95,8 @@ class Generated(EngineMessage, frozen=True):
     seconds: float
     batch: int
     """Sequences decoded at once; smaller than asked after out of memory."""
+    elsewhere: bool = False
+    """Whether the sampler was not the trainer's own model: then its log-probabilities weigh the tokens."""
 
 
 class Encode(EngineMessage, frozen=True):
@@ -145,6 +152,53 @@ class Export(EngineMessage, frozen=True):
     """How many rounds these weights were trained, for the model card."""
 
 
+class WriteGguf(EngineMessage, frozen=True):
+    """Write the base as a GGUF file, for a generator in another process."""
+
+    file: str
+    weights: GgufWeights
+
+
+class WriteAdapter(EngineMessage, frozen=True):
+    """Write the adapter as it is now, or that of a checkpoint's folder, as a GGUF file beside `WriteGguf`'s."""
+
+    file: str
+    folder: str | None = None
+
+
+# -- what the host of a generator without a trainer is asked, beside Generate, Encode and Configure ----------
+
+
+class LoadGguf(EngineMessage, frozen=True):
+    """Load a GGUF file. Must come first; may come again (another model)."""
+
+    model: str
+    """Path of the file."""
+    threads: int
+    """At most; fewer are used while others need the processor."""
+    device: str = "auto"
+    cache_bytes: int = 0
+    """Most that keys and values of all sequences may take; 0: no bound but the memory there is."""
+    exact: bool = False
+    """Keys and values in float32 and plain attention: with F32 weights the numbers of transformers."""
+
+
+class UseAdapter(EngineMessage, frozen=True):
+    """Answer with an adapter from now on: in a GGUF file, or for a server elsewhere in a folder of peft's. None: with
+    the base."""
+
+    file: str | None
+
+
+class Quantise(EngineMessage, frozen=True):
+    """Make a GGUF file with fewer bits a weight (`q8_0`, `q4_k_m`) of an F16 or F32 one."""
+
+    source: str
+    target: str
+    weights: str
+    threads: int
+
+
 class Done(EngineMessage, frozen=True):
     files: list[str] = []
 
@@ -172,6 +226,27 @@ class TokenText(EngineMessage, frozen=True):
     text: str
 
 
-EngineRequest = Load | Generate | Encode | Step | Save | Restore | Configure | Export
+# -- what the host of a remote generator is asked, beside Generate, Encode and Configure ------------------------
+
+
+class LoadRemote(EngineMessage, frozen=True):
+    """Connect to a server that has the model. Must come first; may come again (another server)."""
+
+    url: str
+    model: str
+    """The server's name of it; empty: the one that the server has."""
+    folder: str
+    """The same model in transformers' layout on this machine, for its tokenizer."""
+    key: str | None = None
+    adapters: str | None = None
+    """A folder that the server sees under the same path; without it nothing learned gets there."""
+    seconds: float = 600.0
+    """That one reply may take."""
+
+
+EngineRequest = Load | Generate | Encode | Step | Save | Restore | Configure | Export | WriteGguf | WriteAdapter
 EngineReply = Loaded | Generated | Encoded | Stepped | Done
 EngineProgress = GenerationProgress | TokenText
+GeneratorRequest = LoadGguf | Generate | Encode | UseAdapter | Configure | Quantise
+GeneratorReply = Loaded | Generated | Encoded | Done
+RemoteRequest = LoadRemote | Generate | Encode | UseAdapter | Configure

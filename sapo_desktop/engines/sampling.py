@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from sapo_desktop.core.records import Sampling
+from sapo_desktop.engines.drawing import stream
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,7 @@ class Drawn:
 
 def uniforms(seed: int, rows: list[int], count: int) -> Tensor:
     """Return [len(rows), count] float64 in [0, 1): the stream of sequence `row` under `seed`, on the CPU."""
-    streams = [np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, row]))) for row in rows]
-    return torch.from_numpy(np.stack([stream.random(count) for stream in streams]))
+    return torch.from_numpy(np.stack([stream(seed, row).random(count) for row in rows]))
 
 
 def draw(logits: Tensor, sampling: Sampling, uniform: Tensor) -> Drawn:

@@ -17,9 +17,11 @@ import torch
 from sapo_desktop.core.errors import HostError, UsageError
 from sapo_desktop.core.records import StepReport
 from sapo_desktop.engines import protocols as p
+from sapo_desktop.engines.answering import Answers, GenerationJob, Speaker, Watch
 from sapo_desktop.engines.decoder import Start, start_with_transformers
 from sapo_desktop.engines.decoder_llama import start_written_out
-from sapo_desktop.engines.generation import Answers, GenerationJob, Watch, generate
+from sapo_desktop.engines.generation import generate
+from sapo_desktop.engines.generator_files import write_base, write_trained
 from sapo_desktop.engines.llama import WrittenOutModel
 from sapo_desktop.engines.lora import Policy
 from sapo_desktop.engines.torch_lm import LanguageModel, load_language_model
@@ -65,7 +67,7 @@ class TorchEngine:
         )
         watch = Watch(should_stop=cancelled.is_set, progress=progress, text=self.lm.text)
         if job.total == 1:
-            watch.token = _Speaker(self.lm, progress)
+            watch.token = Speaker(self.lm.text, progress)
         answers = self._answer(job, request.base, watch)
         if job.total and answers.batch < min(self._batch or job.total, job.total):
             self._batch = answers.batch  # what did not fit once is not tried every round
@@ -114,25 +116,6 @@ class TorchEngine:
         return start_written_out(held[1])
 
 
-class _Speaker:
-    """Turns the tokens of a single answer into pieces of text as soon as they are whole characters."""
-
-    def __init__(self, lm: LanguageModel, progress: p.Progress) -> None:
-        self._lm, self._progress = lm, progress
-        self._tokens: list[int] = []
-        self._said = ""
-
-    def __call__(self, row: int, token: int) -> None:
-        del row  # there is one
-        self._tokens.append(token)
-        text = self._lm.text(self._tokens)
-        if text.endswith("\N{REPLACEMENT CHARACTER}") or not text.startswith(self._said):
-            return  # half of a character, or the tokenizer thinks again about the last one
-        if len(text) > len(self._said):
-            self._progress(p.TokenText(text=text[len(self._said) :]))
-            self._said = text
-
-
 class Service:
     """Answers engine requests, one at a time."""
 
@@ -173,6 +156,13 @@ class Service:
                 return p.Done()
             case p.Configure():
                 engine.configure(request)
+                return p.Done()
+            case p.WriteGguf():
+                write_base(engine.lm, engine.policy, Path(request.file), request.weights)
+                return p.Done()
+            case p.WriteAdapter():
+                folder = None if request.folder is None else Path(request.folder)
+                write_trained(engine.lm, engine.policy, Path(request.file), folder)
                 return p.Done()
             case p.Export():
                 return p.Done(files=engine.export(request))

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
 
 PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack")
 
@@ -30,7 +31,7 @@ class LanguageModel:
     folder: Path
     model: Any
     """transformers' `...ForCausalLM`, in eval mode (there is no dropout to switch on)."""
-    tokenizer: Any
+    words: ModelTokenizer
     device: torch.device
     dtype: torch.dtype
     parameters: int
@@ -46,45 +47,27 @@ class LanguageModel:
         return int(self.model.get_output_embeddings().weight.shape[0])
 
     @property
+    def tokenizer(self) -> Any:
+        """transformers' tokenizer."""
+        return self.words.backend
+
+    @property
     def stop_tokens(self) -> frozenset[int]:
         """Every id that ends an answer."""
-        named = self.model.generation_config.eos_token_id
-        ids = named if isinstance(named, list) else [named]
-        return frozenset(int(i) for i in [*ids, self.tokenizer.eos_token_id] if i is not None)
+        return self.words.stop_tokens
 
     @property
     def end_token(self) -> int:
-        return int(self.tokenizer.eos_token_id)
+        return self.words.end_token
 
     def prompt_tokens(self, question: str) -> list[int]:
-        """Return the question as one user turn of the chat template, ready to be answered.
-
-        A model without a template (a base model) gets the bare text.
-        """
-        if self.tokenizer.chat_template is None:
-            return list(self.tokenizer(question)["input_ids"])
-        turn = [{"role": "user", "content": question}]
-        return list(
-            self.tokenizer.apply_chat_template(turn, add_generation_prompt=True, tokenize=True, return_dict=False)
-        )
+        return self.words.prompt_tokens(question)
 
     def text(self, tokens: list[int]) -> str:
-        """Return the tokens as text, special tokens left out."""
-        return str(self.tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False))
+        return self.words.text(tokens)
 
     def encode_foreign(self, text: str, end: bool) -> list[int] | None:
-        """Return a peer's text as ids with special tokens taken as plain text, None where it spells one.
-
-        Added tokens that are not special (`<answer>`, fixed phrases) are ordinary vocabulary: an own answer
-        would carry the same ids, so foreign text may use them too.
-        """
-        if any(special in text for special in self._special_texts()):
-            return None
-        ids = self.tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
-        return [*ids, self.end_token] if end else list(ids)
-
-    def _special_texts(self) -> list[str]:
-        return [str(t) for t in self.tokenizer.added_tokens_decoder.values() if t.special]
+        return self.words.encode_foreign(text, end)
 
 
 def load_language_model(folder: Path, device: str = "auto", dtype: str = "auto") -> LanguageModel:
@@ -97,9 +80,9 @@ def load_language_model(folder: Path, device: str = "auto", dtype: str = "auto")
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     where = _device(device)
+    words = load_tokenizer(folder)
     try:
         config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
         precision = _dtype(dtype, where, folder)
         model, info = transformers.AutoModelForCausalLM.from_pretrained(
             folder,
@@ -117,7 +100,7 @@ def load_language_model(folder: Path, device: str = "auto", dtype: str = "auto")
         lacking = ", ".join(sorted(map(str, [*info["missing_keys"], *info["mismatched_keys"]]))[:3])
         raise ModelError(f"The weights in {folder} are not complete ({lacking}). Get the folder again, whole.")
     count = sum(p.numel() for p in model.parameters())
-    loaded = LanguageModel(folder, model.to(where).eval(), tokenizer, where, precision, count)
+    loaded = LanguageModel(folder, model.to(where).eval(), words, where, precision, count)
     _check_kind(loaded)
     return loaded
 
@@ -141,8 +124,6 @@ def _check_kind(loaded: LanguageModel) -> None:
     capped = getattr(config, "final_logit_softcapping", None) or getattr(config, "logit_scale", None)
     if head is None or getattr(head, "bias", None) is not None or capped:
         raise ModelError(f"Models of type {config.model_type} are not supported: their output layer is unusual.")
-    if loaded.tokenizer.eos_token_id is None:
-        raise ModelError(f"The tokenizer in {loaded.folder} names no end-of-sequence token.")
 
 
 def _device(name: str) -> torch.device:

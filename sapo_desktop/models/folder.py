@@ -21,7 +21,7 @@ import msgspec
 
 from sapo_desktop.core.errors import ModelError
 
-ARCHITECTURES = ("LlamaForCausalLM", "Qwen2ForCausalLM")
+ARCHITECTURES = ("LlamaForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "SmolLM3ForCausalLM")
 _PICKLES = {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib"}
 _LONGEST_HEADER = 100_000_000
 _LONGEST_JSON = 200_000_000

@@ -20,8 +20,6 @@ import sapo_desktop
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.hashing import digest
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.models.folder import ModelFolder, read_folder
-from sapo_desktop.models.starter import resolve
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
@@ -29,6 +27,7 @@ from sapo_desktop.tasks.identity import ids_key
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.checkpoints import CheckpointStore, Counters, Newest
 from sapo_desktop.worker.engine import Engine, EnginePlan
+from sapo_desktop.worker.engine_hosts import Hosting, start_engine, stop_started
 from sapo_desktop.worker.evaluation import Evaluator
 from sapo_desktop.worker.examiner import Examiner, KeptIds
 from sapo_desktop.worker.gate import Gate
@@ -39,15 +38,10 @@ from sapo_desktop.worker.learning import group_levels, trainer_settings
 from sapo_desktop.worker.manifest import RunManifest, differs, manifest_of
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.swarm_side import Surroundings, SwarmSide
+from sapo_desktop.worker.way import BaseModel, Way, choose_way, find_model
 from sapo_desktop.worker.write_budget import DAY, WriteBudget
 
 Publish = Callable[[m.Event], None]
-
-
-@dataclass(frozen=True)
-class _Hosts:
-    engine: Host
-    examiner: Host
 
 
 @dataclass(frozen=True)
@@ -76,25 +70,25 @@ async def assemble(
     levels = group_levels(parse_tasks(catalogue, settings.tasks))
     keeper = _keeper(folder, settings)
     newest = await keeper.back_to_newest()
-    model = await asyncio.to_thread(read_folder, resolve(settings.model))
+    model = await asyncio.to_thread(find_model, settings.model)
+    way = choose_way(settings, model)
     counters = _counters(settings, newest, model)
-    hosts = await _start_hosts(folder, settings)
+    plan = EnginePlan(
+        model=model.path,
+        trainer=trainer_settings(settings, model.parameters, counters),
+        threads=settings.threads or default_threads(),
+        device=settings.device,
+    )
+    engine, examining = await _start(Hosting(folder, plan.threads, settings.low_priority), way, model, settings, plan)
     try:
-        plan = EnginePlan(
-            model=model.path,
-            trainer=trainer_settings(settings, model.parameters, counters),
-            threads=settings.threads or default_threads(),
-            device=settings.device,
-        )
-        engine = Engine(hosts.engine, plan)
         key = _catalogue_key(catalogue)
         kept_ids = KeptIds(folder.cache / "task-ids.json", key)
-        examiner = Examiner(hosts.examiner, kept_ids)
+        examiner = Examiner(examining, kept_ids)
         node = Node(
             settings=settings,
             counters=counters,
             levels=levels,
-            gate=Gate([hosts.engine, hosts.examiner], publish),
+            gate=Gate([*engine.hosts, examining], publish),
             engine=engine,
             examiner=examiner,
             evaluator=Evaluator(engine, examiner, _validation_secret(folder, settings)),
@@ -103,9 +97,11 @@ async def assemble(
         )
         _tell(node, said, newest)
         await engine.load(newest.checkpoint.folder if newest.checkpoint else None)
+        for text in engine.said:
+            node.show.say("info", text)
         await _begin_run(node, _manifest(node, model, key), resumed=newest.checkpoint is not None)
     except BaseException:
-        await asyncio.gather(hosts.engine.stop(), hosts.examiner.stop())
+        await asyncio.gather(engine.stop(), examining.stop())
         raise
     around = Surroundings(folder, catalogue, examiner, engine, kept_ids, bytes.fromhex(counters.instance))
     return Assembled(node, SwarmSide(around, node.show.say, node.enter, publish, node.progress))
@@ -118,7 +114,7 @@ def _keeper(folder: DataFolder, settings: Settings) -> Keeper:
     return Keeper(CheckpointStore(folder.checkpoints), history, budget, settings.keep_checkpoints)
 
 
-def _counters(settings: Settings, newest: Newest, model: ModelFolder) -> Counters:
+def _counters(settings: Settings, newest: Newest, model: BaseModel) -> Counters:
     """Where training goes on, or begins."""
     if newest.checkpoint is None:
         seed = settings.seed or secrets.randbits(31) or 1
@@ -132,20 +128,21 @@ def _counters(settings: Settings, newest: Newest, model: ModelFolder) -> Counter
     return msgspec.structs.replace(counters, seed=settings.seed or counters.seed)
 
 
-async def _start_hosts(folder: DataFolder, settings: Settings) -> _Hosts:
-    threads, gentle = settings.threads or default_threads(), settings.low_priority
-    starting = [
-        asyncio.create_task(Host.start("engine", log=folder.log("engine"), threads=threads, low_priority=gentle)),
-        asyncio.create_task(Host.start("examiner", log=folder.log("examiner"), low_priority=gentle)),
-    ]
+async def _start(
+    hosting: Hosting, way: Way, model: BaseModel, settings: Settings, plan: EnginePlan
+) -> tuple[Engine, Host]:
+    """Engine and examiner, started side by side."""
+    examining = asyncio.create_task(hosting.start("examiner"))
     try:
-        engine, examiner = await asyncio.gather(*starting)
+        engine = await start_engine(hosting, way, model, settings, plan)
     except BaseException:
-        for done in await asyncio.gather(*starting, return_exceptions=True):
-            if isinstance(done, Host):
-                await done.stop()
+        await stop_started([examining])
         raise
-    return _Hosts(engine, examiner)
+    try:
+        return engine, await examining
+    except BaseException:
+        await engine.stop()
+        raise
 
 
 def _tell(node: Node, said: str, newest: Newest) -> None:
@@ -154,7 +151,7 @@ def _tell(node: Node, said: str, newest: Newest) -> None:
     node.show.damaged(newest.damaged)
 
 
-def _manifest(node: Node, model: ModelFolder, catalogue: str) -> RunManifest:
+def _manifest(node: Node, model: BaseModel, catalogue: str) -> RunManifest:
     loaded, plan = node.engine.loaded, node.engine.plan
     assert loaded is not None
     return manifest_of(
@@ -162,7 +159,7 @@ def _manifest(node: Node, model: ModelFolder, catalogue: str) -> RunManifest:
         seed=node.counters.seed,
         model_sha256=model.hash,
         catalogue=catalogue,
-        engine_versions=loaded.versions,
+        engine_versions=node.engine.versions,
         threads=plan.threads,
         micro_batch=plan.trainer.micro_batch,
         device=loaded.device,

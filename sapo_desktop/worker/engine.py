@@ -45,6 +45,9 @@ Progress = Callable[[int, int], None]
 Ended = Callable[[int, str], None]
 """Called with an answer's place (question by question, answer by answer) and its text."""
 
+UNTRAINED = "untrained"
+"""A file that stands in a checkpoint for the training that was not done: the round only answered."""
+
 # Generous: a host that computes is not hung. What is caught here is a dead-lock, not slowness.
 LOAD_SECONDS = 900.0
 WORK_SECONDS = 3600.0
@@ -61,13 +64,40 @@ class EnginePlan:
 
 
 class Engine:
-    """Generator and trainer of this node."""
+    """Generator and trainer of this node, in one process. Where they are two, or one: split_engine.py."""
+
+    trains = True
+    """Whether anything is learned."""
 
     def __init__(self, host: Host, plan: EnginePlan) -> None:
         self.host = host
         self.plan = plan
         self._lock = asyncio.Lock()
         self.loaded: Loaded | None = None
+
+    @property
+    def hosts(self) -> list[Host]:
+        """The processes behind it."""
+        return [self.host]
+
+    @property
+    def running(self) -> bool:
+        """Whether the state that counts is in memory; where not, only a restart at a checkpoint brings it back."""
+        return self.host.pid is not None
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Libraries that its numbers depend on, and their versions."""
+        return self.loaded.versions if self.loaded else {}
+
+    @property
+    def said(self) -> list[str]:
+        """What the user should know of what answers, in sentences."""
+        return []
+
+    async def stop(self) -> None:
+        """End the processes."""
+        await asyncio.gather(*(host.stop() for host in self.hosts))
 
     @property
     def parameters(self) -> int:
@@ -126,16 +156,16 @@ class Engine:
         """Ids of our own questions, ready to be answered, and of foreign answers, each with its end-of-sequence."""
         async with self.exclusive():
             request = Encode(texts=list(texts), end=True, questions=list(questions))
-            return _expect(await self._call(request, WORK_SECONDS), Encoded)
+            return expect(await self._call(request, WORK_SECONDS), Encoded)
 
     async def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
         async with self.exclusive():
             reply = await self._call(Step(batch=list(batch)), WORK_SECONDS)
-            return _expect(reply, Stepped).report
+            return expect(reply, Stepped).report
 
     async def save(self, folder: Path) -> None:
         async with self.exclusive():
-            _expect(await self._call(Save(folder=str(folder)), WORK_SECONDS), Done)
+            expect(await self._call(Save(folder=str(folder)), WORK_SECONDS), Done)
 
     async def restore(self, folder: Path | None, *, weights_only: bool = False) -> None:
         async with self.exclusive():
@@ -143,7 +173,7 @@ class Engine:
 
     async def configure(self, *, learning_rate: float | None = None, threads: int | None = None) -> None:
         async with self.exclusive():
-            _expect(await self._call(Configure(learning_rate=learning_rate, threads=threads), WORK_SECONDS), Done)
+            expect(await self._call(Configure(learning_rate=learning_rate, threads=threads), WORK_SECONDS), Done)
         if learning_rate is not None:
             self.plan.trainer = msgspec.structs.replace(self.plan.trainer, learning_rate=learning_rate)
         if threads is not None:
@@ -156,9 +186,9 @@ class Engine:
         async with self.exclusive():
             request = Export(format=format, folder=str(to), rounds=rounds)
             if live:
-                return _expect(await self._call(request, WORK_SECONDS), Done).files
+                return expect(await self._call(request, WORK_SECONDS), Done).files
             async with self._swapped(checkpoint):
-                return _expect(await self._call(request, WORK_SECONDS), Done).files
+                return expect(await self._call(request, WORK_SECONDS), Done).files
 
     # -- inside `exclusive()` ------------------------------------------------------------------------------
 
@@ -169,7 +199,7 @@ class Engine:
             threads=self.plan.threads,
             device=self.plan.device,
         )
-        self.loaded = _expect(await self._call(request, LOAD_SECONDS), Loaded)
+        self.loaded = expect(await self._call(request, LOAD_SECONDS), Loaded)
         if checkpoint is not None:
             await self._restore(checkpoint)
         return self.loaded
@@ -191,18 +221,23 @@ class Engine:
                     ended(message.ended.place, message.ended.text)
 
         request = Generate(prompts=list(questions), answers=answers, sampling=sampling, base=base)
-        return _expect(await self._call(request, WORK_SECONDS, told), Generated)
+        return await self._answer(request, told)
+
+    async def _answer(self, request: Generate, told: Callable[[msgspec.Struct], None]) -> Generated:
+        return expect(await self._call(request, WORK_SECONDS, told), Generated)
 
     async def _restore(self, folder: Path | None, *, weights_only: bool = False) -> None:
+        if folder is not None and (folder / UNTRAINED).exists():
+            folder = None
         request = Restore(folder=None if folder is None else str(folder), weights_only=weights_only)
-        _expect(await self._call(request, WORK_SECONDS), Done)
+        expect(await self._call(request, WORK_SECONDS), Done)
 
     @contextlib.asynccontextmanager
     async def _swapped(self, checkpoint: Path | None) -> AsyncIterator[None]:
         """Put another checkpoint in for a while. The live state waits in a temporary folder, optimiser and
         all."""
         with tempfile.TemporaryDirectory(prefix="sapo-live-") as live:
-            _expect(await self._call(Save(folder=live), WORK_SECONDS), Done)
+            expect(await self._call(Save(folder=live), WORK_SECONDS), Done)
             try:
                 await self._restore(checkpoint)
                 yield
@@ -225,7 +260,8 @@ class Engine:
         return reply
 
 
-def _expect(reply: msgspec.Struct, kind: type[ReplyType]) -> ReplyType:
+def expect(reply: msgspec.Struct, kind: type[ReplyType]) -> ReplyType:
+    """The reply, where it is of that kind; raises HostError."""
     if not isinstance(reply, kind):
         raise HostError(f"The engine answered {type(reply).__name__} where {kind.__name__} was expected.")
     return reply

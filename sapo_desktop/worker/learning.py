@@ -40,15 +40,19 @@ def group_levels(tasks: Sequence[str]) -> dict[str, list[str]]:
     return levels
 
 
-def plan_round(settings: Settings, counters: Counters, levels: Levels, parameters: int) -> RoundPlan:
-    """The round after the last finished one. `parameters`: of the base model."""
+def plan_round(
+    settings: Settings, counters: Counters, levels: Levels, parameters: int, *, trains: bool = True
+) -> RoundPlan:
+    """The round after the last finished one. `parameters`: of the base model; `trains`: whether anything learns."""
     number = counters.round + 1
     groups = groups_of(settings, parameters)
+    mixed = _after_guard(share_of(settings, counters, parameters), counters)
+    share = mixed if trains else MixShare(local=groups, external=0)
     return RoundPlan(
         number=number,
         seed=counters.seed,
         tasks=sample_tasks(settings, counters, levels, number, groups),
-        share=_after_guard(share_of(settings, counters, parameters), counters),
+        share=share,
         answers=settings.answers,
         sampling=Sampling(
             temperature=settings.temperature,
@@ -58,6 +62,7 @@ def plan_round(settings: Settings, counters: Counters, levels: Levels, parameter
         strict=settings.reward == "strict",
         treatment=settings.treatment,
         solve_rates=counters.solve_rates,
+        trains=trains,
     )
 
 

@@ -143,7 +143,7 @@ class Worker:
         node = assembled.node
         if self._options.begin:
             node.orders.rounds_left = self._options.rounds
-            node.gate.move(Trigger.READY, f"Training round {node.counters.round + 1}")
+            node.gate.move(Trigger.READY, node.orders.working)
         else:
             node.gate.move(Trigger.READY_IDLE, "Ready")
         self._ready.set_result(self._requests(assembled))

@@ -46,7 +46,7 @@ from sapo_desktop.worker.orders import Orders
 from sapo_desktop.worker.recovery import Recovery
 from sapo_desktop.worker.round import RoundResult, Swarm, run_round
 from sapo_desktop.worker.showing import RoundWatcher, Showing
-from sapo_desktop.worker.validation import BASE_NUMBER, Validation
+from sapo_desktop.worker.validation import BASE_NUMBER, Validated, Validation
 
 _PARTING_SECONDS = 5.0
 """How long the last checkpoint may keep a node that ends."""
@@ -80,7 +80,7 @@ class Node:
         self.swarm = swarm
         """Where answers are shared and drawn; None in silo."""
         self.show = Showing(publish, examiner, counters.round + 1)
-        self.orders = Orders(gate, counters.round, lambda: self._round is not None)
+        self.orders = Orders(gate, counters.round, lambda: self._round is not None, trains=engine.trains)
         self.human_groups = HumanGroups()
         self.round_seconds: list[float] = []
         self.last_reward = 0.0
@@ -142,7 +142,7 @@ class Node:
     async def awake(self) -> AsyncIterator[None]:
         """Let the hosts compute for a request; an engine that died while nothing trains is started again."""
         async with self.gate.awake():
-            if self.gate.state is NodeState.IDLE and self.engine.host.pid is None:
+            if self.gate.state is NodeState.IDLE and not self.engine.running:
                 async with self.concluding:
                     await self._revive()
             yield
@@ -173,7 +173,7 @@ class Node:
         """End the hosts; the round in hand is discarded, those before it are kept."""
         self.gate.cancel_timer()
         await self._keep_unkept_rounds()
-        await asyncio.gather(self.engine.host.stop(), self.examiner.host.stop())
+        await asyncio.gather(self.engine.stop(), self.examiner.host.stop())
         await self.keeper.close()
 
     async def _put_in(self, target: Checkpoint | None) -> Checkpoint:
@@ -187,7 +187,7 @@ class Node:
 
     async def _revive(self) -> None:
         """Start an engine again that ended, at the newest checkpoint."""
-        if self.engine.host.pid is None:
+        if not self.engine.running:
             await self._recovery.back_to_newest()
 
     async def _keep_unkept_rounds(self) -> None:
@@ -204,7 +204,7 @@ class Node:
 
     async def _play_round(self) -> RoundResult | None:
         """One round; None where it was discarded."""
-        plan = plan_round(self.settings, self.counters, self.levels, self.engine.parameters)
+        plan = plan_round(self.settings, self.counters, self.levels, self.engine.parameters, trains=self.engine.trains)
         plan = dataclasses.replace(plan, human=self.human_groups.next())
         self.show.round = plan.number
         self._say_unjudged()
@@ -249,7 +249,9 @@ class Node:
         if result.report.step is not None:
             self.remember_micro_batch(result.report.step.micro_batch)
         unjudged = self.counters.guard
-        validated = await self._validation.after_round(self.settings, self.counters)
+        validated = Validated(self.counters, scored=False)
+        if self.engine.trains:
+            validated = await self._validation.after_round(self.settings, self.counters)
         self.counters = validated.counters
         self.show.enter("checkpoint")
         checkpoint = await self._keep(result, unjudged, must=validated.scored or self.orders.is_last_round)

@@ -15,12 +15,14 @@ class Orders:
     Args:
         finished: the last finished round.
         is_playing: whether a round is in hand.
+        trains: whether a round ends with a step of the trainer.
     """
 
-    def __init__(self, gate: Gate, finished: int, is_playing: Callable[[], bool]) -> None:
+    def __init__(self, gate: Gate, finished: int, is_playing: Callable[[], bool], *, trains: bool = True) -> None:
         self._gate = gate
         self._finished = finished
         self._is_playing = is_playing
+        self._trains = trains
         self.rounds_left: int | None = None
         """Rounds until the node is idle again; None: until told."""
         self.when_finished: Callable[[], None] | None = None
@@ -34,10 +36,10 @@ class Orders:
         self.when_finished = None
         if self._gate.state is NodeState.FAILED:
             self._gate.move(Trigger.RESUME, "Starting again")
-            self._gate.move(Trigger.READY, self._training)
+            self._gate.move(Trigger.READY, self.working)
             return
         trigger = Trigger.START if self._gate.state is NodeState.IDLE else Trigger.RESUME
-        self._gate.move(trigger, self._training)
+        self._gate.move(trigger, self.working)
 
     def resume(self) -> None:
         self.start(self.rounds_left)
@@ -69,7 +71,7 @@ class Orders:
         elif finishing:
             self._gate.move(Trigger.ROUND_DONE, f"Paused after round {number}")
         elif self._gate.is_open:
-            self._gate.explain(self._training)
+            self._gate.explain(self.working)
         if finishing and self.when_finished is not None:
             self.when_finished()
 
@@ -80,5 +82,7 @@ class Orders:
         self._finished = number
 
     @property
-    def _training(self) -> str:
-        return f"Training round {self._finished + 1}"
+    def working(self) -> str:
+        """What the node does while it works, for a person."""
+        number = self._finished + 1
+        return f"Training round {number}" if self._trains else f"Answering round {number}; nothing is trained"

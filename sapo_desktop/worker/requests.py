@@ -33,12 +33,14 @@ from sapo_desktop.worker.swarm_requests import SwarmRequests
 from sapo_desktop.worker.swarm_settings import check
 from sapo_desktop.worker.swarm_side import SwarmSide
 from sapo_desktop.worker.validation import BASE_NUMBER
+from sapo_desktop.worker.way import REFUSED_IN_SILO
 
-_MODEL = {"model", "method", "lora_rank", "device", "seed", "tasks"}
+_MODEL = {"model", "trainer", "method", "lora_rank", "device", "seed", "tasks"}
+_GENERATOR = {"generator", "generator_weights", "remote_url", "remote_model", "remote_adapters"}
 # Sampling and training must use one temperature, so that waits with the trainer's other settings.
 _TRAINER = {"micro_batch", "temperature", "kl_weight", "updates"}
 _GUEST = {"threads", "low_priority", "keep_checkpoints", "write_gigabytes_a_day"}
-NEEDS_RESTART = frozenset(_MODEL | _TRAINER | _GUEST)
+NEEDS_RESTART = frozenset(_MODEL | _GENERATOR | _TRAINER | _GUEST)
 """Settings that are read once, when the node starts."""
 EXAMPLE_SEED = 7
 _RECENT_ROUNDS = 50
@@ -210,8 +212,10 @@ class Requests:
         """Keep the settings and make them effective, apart from those of this run's command line."""
         parse_tasks(self._catalogue, settings.tasks)  # refused now, not by a start that fails
         check(settings)
-        settings_file.write(self._settings_path, settings)
         now = settings_file.apply(settings, self._overrides)
+        if now.silo and self._node.settings.generator == "remote":
+            raise UsageError(REFUSED_IN_SILO)
+        settings_file.write(self._settings_path, settings)
         late = sorted(key for key in keys & NEEDS_RESTART if getattr(now, key) != getattr(self._node.settings, key))
         kept = {key: getattr(self._node.settings, key) for key in NEEDS_RESTART}
         self._node.settings = msgspec.structs.replace(now, **kept)
@@ -376,13 +380,13 @@ class Requests:
             "round": str(node.counters.round),
             "threads": str(node.engine.plan.threads),
             "examiner": "running" if node.examiner.host.pid else "not running",
-            "engine": "running" if node.engine.host.pid else "not running",
+            "engine": "running" if node.engine.running else "not running",
         }
         if loaded is not None:
             values |= {
                 "device": f"{loaded.device}, {loaded.dtype}",
                 "parameters": f"{loaded.parameters:,} ({loaded.trainable:,} trained)",
-                **{f"library {name}": version for name, version in loaded.versions.items()},
+                **{f"library {name}": version for name, version in node.engine.versions.items()},
             }
         values |= {f"library {name}": value for name, value in node.examiner.host.versions.items()}
         async with node.gate.awake():

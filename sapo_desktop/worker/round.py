@@ -60,6 +60,8 @@ class RoundPlan:
     """This node's own smoothed share solved, by task."""
     human: tuple[HumanGroup, ...] = ()
     """What a person answered here since the last round; weighed like an external group."""
+    trains: bool = True
+    """False: answers are marked and shared, and nothing is learned from."""
 
 
 @dataclass(frozen=True)
@@ -171,12 +173,15 @@ async def run_round(
     foreign: Sequence[Foreign] = ()
     if swarm is not None:
         await swarm.share(own)
+    if swarm is not None and plan.trains:
         foreign = await swarm.draw(plan.share.external, plan.answers, strict=plan.strict)
 
     # 4. Mix I own groups with J external ones.
     mixed = mix_groups(own, [one.group for one in foreign], plan.share, [one.group for one in plan.human])
     author_rates = swarm.author_rates() if swarm is not None else {}
     group_advantages = advantages(mixed, plan.treatment, plan.solve_rates, author_rates)
+    if not plan.trains:
+        group_advantages = [[0.0] * len(row) for row in group_advantages]
     prompts = [
         *answered.prompt_tokens[: mixed.local],
         *(one.prompt for one in foreign[: mixed.external]),
@@ -184,10 +189,15 @@ async def run_round(
     ]
 
     # 5b. Update the policy.
-    await watcher.phase("train")
     training = time.perf_counter()
-    batch = training_sequences(mixed.groups, prompts, group_advantages, plan.treatment)
-    step = await engine.step(batch)
+    step = None
+    if plan.trains:
+        await watcher.phase("train")
+        training = time.perf_counter()
+        batch = training_sequences(
+            mixed.groups, prompts, group_advantages, plan.treatment, elsewhere=answered.elsewhere
+        )
+        step = await engine.step(batch)
 
     finished = time.perf_counter()
     report = RoundReport(
@@ -243,12 +253,14 @@ def _share_truncated(groups: Sequence[Group]) -> float:
     return sum(completion.finish == "length" for completion in completions) / max(len(completions), 1)
 
 
-def _note(mixed: MixedBatch, human: int, step: StepReport) -> str:
+def _note(mixed: MixedBatch, human: int, step: StepReport | None) -> str:
     notes = []
     if human:
         notes.append(f"{human} {'group' if human == 1 else 'groups'} with a person's answer")
     if mixed.filled_up:
         notes.append(f"{mixed.filled_up} own groups filled up for external ones")
-    if step.skipped:
+    if step is None:
+        notes.append("answers only: nothing was trained")
+    elif step.skipped:
         notes.append("no group had both solved and unsolved answers: no step")
     return "; ".join(notes)

@@ -53,6 +53,23 @@ KINDS = {
         # Models come from local folders only; the tokenizers' threads would compete with torch's.
         environment={"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1"},
     ),
+    "remote": HostKind(
+        name="remote",
+        create="sapo_desktop.engines.remote:create",
+        request="sapo_desktop.engines.protocols:RemoteRequest",
+        reply="sapo_desktop.engines.protocols:GeneratorReply",
+        progress="sapo_desktop.engines.protocols:EngineProgress",
+        environment={"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
+    ),
+    "generator": HostKind(
+        name="generator",
+        create="sapo_desktop.engines.llama_cpp_service:create",
+        request="sapo_desktop.engines.protocols:GeneratorRequest",
+        reply="sapo_desktop.engines.protocols:GeneratorReply",
+        progress="sapo_desktop.engines.protocols:EngineProgress",
+        # numpy draws tokens on one thread; llama.cpp's own are set by request.
+        environment={"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+    ),
 }
 
 

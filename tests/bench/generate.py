@@ -16,9 +16,10 @@ from pathlib import Path
 import torch
 
 from sapo_desktop.core.records import Sampling, TrainerSettings
+from sapo_desktop.engines.answering import GenerationJob, Watch
 from sapo_desktop.engines.decoder import Start, start_with_transformers
 from sapo_desktop.engines.decoder_llama import start_written_out
-from sapo_desktop.engines.generation import GenerationJob, Watch, generate
+from sapo_desktop.engines.generation import generate
 from sapo_desktop.engines.llama import WrittenOutModel
 from sapo_desktop.engines.protocols import Load
 from sapo_desktop.engines.service import TorchEngine

@@ -14,12 +14,28 @@ import torch
 from numpy.typing import NDArray
 from peft import LoraConfig, PeftModel, get_peft_model
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+from transformers import (
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedTokenizerFast,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+    SmolLM3Config,
+    SmolLM3ForCausalLM,
+)
 
 PHRASES = ["What is ", "the greatest common divisor of ", " and ", "?", "Spell the word ", "\n", "  indented"]
 TEMPLATE = "<q>{{ messages[0]['content'] }}<a>"
 MODULES = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
-ARCHITECTURES = ("llama", "qwen2")
+KINDS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
+    "llama": (LlamaConfig, LlamaForCausalLM, {}),
+    "qwen2": (Qwen2Config, Qwen2ForCausalLM, {}),
+    "qwen3": (Qwen3Config, Qwen3ForCausalLM, {"head_dim": 16}),  # heads wider than the stream, as in the 0.6B
+    "smollm3": (SmolLM3Config, SmolLM3ForCausalLM, {"num_hidden_layers": 5}),  # the fourth has no rotary embedding
+}
+ARCHITECTURES = tuple(KINDS)
 CORPUS = [
     "",
     "a",
@@ -57,6 +73,7 @@ def with_added_tokens(bare: Tokenizer) -> PreTrainedTokenizerFast:
 def tiny_model(architecture: str, rows: int, tied: bool = True, **options: Any) -> Any:
     """Grouped-query attention, a padded embedding, norms unlike 1: what a converter may get wrong."""
     torch.manual_seed(7)
+    config, network, own = KINDS[architecture]
     sizes = {
         "vocab_size": rows,
         "hidden_size": 48,
@@ -71,13 +88,10 @@ def tiny_model(architecture: str, rows: int, tied: bool = True, **options: Any) 
         "pad_token_id": 256,
         "eos_token_id": 257,
         "bos_token_id": None,
+        **own,
         **options,
     }
-    model: Any
-    if architecture == "llama":
-        model = LlamaForCausalLM(LlamaConfig(**sizes))
-    else:
-        model = Qwen2ForCausalLM(Qwen2Config(**sizes))
+    model: Any = network(config(**sizes))
     for name, parameter in model.named_parameters():
         if parameter.dim() == 1:  # norms start at 1 and biases at 0: mistakes would not show
             torch.nn.init.normal_(parameter, mean=0.0 if name.endswith("bias") else 1.0, std=0.2)

@@ -11,9 +11,10 @@ import torch
 
 from sapo_desktop.core.errors import HostCancelled, OutOfMemory
 from sapo_desktop.core.records import Completion, Sampling
-from sapo_desktop.engines import generation
+from sapo_desktop.engines import answering, generation
+from sapo_desktop.engines.answering import Answers, GenerationJob, Watch
 from sapo_desktop.engines.decoder import PromptBatch, Start, Started
-from sapo_desktop.engines.generation import Answers, GenerationJob, Watch, generate
+from sapo_desktop.engines.generation import generate
 from sapo_desktop.engines.protocols import Generate, GenerationProgress, TokenText
 from sapo_desktop.engines.service import TorchEngine
 from tests.engines.tiny import answer, loaded_engine, sequences, token_logprobs_of
@@ -155,7 +156,7 @@ def test_a_cancel_is_seen_at_the_next_step(engine: TorchEngine) -> None:
 
 
 def test_progress_counts_sequences_and_tokens(engine: TorchEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generation, "PROGRESS_SECONDS", 0.0)
+    monkeypatch.setattr(answering, "PROGRESS_SECONDS", 0.0)
     told: list[GenerationProgress] = []
     request = Generate(prompts=PROMPTS, answers=2, sampling=Sampling(max_tokens=20, seed=2))
     made = engine.generate(request, told.append, threading.Event())  # type: ignore[arg-type]

@@ -84,6 +84,14 @@ class FakeEngine:
         self.plan = EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu")
         self.rates: list[float] = []
         self.parameters = 10**9
+        self.trains = True
+
+    @property
+    def running(self) -> bool:
+        return self.host.pid is not None
+
+    async def stop(self) -> None:
+        await self.host.stop()
 
     async def generate(
         self,

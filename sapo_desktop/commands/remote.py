@@ -1,0 +1,21 @@
+"""remote: the key of a server that answers for this node."""
+
+from __future__ import annotations
+
+import getpass
+from argparse import Namespace
+
+from sapo_desktop.commands.context import Context
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.system import remote_key
+
+
+async def key(context: Context, args: Namespace) -> None:
+    """Keep a key, typed without being shown; an empty one forgets."""
+    try:
+        typed = getpass.getpass(f"Key for {args.url} (empty: forget it): ").strip()
+    except EOFError as error:
+        raise UsageError(f"Type the key in a terminal, or set {remote_key.VARIABLE} for the node.") from error
+    remote_key.keep(args.url, typed)
+    context.out.emit("remote-key", url=args.url, kept=bool(typed))
+    context.out.say("The key is kept in this computer's keyring." if typed else "No key is kept for that server.")

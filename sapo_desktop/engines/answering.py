@@ -1,0 +1,115 @@
+"""What every generator shares, whatever computes: the job, its answers, and how the outside follows and stops it.
+
+No torch: the llama.cpp host uses this as well.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from sapo_desktop.core.errors import HostCancelled
+from sapo_desktop.core.records import Completion, FinishReason, Sampling
+from sapo_desktop.engines.protocols import EndedAnswer, GenerationProgress, Progress, TokenText
+
+PROGRESS_SECONDS = 0.25
+
+
+@dataclass(frozen=True)
+class GenerationJob:
+    """What to answer and how; token ids only."""
+
+    prompts: Sequence[list[int]]
+    answers: int
+    sampling: Sampling
+    stop_tokens: frozenset[int]
+    context: int
+    batch: int = 0
+    """Most sequences at once; 0: all."""
+
+    @property
+    def total(self) -> int:
+        return len(self.prompts) * self.answers
+
+    def prompt(self, row: int) -> list[int]:
+        """The prompt that sequence `row` answers."""
+        return self.prompts[row // self.answers]
+
+    def limit(self, row: int) -> int:
+        """Tokens that the answer may have; 0 where the prompt fills the model's context."""
+        return max(0, min(self.sampling.max_tokens, self.context - len(self.prompt(row))))
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Sequences in order of prompt, then answer; texts are the caller's business."""
+
+    tokens: list[list[int]]
+    logprobs: list[list[float]]
+    finish: list[FinishReason]
+    batch: int
+    """Sequences decoded at once, after any halving."""
+
+    def completions(self, answers: int, text: Callable[[list[int]], str]) -> list[list[Completion]]:
+        """Return the answers grouped by prompt."""
+        made = [
+            Completion(tokens=t, logprobs=p, text=text(t), finish=f)
+            for t, p, f in zip(self.tokens, self.logprobs, self.finish, strict=True)
+        ]
+        return [made[i : i + answers] for i in range(0, len(made), answers)]
+
+
+@dataclass
+class Watch:
+    """How the outside follows and stops a generation."""
+
+    should_stop: Callable[[], bool] = lambda: False
+    progress: Callable[[GenerationProgress], None] = lambda _: None
+    token: Callable[[int, int], None] = lambda _row, _token: None
+    """Called with (sequence, token) for every token of a generation of one sequence."""
+    text: Callable[[list[int]], str] | None = None
+    """Where it is given, the progress shows the text of answers that ended."""
+    total: int = 0
+    finished: int = 0
+    tokens: int = 0
+    _told: float = field(default_factory=time.monotonic)
+    _ended: tuple[int, list[int]] | None = None
+
+    def check(self) -> None:
+        """Raise HostCancelled where a stop was asked for; tell the progress four times a second."""
+        if self.should_stop():
+            raise HostCancelled("Answering was cancelled.")
+        now = time.monotonic()
+        if now - self._told >= PROGRESS_SECONDS:
+            self._told = now
+            ended = None
+            if self._ended is not None and self.text is not None:
+                place, tokens = self._ended
+                ended = EndedAnswer(place, self.text(tokens))
+                self._ended = None
+            self.progress(GenerationProgress(finished=self.finished, total=self.total, tokens=self.tokens, ended=ended))
+
+    def end(self, place: int, tokens: list[int]) -> None:
+        """Take note of an answer that ended by itself."""
+        if self._ended is None:
+            self._ended = (place, tokens)
+
+
+class Speaker:
+    """Turns the tokens of a single answer into pieces of text as soon as they are whole characters."""
+
+    def __init__(self, text: Callable[[list[int]], str], progress: Progress) -> None:
+        self._text, self._progress = text, progress
+        self._tokens: list[int] = []
+        self._said = ""
+
+    def __call__(self, row: int, token: int) -> None:
+        del row  # there is one
+        self._tokens.append(token)
+        text = self._text(self._tokens)
+        if text.endswith("\N{REPLACEMENT CHARACTER}") or not text.startswith(self._said):
+            return  # half of a character, or the tokenizer thinks again about the last one
+        if len(text) > len(self._said):
+            self._progress(TokenText(text=text[len(self._said) :]))
+            self._said = text

@@ -1,0 +1,53 @@
+"""What the trainer hands to a generator in another process: its base as a GGUF file once, its adapter after each step.
+
+Files are written beside their name and renamed at the end, so that a reader, or a killed process, never finds half
+of one under it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from torch import Tensor
+
+from sapo_desktop.core.durable import disk_errors_as
+from sapo_desktop.core.errors import ModelError, UsageError
+from sapo_desktop.engines.export import MergedWeights, lora_factors
+from sapo_desktop.engines.gguf import write_adapter, write_model
+from sapo_desktop.engines.lora import ADAPTER_FILE, Policy, read_tensors
+from sapo_desktop.engines.protocols import GgufWeights
+from sapo_desktop.engines.torch_lm import LanguageModel
+
+_PREFIX, _SUFFIX = "base_model.model.", ".weight"
+"""What peft puts around a factor's name in its files."""
+
+
+def write_base(lm: LanguageModel, policy: Policy, path: Path, weights: GgufWeights) -> None:
+    """Write the untrained model as a GGUF file; raises ModelError where llama.cpp would compute another one."""
+    part = path.with_name(f"{path.name}.part")
+    with policy.as_base(), disk_errors_as(ModelError, f"{path.name} could not be written"):
+        write_model(part, lm.model.config, lm.tokenizer, MergedWeights(policy.model), weights, name=lm.folder.name)
+        part.replace(path)
+
+
+def write_trained(lm: LanguageModel, policy: Policy, path: Path, checkpoint: Path | None) -> None:
+    """Write the adapter as it is, or as a checkpoint's folder has it.
+
+    Raises:
+        UsageError: there is no adapter, because all weights are trained.
+        CheckpointError: the checkpoint cannot be read.
+    """
+    if policy.method != "lora":
+        raise UsageError("llama.cpp answers with a LoRA adapter. Set method to lora, or generator to torch.")
+    factors, scaling = lora_factors(policy.model)
+    if checkpoint is not None:
+        factors = _factors_of(checkpoint)
+    part = path.with_name(f"{path.name}.part")
+    with disk_errors_as(ModelError, "The adapter could not be handed to the generator"):
+        write_adapter(part, lm.model.config, factors, scaling)
+        part.replace(path)
+
+
+def _factors_of(checkpoint: Path) -> dict[str, Tensor]:
+    saved = read_tensors(checkpoint / ADAPTER_FILE)
+    return {name.removeprefix(_PREFIX).removesuffix(_SUFFIX): tensor for name, tensor in saved.items()}

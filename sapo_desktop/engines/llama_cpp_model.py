@@ -1,0 +1,156 @@
+"""A GGUF file and adapters for it, in llama.cpp: loading, what the file says of itself, errors in words.
+
+llama.cpp tells why it fails in its log only, so the last lines of that are kept for our sentences. Nothing here
+decodes (`llama_cpp_streams.py`) or cuts text into tokens (`llama_cpp_vocabulary.py`). Left out: models with an
+encoder, and models whose memory of a sequence cannot be cut back (recurrent ones): answers share their prompts.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import llama_cpp.llama_cpp as c
+
+from sapo_desktop.core.errors import ModelError
+
+_WARNING, _ERROR, _CONTINUED = 3, 4, 5
+"""Of ggml's log levels: none, debug, information, warning, error, continued."""
+_MAGIC = b"GGUF"
+
+_said: deque[str] = deque(maxlen=3)
+_level = 0
+
+
+@c.llama_log_callback  # type: ignore[untyped-decorator]
+def _log(level: int, text: bytes | None, _: Any) -> None:
+    """Keep warnings and errors; they also go to the log of this process."""
+    global _level
+    _level = _level if level == _CONTINUED else level
+    if text and _level in (_WARNING, _ERROR):
+        line = text.decode(errors="replace")
+        sys.stderr.write(line)
+        if line.strip():
+            _said.append(line.strip())
+
+
+def last_words() -> str:
+    """What llama.cpp said last, as the end of a sentence."""
+    said = "; ".join(_said)
+    _said.clear()
+    return f" llama.cpp says: {said}" if said else ""
+
+
+class Adapter:
+    """A LoRA adapter beside a model; its base weights stay as they are."""
+
+    def __init__(self, model: GgufModel, path: Path) -> None:
+        _said.clear()
+        self.handle: Any = c.llama_adapter_lora_init(model.handle, str(path).encode())
+        if not self.handle:
+            raise ModelError(f"The adapter {path.name} does not fit the model {model.path.name}.{last_words()}")
+
+    def free(self) -> None:
+        """Give its memory back; no context may use it any more."""
+        c.llama_adapter_lora_free(self.handle)
+        self.handle = None
+
+
+class GgufModel:
+    """A model's weights and vocabulary."""
+
+    def __init__(self, path: Path, gpu: bool) -> None:
+        """Load the file; `gpu`: on the graphics card, where this build of llama.cpp has any.
+
+        Raises:
+            ModelError: it is no GGUF file, it is damaged, or of a kind that cannot be used here.
+        """
+        c.llama_log_set(_log, None)
+        c.llama_backend_init()
+        _check_start(path)
+        settings = c.llama_model_default_params()
+        self.on_gpu = gpu and bool(c.llama_supports_gpu_offload())
+        settings.n_gpu_layers = -1 if self.on_gpu else 0
+        settings.check_tensors = True
+        _said.clear()
+        self.path = path
+        self.handle: Any = c.llama_model_load_from_file(str(path).encode(), settings)
+        if not self.handle:
+            raise ModelError(f"The model in {path} cannot be loaded: get the file again, whole.{last_words()}")
+        self.vocab: Any = c.llama_model_get_vocab(self.handle)
+        try:
+            self._check_kind()
+        except ModelError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Give its memory back; contexts and adapters must be gone."""
+        c.llama_model_free(self.handle)
+        self.handle = None
+
+    @property
+    def parameters(self) -> int:
+        return int(c.llama_model_n_params(self.handle))
+
+    @property
+    def vocabulary(self) -> int:
+        """Rows of the output matrix."""
+        return int(c.llama_vocab_n_tokens(self.vocab))
+
+    @property
+    def context(self) -> int:
+        """Positions the model was made for."""
+        return int(c.llama_model_n_ctx_train(self.handle))
+
+    @property
+    def weights(self) -> str:
+        """The number format of the weights as llama.cpp names it, such as `F16` or `Q4_K - Medium`."""
+        name = c.llama_ftype_name(c.llama_model_ftype(self.handle))
+        return name.decode() if name else "unknown"
+
+    @property
+    def chat_template(self) -> str | None:
+        """The jinja template in the file."""
+        found = c.llama_model_chat_template(self.handle, None)
+        return found.decode(errors="replace") if found else None
+
+    def cell_bytes(self, bytes_a_number: int) -> int:
+        """Bytes that keys and values of one position take."""
+        heads = int(c.llama_model_n_head_kv(self.handle))
+        plain = int(c.llama_model_n_embd(self.handle)) // max(1, int(c.llama_model_n_head(self.handle)))
+        sizes = [int(self._said_in_file(f"attention.{part}_length") or plain) for part in ("key", "value")]
+        return int(c.llama_model_n_layer(self.handle)) * heads * sum(sizes) * bytes_a_number
+
+    def _said_in_file(self, key: str) -> str | None:
+        """The value of one of the architecture's own keys."""
+        name = self.metadata("general.architecture") or ""
+        return self.metadata(f"{name}.{key}")
+
+    def metadata(self, key: str) -> str | None:
+        """A short value of the file's header as text."""
+        room = ctypes.create_string_buffer(256)
+        size = c.llama_model_meta_val_str(self.handle, key.encode(), room, len(room))
+        return room.value.decode(errors="replace") if size >= 0 else None
+
+    def _check_kind(self) -> None:
+        kind = self.metadata("general.architecture")
+        if not self.vocabulary:
+            raise ModelError(f"{self.path.name} carries no vocabulary; choose a whole model.")
+        if c.llama_model_has_encoder(self.handle) or not c.llama_model_has_decoder(self.handle):
+            raise ModelError(f"{self.path.name} ({kind}) is no model that continues a text; choose another one.")
+        if c.llama_model_is_recurrent(self.handle) or c.llama_model_is_hybrid(self.handle):
+            raise ModelError(f"Recurrent models such as {self.path.name} ({kind}) are not supported.")
+
+
+def _check_start(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(_MAGIC))
+    except OSError as error:
+        raise ModelError(f"The model {path} cannot be read: {error}.") from error
+    if start != _MAGIC:
+        raise ModelError(f"{path} is no GGUF file; choose one, or get it again, whole.")

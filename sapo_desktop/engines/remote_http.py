@@ -1,0 +1,197 @@
+"""One server over HTTP: bounded replies, patience with limits, errors as sentences.
+
+The server is the user's own, but may be broken, busy, or another than was meant: a reply is read up to a bound, what
+it says of an error is shortened before anybody sees it, redirects are not followed (the key would go along). Busy
+and lost connections are tried again with growing pauses. Left out: what is asked and what the answers mean.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import ssl
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import httpx2
+import msgspec
+
+from sapo_desktop.core.errors import HostError, UsageError
+
+MOST_BYTES = 64 * 1024 * 1024
+"""Of one reply: 64 answers of 8,192 tokens with their log-probabilities take about half of it."""
+TRIES = 5
+FIRST_PAUSE = 0.5
+"""Seconds before the second try; doubled before each further one."""
+LONGEST_PAUSE = 20.0
+CONNECT_SECONDS = 10.0
+_AGAIN = {408, 425, 429, 500, 502, 503, 504}
+_LOOPBACK = {"localhost", "127.0.0.1", "::1", "[::1]"}
+
+Content = TypeVar("Content")
+
+
+class Refused(HostError):
+    """The server answered that it will not; `status` is HTTP's."""
+
+    def __init__(self, text: str, status: int) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class Unusable(Exception):
+    """A reply is not what it should be; says in a few words how."""
+
+
+class Server:
+    """Asks one server; use within `async with`.
+
+    Args:
+        url: of the server, with or without `/v1` at its end.
+        key: sent as bearer token; None: none.
+        seconds: that one reply may take.
+    """
+
+    def __init__(self, url: str, key: str | None, seconds: float) -> None:
+        self.url = base_url(url)
+        address = httpx2.URL(self.url)
+        near = address.host in _LOOPBACK
+        self._client = httpx2.AsyncClient(
+            verify=False if near and address.scheme == "http" else _trusted(),
+            headers={"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {}),
+            timeout=httpx2.Timeout(seconds, connect=CONNECT_SECONDS),
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
+            follow_redirects=False,
+            # A proxy from the environment is no way to this machine.
+            trust_env=not near,
+        )
+
+    async def __aenter__(self) -> Server:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._client.aclose()
+
+    async def ask(self, path: str, body: Any | None, read: Callable[[bytes], Content], tries: int = TRIES) -> Content:
+        """Return what `read` makes of the reply to POST `body`, or to GET where there is none.
+
+        Raises:
+            Refused: the server says no, and would again.
+            HostError: it cannot be reached, is busy, or answers what `read` calls Unusable, every time.
+        """
+        pause = FIRST_PAUSE
+        for attempt in range(1, tries + 1):
+            try:
+                return read(await self._once(path, body))
+            except _Busy as busy:
+                problem, pause = busy.text, max(pause, busy.seconds)
+            except Unusable as reason:
+                problem = f"{self.url} answers what cannot be used ({reason})"
+            except httpx2.TimeoutException:
+                problem = f"{self.url} does not answer in time"
+            except (httpx2.TransportError, httpx2.StreamError) as error:
+                problem = f"{self.url} cannot be reached ({_short(str(error)) or type(error).__name__})"
+            if attempt < tries:
+                await wait(min(pause, LONGEST_PAUSE))
+                pause *= 2
+        raise HostError(f"{problem}. Look whether the server runs, and whether the setting remote_url names it.")
+
+    async def _once(self, path: str, body: Any | None) -> bytes:
+        content = None if body is None else msgspec.json.encode(body)
+        headers = {} if body is None else {"Content-Type": "application/json"}
+        method = "GET" if body is None else "POST"
+        async with self._client.stream(method, self.url + path, content=content, headers=headers) as reply:
+            raw = await _bounded(reply)
+            if reply.status_code in _AGAIN:
+                raise _Busy(f"{self.url} is busy or broken ({_said(reply.status_code, raw)})", _retry_after(reply))
+            if reply.status_code in (401, 403):
+                raise Refused(
+                    f"{self.url} does not accept the key ({reply.status_code}). Set it in SAPO_REMOTE_KEY, or with "
+                    "`sapo-desktop remote key`.",
+                    reply.status_code,
+                )
+            if reply.status_code != 200:
+                raise Refused(f"{self.url}{path} refuses ({_said(reply.status_code, raw)}).", reply.status_code)
+            return raw
+
+
+@functools.cache
+def _trusted() -> ssl.SSLContext:
+    """What certificates are checked with; reading those of the system takes a large part of a second."""
+    return httpx2.create_ssl_context()
+
+
+class _Busy(Exception):
+    def __init__(self, text: str, seconds: float) -> None:
+        super().__init__(text)
+        self.text, self.seconds = text, seconds
+
+
+def base_url(url: str) -> str:
+    """The address of a server without the end that other clients want in it.
+
+    Raises:
+        UsageError: it is none.
+    """
+    try:
+        parsed = httpx2.URL(url.strip())
+    except httpx2.InvalidURL as error:
+        raise UsageError(f"{url!r} is no address of a server: {error}.") from error
+    if parsed.scheme not in ("http", "https") or not parsed.host or parsed.userinfo or parsed.query:
+        raise UsageError(f"{url!r} is no address of a server. Write it as http://HOST:PORT or https://HOST.")
+    return str(parsed).rstrip("/").removesuffix("/v1").rstrip("/")
+
+
+def in_the_clear(url: str) -> bool:
+    """Whether what is sent there, a key among it, could be read on the way."""
+    parsed = httpx2.URL(base_url(url))
+    return parsed.scheme == "http" and parsed.host not in _LOOPBACK
+
+
+async def wait(seconds: float) -> None:
+    """The pause between two tries."""
+    await asyncio.sleep(seconds)
+
+
+async def _bounded(reply: httpx2.Response) -> bytes:
+    parts, size = [], 0
+    async for part in reply.aiter_bytes():
+        size += len(part)
+        if size > MOST_BYTES:
+            raise Unusable(f"more than {MOST_BYTES // 2**20} MiB")
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _retry_after(reply: httpx2.Response) -> float:
+    """Seconds that the server asks to wait; a date, or nonsense, counts as none."""
+    text = reply.headers.get("Retry-After", "")
+    return float(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0.0
+
+
+class _Detail(msgspec.Struct, frozen=True):
+    message: str = ""
+
+
+class _Error(msgspec.Struct, frozen=True):
+    """What servers wrap the reason in: `error.message`, `message` or `detail`."""
+
+    error: _Detail | str = ""
+    message: str = ""
+    detail: Any = ""
+
+
+def _said(status: int, raw: bytes) -> str:
+    """The status and what the server says of it, short and plain."""
+    try:
+        found = msgspec.json.decode(raw, type=_Error)
+    except (msgspec.DecodeError, RecursionError):
+        return str(status)
+    inner = found.error.message if isinstance(found.error, _Detail) else found.error
+    text = _short(inner or found.message or str(found.detail or ""))
+    return f"{status}: {text}" if text else str(status)
+
+
+def _short(text: str) -> str:
+    plain = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return plain if len(plain) <= 200 else plain[:199] + "…"

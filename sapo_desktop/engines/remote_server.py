@@ -1,0 +1,185 @@
+"""Finds out what a server is and has, and how an adapter gets into it.
+
+What a server is stands in its list of models (`owned_by`). Left out: asking for answers (`remote.py`).
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from sapo_desktop.core.errors import HostError, ModelError, UsageError
+from sapo_desktop.engines.lora import ADAPTER_FILE
+from sapo_desktop.engines.remote_dialects import Chat, Completions, Dialect, LlamaServer, Sglang, Vllm, decode
+from sapo_desktop.engines.remote_http import Refused, Server
+
+ADAPTER_FILES = (ADAPTER_FILE, "adapter_config.json")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A server as it describes itself."""
+
+    dialect: Dialect
+    model: str
+    context: int | None
+    vocabulary: int | None
+
+
+class _Meta(msgspec.Struct, frozen=True):
+    n_ctx_train: int | None = None
+    n_vocab: int | None = None
+
+
+class _Model(msgspec.Struct, frozen=True):
+    id: str
+    owned_by: str = ""
+    parent: str | None = None
+    max_model_len: int | None = None
+    meta: _Meta | None = None
+
+
+class _Models(msgspec.Struct, frozen=True):
+    data: list[_Model]
+
+
+class _Defaults(msgspec.Struct, frozen=True):
+    n_ctx: int | None = None
+
+
+class _Props(msgspec.Struct, frozen=True):
+    default_generation_settings: _Defaults | None = None
+
+
+class _Adapter(msgspec.Struct, frozen=True):
+    id: int
+
+
+async def look_at(server: Server, wanted: str) -> Found:
+    """What answers at the other end, and which of its models is meant by `wanted` (empty: the one it has).
+
+    Raises:
+        HostError: it cannot be reached, or is no such server.
+        UsageError: it has no model of that name, or several and none was named.
+    """
+    listed: _Models = await server.ask("/v1/models", None, lambda raw: decode(raw, _Models))
+    model = _choose(server, listed.data, wanted)
+    context, vocabulary = model.max_model_len, None
+    dialect: Dialect
+    match model.owned_by:
+        case "vllm":
+            dialect = Vllm()
+        case "sglang":
+            dialect = Sglang()
+        case "llamacpp":
+            context = await _llama_context(server) or (model.meta.n_ctx_train if model.meta else None)
+            vocabulary = model.meta.n_vocab if model.meta else None
+            dialect = LlamaServer(await _llama_adapters(server))
+        case "me":
+            dialect = Completions("llama-cpp-python", one_by_one=True, logprobs=True)
+        case _:
+            dialect = Completions("openai", one_by_one=False, logprobs=True)
+    return Found(dialect, model.id, context, vocabulary)
+
+
+def simpler(dialect: Dialect) -> Dialect | None:
+    """What to try where a server refuses to be asked in this way; None where nothing is left."""
+    if isinstance(dialect, Chat):
+        return None
+    if isinstance(dialect, Completions) and not dialect.asks_logprobs:
+        return Chat()
+    one_by_one = isinstance(dialect, Completions) and not dialect.together
+    return Completions(dialect.name, one_by_one=one_by_one, logprobs=not isinstance(dialect, Completions))
+
+
+def _choose(server: Server, models: list[_Model], wanted: str) -> _Model:
+    bases = [model for model in models if model.parent is None]
+    names = ", ".join(model.id[:80] for model in bases[:10]) or "none"
+    if wanted:
+        for model in models:
+            if model.id == wanted:
+                return model
+        raise UsageError(f"{server.url} has no model {wanted!r}; it has {names}. Set remote_model to one of them.")
+    if len(bases) != 1:
+        raise UsageError(f"{server.url} has {len(bases)} models ({names}). Set remote_model to one of them.")
+    return bases[0]
+
+
+async def _llama_context(server: Server) -> int | None:
+    """Of one slot; --parallel divides what the model has."""
+    try:
+        props: _Props = await server.ask("/props", None, lambda raw: decode(raw, _Props))
+    except Refused:
+        return None
+    return props.default_generation_settings.n_ctx if props.default_generation_settings else None
+
+
+async def _llama_adapters(server: Server) -> list[int]:
+    try:
+        found: list[_Adapter] = await server.ask("/lora-adapters", None, lambda raw: decode(raw, list[_Adapter]))
+    except Refused:
+        return []
+    return [adapter.id for adapter in found]
+
+
+class AdapterShelf:
+    """Adapters of this node in a server that can load them while it runs: vLLM and SGLang.
+
+    Each gets a name of its own, as servers keep what they loaded under a name; the one before is unloaded after.
+    """
+
+    def __init__(self, dialect: Dialect, shared: Path) -> None:
+        self._prefix = "/v1" if isinstance(dialect, Vllm) else ""
+        self._shared = shared
+        self._owner = secrets.token_hex(4)
+        self._count = 0
+        self.name: str | None = None
+        """Of the adapter that the server has now."""
+
+    async def put(self, server: Server, folder: Path) -> None:
+        """Have the server load what peft wrote into `folder`.
+
+        Raises:
+            ModelError: the shared folder cannot be written.
+            HostError: the server does not take adapters, or does not see the folder.
+        """
+        self._count += 1
+        name = f"sapo-{self._owner}-{self._count}"
+        place = self._shared / name
+        try:
+            place.mkdir(parents=True)
+            for file in ADAPTER_FILES:
+                shutil.copyfile(folder / file, place / file)
+        except OSError as error:
+            raise ModelError(f"The adapter cannot be put into {self._shared}: {error}. See remote_adapters.") from error
+        body = {"lora_name": name, "lora_path": str(place)}
+        try:
+            await server.ask(f"{self._prefix}/load_lora_adapter", body, lambda raw: raw)
+        except Refused as error:
+            shutil.rmtree(place, ignore_errors=True)
+            raise HostError(
+                f"{error} The server must be started so that it takes adapters while it runs, and must see "
+                f"{self._shared} under that path; docs/remote.md says how. Without that, empty remote_adapters: the "
+                "server then gives answers, and nothing is learned."
+            ) from error
+        before, self.name = self.name, name
+        await self._drop(server, before)
+
+    async def clear(self, server: Server) -> None:
+        """Have the server forget the adapter."""
+        before, self.name = self.name, None
+        await self._drop(server, before)
+
+    async def _drop(self, server: Server, name: str | None) -> None:
+        if name is None:
+            return
+        try:
+            await server.ask(f"{self._prefix}/unload_lora_adapter", {"lora_name": name}, lambda raw: raw)
+        except Refused:
+            return  # it forgot by itself: servers make room for newer ones
+        finally:
+            shutil.rmtree(self._shared / name, ignore_errors=True)

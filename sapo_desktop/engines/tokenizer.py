@@ -1,0 +1,120 @@
+"""A model's tokenizer: questions become prompts, tokens become text, foreign text becomes tokens.
+
+It needs no weights, so engines that compute elsewhere use it too. The tokenizer is taken from tokenizer.json as it
+stands: classes that transformers picks by name (GPT2Tokenizer, which SmolLM2 names) build one of their own, which
+cuts numbers in another way than the model was trained with. Left out: slow tokenizers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.engines.chat_template import ChatTemplate
+
+
+@dataclass(frozen=True)
+class ModelTokenizer:
+    """The tokenizer of one folder with its chat template."""
+
+    backend: Any
+    """transformers' PreTrainedTokenizerFast."""
+    stop_tokens: frozenset[int]
+    """Every id that ends an answer."""
+    template: ChatTemplate | None
+
+    @property
+    def end_token(self) -> int:
+        return int(self.backend.eos_token_id)
+
+    def prompt_tokens(self, question: str) -> list[int]:
+        """Return the question as one user turn of the chat template, ready to be answered.
+
+        A model without a template (a base model) gets the bare text.
+        """
+        if self.template is None:
+            return list(self.backend(question)["input_ids"])
+        return list(self.backend(self.template.user_turn(question), add_special_tokens=False)["input_ids"])
+
+    def prompt_text(self, prompt: list[int]) -> str:
+        """Return a prompt as the text that stands for it where whoever reads it encodes it as this tokenizer does:
+        without the beginning that is put before every text anyway."""
+        begins = list(self.backend("")["input_ids"])
+        kept = prompt[len(begins) :] if begins and prompt[: len(begins)] == begins else prompt
+        return str(self.backend.decode(kept, skip_special_tokens=False, clean_up_tokenization_spaces=False))
+
+    def text(self, tokens: list[int]) -> str:
+        """Return the tokens as text, special tokens left out."""
+        return str(self.backend.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False))
+
+    def encode_foreign(self, text: str, end: bool) -> list[int] | None:
+        """Return a peer's text as ids with special tokens taken as plain text, None where it spells one.
+
+        Added tokens that are not special (`<answer>`, fixed phrases) are ordinary vocabulary: an own answer
+        would carry the same ids, so foreign text may use them too.
+        """
+        if any(special in text for special in self.special_texts()):
+            return None
+        ids = self.backend(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+        return [*ids, self.end_token] if end else list(ids)
+
+    def special_texts(self) -> list[str]:
+        """How the tokens are written that no text may spell."""
+        return [str(t) for t in self.backend.added_tokens_decoder.values() if t.special]
+
+
+@dataclass(frozen=True)
+class ModelNumbers:
+    """What config.json says of a model's size."""
+
+    vocabulary: int
+    context: int
+
+
+def model_numbers(folder: Path) -> ModelNumbers:
+    """Height of the embedding and length of the context; raises ModelError."""
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        return ModelNumbers(int(config["vocab_size"]), int(config["max_position_embeddings"]))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(
+            f"The config.json in {folder} cannot be read: {error}. Get the folder again, whole."
+        ) from error
+
+
+def load_tokenizer(folder: Path) -> ModelTokenizer:
+    """Read the tokenizer of a folder in transformers' layout.
+
+    Raises:
+        ModelError: it is missing or damaged, or names no end of sequence.
+    """
+    os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported: it reads this once
+    import transformers
+
+    transformers.utils.logging.set_verbosity_error()
+    try:
+        backend = transformers.PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
+        named = _named_ends(folder)
+    # The tokenizers library raises a bare Exception where its file is not whole.
+    except Exception as error:
+        raise ModelError(f"The tokenizer in {folder} cannot be read: {error}. Get the folder again, whole.") from error
+    if backend.eos_token_id is None:
+        raise ModelError(f"The tokenizer in {folder} names no end-of-sequence token.")
+    ends = frozenset({*named, int(backend.eos_token_id)})
+    template = None if backend.chat_template is None else backend.get_chat_template()
+    special = {name: str(token) for name, token in backend.special_tokens_map.items()}
+    return ModelTokenizer(backend, ends, None if template is None else ChatTemplate(template, special))
+
+
+def _named_ends(folder: Path) -> list[int]:
+    """The end-of-sequence ids that the model's own settings name; transformers stops at those as well."""
+    for name in ("generation_config.json", "config.json"):
+        if (folder / name).is_file():
+            ends = json.loads((folder / name).read_text(encoding="utf-8")).get("eos_token_id")
+            if ends is not None:
+                return [int(end) for end in (ends if isinstance(ends, list) else [ends])]
+    return []

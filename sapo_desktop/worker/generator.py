@@ -1,0 +1,114 @@
+"""The worker's side of a generator in a process of its own: brought back by itself when that dies.
+
+It holds nothing that counts: base weights and adapter are files, so a death costs the answers in hand and the seconds
+of loading. What it is to answer with is remembered here and made true before each request. Left out: what is in
+the files; worker/split_engine.py sees to them.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from sapo_desktop.core.errors import HostDied, HostError
+from sapo_desktop.engines.protocols import (
+    Configure,
+    GeneratorReply,
+    GeneratorRequest,
+    Loaded,
+    LoadGguf,
+    LoadRemote,
+    RemoteRequest,
+    UseAdapter,
+)
+from sapo_desktop.worker.hosting import Host
+
+log = logging.getLogger(__name__)
+
+LOAD_SECONDS = 900.0
+WORK_SECONDS = 3600.0
+_TRIES = 3
+"""Deaths in one request before it fails."""
+_LEAST_CACHE = 64 * 2**20
+
+
+class GeneratorHost:
+    """A host of kind `generator` or `remote` with its model and adapter."""
+
+    def __init__(self, host: Host, load: LoadGguf | LoadRemote) -> None:
+        self.host = host
+        self.load = load
+        self.loaded: Loaded | None = None
+        self._wanted: Path | None = None
+        self._holds: Path | None = None
+
+    def use(self, adapter: Path | None) -> None:
+        """Answer with the adapter at that path from now on, or with the base. It stays there until it is replaced."""
+        self._wanted = adapter
+
+    async def start(self) -> Loaded:
+        """Load the model where it is not loaded, and the adapter; a host that ended is started again."""
+        if self.host.pid is None:
+            await self.host.restart()
+            self.loaded = None
+        if self.loaded is None:
+            reply = await self._call(self.load, LOAD_SECONDS)
+            if not isinstance(reply, Loaded):
+                raise HostError(f"The generator answered {type(reply).__name__} where Loaded was expected.")
+            self.loaded, self._holds = reply, None
+        if self._holds != self._wanted:
+            wanted = self._wanted
+            await self._call(UseAdapter(file=None if wanted is None else str(wanted)), WORK_SECONDS)
+            self._holds = wanted
+        return self.loaded
+
+    async def ask(
+        self, request: GeneratorRequest | RemoteRequest, told: Callable[[msgspec.Struct], None] | None = None
+    ) -> GeneratorReply:
+        """Have a request done, in a fresh process where the one at work dies.
+
+        Raises:
+            HostDied: it died each time.
+            SapoError: what the service raised.
+        """
+        for left in reversed(range(_TRIES)):
+            try:
+                await self.start()
+                return await self._call(request, WORK_SECONDS, told)
+            except HostDied as error:
+                if not left:
+                    raise
+                log.warning("%s It is started again.", error)
+                if error.killed:
+                    self._ask_for_less()
+        raise AssertionError("the last try returns or raises")
+
+    async def configure(self, threads: int) -> None:
+        """Compute with at most so many threads; a server elsewhere has its own."""
+        if isinstance(self.load, LoadRemote):
+            return
+        self.load = msgspec.structs.replace(self.load, threads=threads)
+        if self.host.pid is not None and self.loaded is not None:
+            await self._call(Configure(threads=threads), WORK_SECONDS)
+
+    async def stop(self) -> None:
+        await self.host.stop()
+
+    def _ask_for_less(self) -> None:
+        """The system killed it: half the memory for keys and values from now on."""
+        if isinstance(self.load, LoadRemote):
+            return
+        less = max(_LEAST_CACHE, self.load.cache_bytes // 2)
+        self.load = msgspec.structs.replace(self.load, cache_bytes=less)
+
+    async def _call(
+        self,
+        request: GeneratorRequest | RemoteRequest,
+        timeout: float,
+        told: Callable[[msgspec.Struct], None] | None = None,
+    ) -> GeneratorReply:
+        reply: GeneratorReply = await self.host.call(request, timeout=timeout, on_progress=told)
+        return reply

@@ -1,0 +1,51 @@
+"""An engine whose generator is a server elsewhere, with torch learning here: the adapter goes over after each step.
+
+It goes as peft's two files into a folder that the server sees too (engines/remote_server.py copies them there). Where
+nothing is learned the engine is worker/split_engine.py's AnswerEngine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+
+from sapo_desktop.core.errors import HostError
+from sapo_desktop.engines.protocols import Done, Loaded, Save
+from sapo_desktop.worker.engine import WORK_SECONDS, EnginePlan, expect
+from sapo_desktop.worker.generator import GeneratorHost
+from sapo_desktop.worker.hosting import Host
+from sapo_desktop.worker.split_engine import SplitEngine
+
+_ADAPTER = ("adapter_model.safetensors", "adapter_config.json")
+
+
+class RemoteEngine(SplitEngine):
+    """torch learns in `host`, a server answers behind `generator`."""
+
+    def __init__(self, host: Host, plan: EnginePlan, generator: GeneratorHost, folder: Path) -> None:
+        super().__init__(host, plan, generator, None, folder)
+
+    async def _load(self, checkpoint: Path | None) -> Loaded:
+        """As the base class; the first adapter goes over at once, so that a server that takes none is found out."""
+        loaded = await super()._load(checkpoint)
+        server = self.generator.loaded
+        if server is not None and not server.learns:
+            raise HostError(f"{' '.join(server.said)} Empty remote_adapters, or use such a server.")
+        await self._hand_over(None)
+        self._stale = False
+        return loaded
+
+    async def _write_adapter(self, place: Path, checkpoint: Path | None) -> Path:
+        place.mkdir()
+        if checkpoint is None:
+            expect(await self._call(Save(folder=str(place)), WORK_SECONDS), Done)
+        else:
+            # A checkpoint may go away while the server still answers with it.
+            await asyncio.to_thread(_copy, checkpoint, place)
+        return place
+
+
+def _copy(source: Path, target: Path) -> None:
+    for name in _ADAPTER:
+        shutil.copyfile(source / name, target / name)

@@ -1,0 +1,114 @@
+"""Who answers and who learns: the settings and the model turned into one decision, or refused with the reason.
+
+```
+torch answers and learns                        one process, one copy of the weights
+llama.cpp answers, torch learns                 two processes; the adapter goes over after each step
+llama.cpp answers, nothing learns               answer-only: no torch; rounds are answered, marked and shared
+a server elsewhere answers, torch learns        the adapter goes into a folder that both see
+a server elsewhere answers, nothing learns      answer-only, with the server's model
+```
+Left out: whether the memory suffices, which is `fit`'s business.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from sapo_desktop.core.errors import ModelError, UsageError
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.models.folder import file_hash, read_folder
+from sapo_desktop.models.starter import resolve
+
+GGUF = ".gguf"
+REFUSED_IN_SILO = (
+    "In silo nothing leaves this machine, so no server elsewhere may answer. Set generator to auto and start the node "
+    "again, or set silo to off."
+)
+
+
+@dataclass(frozen=True)
+class BaseModel:
+    """The model that answers, before anything of it is loaded."""
+
+    path: Path
+    """A folder in transformers' layout, or a GGUF file."""
+    hash: str
+    parameters: int
+    """0 of a GGUF file: what it holds is known once it is loaded."""
+
+    @property
+    def is_gguf(self) -> bool:
+        return self.path.suffix == GGUF
+
+
+@dataclass(frozen=True)
+class Way:
+    """Who does what."""
+
+    generator: Literal["torch", "llama.cpp", "remote"]
+    trains: bool
+
+
+def find_model(name: str) -> BaseModel:
+    """The model that the setting names; raises ModelError."""
+    path = Path(name).expanduser()
+    if path.suffix == GGUF:
+        if not path.is_file():
+            raise ModelError(f"There is no GGUF file at {path}; give 'starter', a folder, or the path of a file.")
+        return BaseModel(path=path.resolve(), hash=file_hash(path), parameters=0)
+    folder = read_folder(resolve(name))
+    return BaseModel(path=folder.path, hash=folder.hash, parameters=folder.parameters)
+
+
+def choose_way(settings: Settings, model: BaseModel) -> Way:
+    """Who answers and who learns.
+
+    Raises:
+        UsageError: the settings ask for what does not go together, or for llama.cpp where it is not installed.
+    """
+    if settings.generator == "remote":
+        return _remote_way(settings, model)
+    if model.is_gguf and settings.trainer == "torch":
+        raise UsageError(
+            "A GGUF file cannot be trained. Name the model's folder in transformers' layout, or set trainer to none."
+        )
+    trains = settings.trainer != "none" and not model.is_gguf
+    if settings.generator == "torch" and not trains:
+        raise UsageError("Where nothing is trained llama.cpp answers. Set generator to llama.cpp, or to auto.")
+    if trains and settings.generator in ("auto", "torch"):
+        return Way(generator="torch", trains=True)
+    if trains and settings.method == "full":
+        raise UsageError(
+            "Full training changes all weights, and llama.cpp takes an adapter only. Set method to lora, or generator "
+            "to torch."
+        )
+    if importlib.util.find_spec("llama_cpp") is None:
+        raise UsageError(
+            "llama.cpp is not installed here (see `python3 installers/bootstrap.py`). Set generator to torch, and "
+            "train a model in transformers' layout."
+        )
+    return Way(generator="llama.cpp", trains=trains)
+
+
+def _remote_way(settings: Settings, model: BaseModel) -> Way:
+    if settings.silo:
+        raise UsageError(REFUSED_IN_SILO)
+    if not settings.remote_url:
+        raise UsageError("Name the server that is to answer: set remote_url to http://HOST:PORT (docs/remote.md).")
+    if model.is_gguf:
+        raise UsageError(
+            "A server elsewhere answers in the tokens of a model folder. Set model to the folder, in transformers' "
+            "layout, of the model that the server has."
+        )
+    if settings.trainer == "torch" and not settings.remote_adapters:
+        raise UsageError(
+            "What is learned here cannot reach the server. Set remote_adapters to a folder that both see "
+            "(docs/remote.md), or trainer to none."
+        )
+    trains = settings.trainer != "none" and bool(settings.remote_adapters)
+    if trains and settings.method == "full":
+        raise UsageError("A server takes a LoRA adapter, not all weights. Set method to lora, or trainer to none.")
+    return Way(generator="remote", trains=trains)

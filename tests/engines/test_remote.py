@@ -1,0 +1,406 @@
+"""The remote generator against a scripted server of every dialect, whole and broken."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from sapo_desktop.core.errors import HostCancelled, HostError, SapoError, UsageError
+from sapo_desktop.core.records import Completion, Sampling
+from sapo_desktop.engines import protocols as p
+from sapo_desktop.engines import remote_http
+from sapo_desktop.engines.remote import Service
+from sapo_desktop.engines.remote_http import base_url, in_the_clear
+from sapo_desktop.engines.tokenizer import load_tokenizer
+from tests.engines.real_models import save_real_model
+from tests.engines.serving import Scripted, served
+
+QUESTIONS = ["What is 17 + 25?", "What is 3 + 4?"]
+TELLS_IDS = ["vllm", "vllm-old", "sglang", "llama-server"]
+TELLS_TEXTS = ["texts", "no-logprobs", "chat", "mute-chat"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_real_model(tmp_path_factory.mktemp("remote") / "qwen2.5", "qwen2.5")
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Pauses between tries are written down instead of waited for."""
+    waited: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr(remote_http, "wait", pause)
+    return waited
+
+
+class Connected:
+    """A service connected to a scripted server."""
+
+    def __init__(self, script: Scripted, url: str, folder: Path, **options: Any) -> None:
+        self.script = script
+        self.service = Service()
+        self.told: list[msgspec.Struct] = []
+        request = p.LoadRemote(url=url, folder=str(folder), **({"model": "", "seconds": 5.0} | options))
+        self.loaded = self.handle(request)
+        script.asked.clear()
+
+    def handle(self, request: Any) -> Any:
+        return self.service.handle(request, self.told.append)
+
+    def generate(self, prompts: list[str] = QUESTIONS, answers: int = 3, **options: Any) -> p.Generated:
+        base = options.pop("base", False)
+        sampling = Sampling(**({"max_tokens": 12, "seed": 5} | options))
+        return self.handle(p.Generate(prompts=prompts, answers=answers, sampling=sampling, base=base))
+
+
+Connect = Callable[..., Connected]
+
+
+@pytest.fixture
+def connect(folder: Path) -> Iterator[Connect]:
+    """Connects a new service to a new scripted server."""
+    words, open_servers = load_tokenizer(folder), []
+
+    def connected(dialect: str = "vllm", script: Scripted | None = None, **options: Any) -> Connected:
+        script = script or Scripted(dialect, words)
+        server = served(script)
+        url = server.__enter__()
+        open_servers.append(server)
+        return Connected(script, url, folder, **options)
+
+    yield connected
+    for server in open_servers:
+        server.__exit__(None, None, None)
+
+
+def flat(made: p.Generated) -> list[Completion]:
+    return [completion for group in made.completions for completion in group]
+
+
+@pytest.mark.parametrize("dialect", TELLS_IDS)
+def test_what_was_sampled_comes_back_by_id_with_its_log_probabilities(connect: Connect, dialect: str) -> None:
+    node = connect(dialect)
+    made = node.generate()
+    wanted = []
+    for path, body in node.script.asked:
+        prompt = body.get("prompt") or body.get("input_ids")
+        assert prompt in made.prompt_tokens and path in ("/v1/completions", "/generate", "/completion")
+        count = body.get("n") or body.get("sampling_params", {}).get("n", 1)
+        seed = body.get("seed", 0)
+        wanted += [node.script.sampled(prompt, seed, number, 12) for number in range(count)]
+    assert sorted(c.tokens for c in flat(made)) == sorted(wanted)
+    assert [len(group) for group in made.completions] == [3, 3]
+    end = node.script.words.end_token
+    for completion in flat(made):
+        assert completion.logprobs == [Scripted.logprob(token) for token in completion.tokens]
+        assert (completion.finish == "stop") == (completion.tokens[-1] == end)
+        assert "<|" not in completion.text
+    assert any(c.finish == "stop" for c in flat(made)) and any(c.finish == "length" for c in flat(made))
+
+
+@pytest.mark.parametrize("dialect", TELLS_TEXTS)
+def test_texts_become_our_ids_and_it_is_said_what_is_missing(connect: Connect, dialect: str) -> None:
+    node = connect(dialect)
+    made = node.generate()
+    for completion in flat(made):
+        assert completion.tokens and max(completion.tokens) < node.loaded.vocabulary
+        assert completion.text == node.script.words.text(completion.tokens)
+        # The end of an answer comes without a log-probability, so nothing is claimed of that answer.
+        assert completion.logprobs == [] or completion.finish == "length"
+        assert len(completion.tokens) <= 12
+    said = " ".join(node.loaded.said)
+    assert ("does not tell which tokens" in said) == (dialect in ("no-logprobs", "mute-chat"))
+    assert ("only chats" in said) == (dialect in ("chat", "mute-chat"))
+    assert not node.loaded.learns and "nothing is learned" in said
+
+
+def test_text_tokens_are_found_by_their_bytes(connect: Connect) -> None:
+    node = connect("texts")
+    cut = [c for c in flat(node.generate(answers=8)) if c.finish == "length"]
+    assert cut and all(len(c.logprobs) == len(c.tokens) for c in cut)
+
+
+def test_every_sampling_option_is_sent_so_that_none_is_filled_in(connect: Connect) -> None:
+    expected = {
+        "vllm": {"temperature": 0.7, "top_p": 0.9, "top_k": 20, "min_p": 0.05, "repetition_penalty": 1.0},
+        "sglang": {"temperature": 0.7, "top_p": 0.9, "top_k": 20, "min_p": 0.05, "repetition_penalty": 1.0},
+        "llama-server": {"temperature": 0.7, "top_p": 0.9, "top_k": 20, "min_p": 0.05, "repeat_penalty": 1.0},
+    }
+    for dialect, options in expected.items():
+        node = connect(dialect)
+        made = node.generate(temperature=0.7, top_p=0.9, top_k=20, min_p=0.05)
+        (_, body), *_ = node.script.asked
+        sent = body.get("sampling_params", body)
+        assert {name: sent[name] for name in options} == options
+        assert all(c.logprobs == [] for c in flat(made)), "which distribution they are of is not certain"
+
+
+def test_without_cuts_top_k_is_off_in_the_words_of_each_server(connect: Connect) -> None:
+    for dialect, off in (("vllm", -1), ("sglang", -1), ("llama-server", 0)):
+        node = connect(dialect)
+        node.generate(greedy=True)
+        (_, body), *_ = node.script.asked
+        sent = body.get("sampling_params", body)
+        assert (sent["top_k"], sent["temperature"]) == (off, 0.0)
+
+
+def test_a_seed_repeats_and_another_does_not(connect: Connect) -> None:
+    node = connect("vllm")
+    first, again, other = (node.generate(seed=seed).completions for seed in (1, 1, 2))
+    assert first == again != other
+    assert first[0] != first[1]
+
+
+def test_the_progress_counts_answers_and_shows_one_that_ended(connect: Connect) -> None:
+    node = connect("llama-server")
+    made = node.generate()
+    told = [t for t in node.told if isinstance(t, p.GenerationProgress)]
+    assert [t.finished for t in told] == [1, 2, 3, 4, 5, 6] and all(t.total == 6 for t in told)
+    answers = flat(made)
+    assert all(t.ended is not None and t.ended.text == answers[t.ended.place].text for t in told)
+
+
+def test_a_single_answer_is_told_as_text(connect: Connect) -> None:
+    node = connect("vllm")
+    made = node.generate(QUESTIONS[:1], answers=1)
+    assert [t.text for t in node.told if isinstance(t, p.TokenText)] == [made.completions[0][0].text]
+
+
+def test_the_context_is_the_smaller_of_both_and_a_full_prompt_is_not_sent(connect: Connect) -> None:
+    node = connect("vllm")
+    assert node.loaded.context == 512
+    made = node.generate(["What? " * 400, QUESTIONS[0]], answers=2)
+    assert [len(c.tokens) for c in made.completions[0]] == [0, 0]
+    assert len(node.script.asked) == 1 and all(c.tokens for c in made.completions[1])
+
+
+def test_texts_of_peers_are_encoded_here(connect: Connect) -> None:
+    node = connect("vllm")
+    reply = node.handle(p.Encode(texts=["42", "<|im_end|>"], end=True, questions=QUESTIONS))
+    words = node.script.words
+    assert reply.tokens == [words.encode_foreign("42", end=True), None]
+    assert reply.prompts == [words.prompt_tokens(question) for question in QUESTIONS]
+
+
+# -- models and keys ---------------------------------------------------------------------------------------------
+
+
+def test_one_of_several_models_must_be_named(connect: Connect, folder: Path) -> None:
+    def script() -> Scripted:
+        models = [{"id": name, "owned_by": "vllm", "parent": None} for name in ("large", "small")]
+        return Scripted("vllm", load_tokenizer(folder), models=models)
+
+    with pytest.raises(UsageError, match=r"2 models \(large, small\)"):
+        connect(script=script())
+    with pytest.raises(UsageError, match="no model 'huge'; it has large, small"):
+        connect(script=script(), model="huge")
+    node = connect(script=script(), model="small")
+    node.generate()
+    assert {body["model"] for _, body in node.script.asked} == {"small"}
+
+
+def test_a_model_with_fewer_tokens_is_another_model(connect: Connect, folder: Path) -> None:
+    models = [{"id": "other", "owned_by": "llamacpp", "meta": {"n_vocab": 300}}]
+    with pytest.raises(UsageError, match="not the same"):
+        connect(script=Scripted("llama-server", load_tokenizer(folder), models=models))
+
+
+def test_the_key_is_sent_and_a_wrong_one_is_told(connect: Connect, folder: Path) -> None:
+    words = load_tokenizer(folder)
+    assert connect(script=Scripted("vllm", words, key="secret"), key="secret").generate().completions
+    with pytest.raises(HostError, match="does not accept the key"):
+        connect(script=Scripted("vllm", words, key="secret"), key="wrong")
+
+
+def test_the_key_does_not_follow_a_redirect(connect: Connect, folder: Path) -> None:
+    script = Scripted("vllm", load_tokenizer(folder), key="secret", faults=["redirect"])
+    with pytest.raises(HostError, match="302"):
+        connect(script=script, key="secret")
+
+
+@pytest.mark.parametrize(
+    ("url", "base"),
+    [
+        ("http://gpu:8000", "http://gpu:8000"),
+        (" http://gpu:8000/v1/ ", "http://gpu:8000"),
+        ("https://gpu.example/serve/v1", "https://gpu.example/serve"),
+    ],
+)
+def test_addresses_are_taken_as_other_clients_want_them(url: str, base: str) -> None:
+    assert base_url(url) == base
+
+
+@pytest.mark.parametrize("url", ["", "gpu:8000", "ftp://gpu", "http://", "http://me:pw@gpu", "http://gpu/?key=1"])
+def test_other_addresses_are_refused(url: str) -> None:
+    with pytest.raises(UsageError, match="address"):
+        base_url(url)
+
+
+def test_a_key_in_the_clear_is_seen() -> None:
+    assert in_the_clear("http://gpu:8000")
+    assert not in_the_clear("https://gpu:8000") and not in_the_clear("http://127.0.0.1:8000")
+
+
+# -- adapters ----------------------------------------------------------------------------------------------------
+
+
+def adapter(folder: Path) -> Path:
+    folder.mkdir()
+    (folder / "adapter_model.safetensors").write_bytes(b"numbers")
+    (folder / "adapter_config.json").write_text("{}")
+    return folder
+
+
+@pytest.mark.parametrize("dialect", ["vllm", "sglang"])
+def test_adapters_are_loaded_one_after_the_other_under_new_names(
+    connect: Connect, tmp_path: Path, dialect: str
+) -> None:
+    shared = tmp_path / "shared"
+    node = connect(dialect, adapters=str(shared))
+    assert node.loaded.learns and not any("nothing is learned" in text for text in node.loaded.said)
+    used = []
+    for number in range(2):
+        node.handle(p.UseAdapter(file=str(adapter(tmp_path / f"step{number}"))))
+        node.script.asked.clear()
+        node.generate()
+        used.append({body.get("lora_path") or body.get("model") for _, body in node.script.asked})
+        assert used[-1] == set(node.script.adapters), "the newest, and it alone"
+        assert [path.name for path in shared.iterdir()] == list(node.script.adapters)
+    assert used[0] != used[1]
+    node.script.asked.clear()
+    node.generate(base=True)
+    assert {body.get("lora_path") or body.get("model") for _, body in node.script.asked} <= {"tiny", None}
+    node.handle(p.UseAdapter(file=None))
+    assert node.script.adapters == {} and list(shared.iterdir()) == []
+
+
+def test_a_server_that_takes_no_adapters_is_said_with_what_to_do(connect: Connect, tmp_path: Path) -> None:
+    node = connect("vllm", adapters=str(tmp_path / "shared"))
+    node.script.takes_adapters = False
+    with pytest.raises(HostError, match=r"docs/remote\.md"):
+        node.handle(p.UseAdapter(file=str(adapter(tmp_path / "step"))))
+    assert list((tmp_path / "shared").iterdir()) == []
+    without = connect("vllm")
+    with pytest.raises(UsageError, match="nothing is learned"):
+        without.handle(p.UseAdapter(file=str(tmp_path / "step")))
+
+
+def test_llama_servers_own_adapters_stay_out(connect: Connect) -> None:
+    node = connect("llama-server")
+    node.generate()
+    assert all(body["lora"] == [{"id": 3, "scale": 0.0}] for _, body in node.script.asked)
+    assert any("left out" in text for text in node.loaded.said)
+
+
+# -- a server that breaks ------------------------------------------------------------------------------------------
+
+
+def short_answer(reply: Any) -> None:
+    reply["choices"].pop()
+
+
+def foreign_ids(reply: Any) -> None:
+    for choice in reply["choices"]:
+        choice["token_ids"][0] = 10**9
+
+
+def other_number(reply: Any) -> None:
+    reply["choices"][0]["logprobs"]["token_logprobs"].pop()
+
+
+def too_long(reply: Any) -> None:
+    choice = reply["choices"][0]
+    choice["token_ids"] *= 50
+    choice["logprobs"] = None
+    choice["text"] *= 50
+
+
+BREAKS = [500, 503, 429, 408, "cut", "half", b"", b"<html>busy</html>", b"[" * 100_000, b'{"choices": 3}',
+          b'{"choices": [{"text": "a", "logprobs": {"tokens": ["a"], "token_logprobs": [NaN]}}]}',
+          short_answer, other_number, too_long]  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", BREAKS, ids=[getattr(f, "__name__", str(f)[:20]) for f in BREAKS])
+def test_what_breaks_once_is_asked_again(connect: Connect, fault: Any, no_pauses: list[float]) -> None:
+    node = connect("vllm")
+    whole = node.generate()
+    no_pauses.clear()
+    node.script.faults = [fault]
+    assert node.generate().completions == whole.completions
+    assert no_pauses == ([7.0] if fault == 429 else [0.5])
+
+
+@pytest.mark.parametrize("fault", [503, "cut", b"<html>busy</html>", short_answer])
+def test_what_stays_broken_is_an_error_in_a_sentence(connect: Connect, fault: Any, no_pauses: list[float]) -> None:
+    node = connect("vllm")
+    node.script.faults = [fault] * 100
+    with pytest.raises(HostError, match=r"Look whether the server runs"):
+        node.generate(QUESTIONS[:1])
+    assert no_pauses == [0.5, 1.0, 2.0, 4.0]
+
+
+def test_ids_that_are_not_ours_are_not_learned_from(connect: Connect) -> None:
+    node = connect("vllm")
+    node.script.faults = [foreign_ids]
+    made = node.generate(QUESTIONS[:1])
+    for completion in flat(made):
+        assert completion.logprobs == [] and max(completion.tokens) < node.loaded.vocabulary
+
+
+def test_a_refusal_is_told_once_and_cleaned(connect: Connect) -> None:
+    node = connect("vllm")
+    node.script.models.clear()
+    with pytest.raises(HostError, match=r"refuses \(404: no, vllm does not do that\)") as refusal:
+        node.generate(QUESTIONS[:1])
+    assert str(refusal.value).isprintable()
+    assert len(node.script.asked) == 1
+
+
+def test_a_reply_without_end_is_cut_off(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote_http, "MOST_BYTES", 2**20)
+    node = connect("vllm")
+    node.script.faults = ["endless"]
+    assert node.generate(QUESTIONS[:1]).completions
+    assert node.script.was_cut.wait(30)
+
+
+def test_a_server_that_says_nothing_is_given_up(connect: Connect) -> None:
+    node = connect("vllm", seconds=0.2)
+    node.script.faults = ["hang"] * 100
+    with pytest.raises(HostError, match="does not answer in time"):
+        node.generate(QUESTIONS[:1])
+
+
+def test_a_cancel_ends_the_requests(connect: Connect) -> None:
+    node = connect("vllm", seconds=60.0)
+    node.script.faults = ["hang"] * 100
+    asked = node.script.was_asked
+    asked.clear()
+    threading.Thread(target=lambda: asked.wait() and node.service.cancelled.set(), daemon=True).start()
+    with pytest.raises(HostCancelled):
+        node.generate()
+    assert node.script.was_cut.wait(30), "the server sees that nobody waits any more"
+
+
+def test_nobody_at_the_address(folder: Path) -> None:
+    with pytest.raises(HostError, match="cannot be reached"):
+        Service().handle(p.LoadRemote(url="http://127.0.0.1:1", model="", folder=str(folder)), lambda _: None)
+
+
+def test_work_before_a_connection_is_refused() -> None:
+    with pytest.raises(SapoError, match="before it was connected"):
+        Service().handle(p.Generate(prompts=[], answers=1, sampling=Sampling()), lambda _: None)
+
+
+def test_nothing_asked_is_nothing_sent(connect: Connect) -> None:
+    node = connect("vllm")
+    assert node.generate([]).completions == [] and node.script.asked == []

@@ -1,0 +1,134 @@
+"""The remote generator against a real server: llama-cpp-python's own, over a GGUF file that this project wrote.
+
+It takes prompts as text and tells tokens as texts, so prompts must survive being read again, and answers must be
+found in our ids.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sapo_desktop.core.errors import HostCancelled
+from sapo_desktop.core.records import Sampling
+from sapo_desktop.core.resources import resource
+from sapo_desktop.engines import protocols as p
+from sapo_desktop.engines.gguf_folder import write_folder
+from sapo_desktop.engines.remote import Service
+from tests.engines.real_models import QUESTION, save_real_model
+from tests.engines.tiny import answer, loaded_engine, sequences, token_logprobs_of
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+NEEDED = ("llama_cpp", "fastapi", "uvicorn", "sse_starlette", "starlette_context", "pydantic_settings")
+
+
+@contextmanager
+def llama_cpp_server(model: Path, log: Path, key: str) -> Iterator[str]:
+    """llama-cpp-python's server with keys and values in f32, as exact as it gets there."""
+    for module in NEEDED:
+        pytest.importorskip(module)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = {"model": model, "n_ctx": 512, "n_threads": 1, "type_k": 0, "type_v": 0, "logits_all": True}
+    line = [sys.executable, "-m", "llama_cpp.server", "--host", "127.0.0.1", "--port", str(port), "--api_key", key]
+    for name, value in options.items():
+        line += [f"--{name}", str(value)]
+    with log.open("wb") as out:
+        process = subprocess.Popen(line, stdout=out, stderr=out, env=dict(os.environ))
+    try:
+        url = f"http://127.0.0.1:{port}"
+        _wait_until_it_answers(url, process, log)
+        yield url
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _wait_until_it_answers(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        assert process.poll() is None, log.read_text(errors="replace")[-2000:]
+        try:
+            urllib.request.urlopen(f"{url}/v1/models", timeout=5)
+        except urllib.error.HTTPError:
+            return  # it asks for the key
+        except OSError:
+            time.sleep(0.2)
+    raise AssertionError(log.read_text(errors="replace")[-2000:])
+
+
+def connected(url: str, folder: Path, key: str) -> tuple[Service, p.Loaded]:
+    service = Service()
+    loaded = service.handle(p.LoadRemote(url=url, model="", folder=str(folder), key=key), lambda _: None)
+    assert isinstance(loaded, p.Loaded)
+    return service, loaded
+
+
+def ask(service: Service, prompts: list[str], answers: int = 1, **sampling: Any) -> p.Generated:
+    request = p.Generate(prompts=prompts, answers=answers, sampling=Sampling(**sampling))
+    made = service.handle(request, lambda _: None)
+    assert isinstance(made, p.Generated)
+    return made
+
+
+def test_the_starter_answers_there_as_it_does_here(tmp_path: Path) -> None:
+    folder = resource("starter")
+    write_folder(folder, tmp_path / "m.gguf", "F32")
+    engine = loaded_engine(folder)
+    with llama_cpp_server(tmp_path / "m.gguf", tmp_path / "log", key="secret") as url:
+        service, loaded = connected(url, folder, "secret")
+        assert loaded.dtype == "llama-cpp-python" and not loaded.learns and loaded.said
+        prompts = [f"What is the greatest common divisor of {6 * i} and {9 * i}?" for i in range(2, 10)]
+        far, near = (ask(service, prompts, greedy=True), answer(engine, prompts, greedy=True))
+        assert far.prompt_tokens == near.prompt_tokens
+        assert [g[0].text for g in far.completions] == [g[0].text for g in near.completions]
+        assert [g[0].tokens for g in far.completions] == [g[0].tokens for g in near.completions]
+        assert all(group[0].finish == "stop" for group in far.completions)
+
+        drawn = ask(service, prompts[:1], 6, max_tokens=6, seed=3)
+        told = [completion for completion in drawn.completions[0] if completion.logprobs]
+        assert told, "some answer is cut by the limit and told token by token"
+        here = token_logprobs_of(engine, sequences(drawn, [0.0] * 6))
+        for completion, values in zip(drawn.completions[0], here, strict=True):
+            if completion.logprobs:
+                assert completion.logprobs == pytest.approx(values.tolist(), abs=2e-3)
+        again = ask(service, prompts[:1], 6, max_tokens=6, seed=3)
+        assert [c.tokens for c in again.completions[0]] == [c.tokens for c in drawn.completions[0]]
+
+
+@pytest.mark.parametrize("kind", ["qwen2.5", "llama3", "smollm3"])
+def test_prompts_are_read_there_as_they_are_meant(tmp_path: Path, kind: str) -> None:
+    """A random model writes halves of characters, which this server drops: such answers say nothing."""
+    folder = save_real_model(tmp_path / kind, kind)
+    write_folder(folder, tmp_path / "m.gguf", "F32")
+    with llama_cpp_server(tmp_path / "m.gguf", tmp_path / "log", key="secret") as url:
+        service, _ = connected(url, folder, "secret")
+        prompts = [f"What is {i} + {i * i}?" for i in range(16)]
+        far = ask(service, prompts, greedy=True, max_tokens=3)
+        near = answer(loaded_engine(folder), prompts, greedy=True, max_tokens=3)
+        texts = [(a[0].text, b[0].text) for a, b in zip(far.completions, near.completions, strict=True)]
+        whole = [(there, here) for there, here in texts if here.isascii()]
+        assert whole and all(there == here for there, here in whole), texts
+
+
+def test_a_cancel_leaves_it_at_once(tmp_path: Path) -> None:
+    folder = save_real_model(tmp_path / "qwen2.5", "qwen2.5")
+    write_folder(folder, tmp_path / "m.gguf", "F32")
+    with llama_cpp_server(tmp_path / "m.gguf", tmp_path / "log", key="k") as url:
+        service, _ = connected(url, folder, "k")
+        threading.Timer(0.5, service.cancelled.set).start()
+        with pytest.raises(HostCancelled):
+            ask(service, [QUESTION] * 400, 8, max_tokens=400)

@@ -1,0 +1,28 @@
+"""Every kind of model in the catalogue, small and random, in a whole node: rounds, marks, checkpoints, exports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.engines.real_models import KINDS, save_real_model
+from tests.whole.nodes import reports, sapo
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_a_node_plays_rounds_with_it_and_exports_it(tmp_path: Path, kind: str) -> None:
+    data, model = tmp_path / "node", save_real_model(tmp_path / kind, kind)
+    short = ["--set", "questions=4", "--set", "max_tokens=24", "--set", "reward=partial"]
+    sapo(data, "settings", "set", "model", str(model))
+    said = sapo(data, "run", "--silo", "--rounds", "2", *short, "--json")
+    lines = [json.loads(line) for line in said.stdout.splitlines()]
+    assert [line["round"] for line in lines if line["event"] == "round"] == [1, 2]
+    assert [report.round for report in reports(data)] == [1, 2]
+    assert list((data / "checkpoints").rglob("adapter_model.safetensors"))
+    for format in ("peft", "merged", "gguf"):
+        sapo(data, "export", "--format", format, "--to", str(tmp_path / format))
+        assert (tmp_path / format / "README.md").is_file()

@@ -1,0 +1,123 @@
+"""When a server elsewhere answers: what the settings must say, and that silo forbids it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.mixing import training_sequences
+from sapo_desktop.core.records import Completion, Group, Mark, Question
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.engines.protocols import Loaded, LoadRemote, UseAdapter
+from sapo_desktop.system import remote_key
+from sapo_desktop.worker.generator import GeneratorHost
+from sapo_desktop.worker.way import BaseModel, Way, choose_way
+
+MODEL = BaseModel(path=Path("model"), hash="00", parameters=1000)
+REMOTE = Settings(generator="remote", silo=False, remote_url="http://gpu:8000")
+
+
+def settings(**changes: Any) -> Settings:
+    return msgspec.structs.replace(REMOTE, **changes)
+
+
+def test_without_a_shared_folder_it_only_answers_and_with_one_it_learns() -> None:
+    assert choose_way(settings(), MODEL) == Way(generator="remote", trains=False)
+    assert choose_way(settings(remote_adapters="/shared"), MODEL) == Way(generator="remote", trains=True)
+    assert choose_way(settings(remote_adapters="/shared", trainer="none"), MODEL).trains is False
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"silo": True}, "In silo nothing leaves this machine"),
+        ({"remote_url": ""}, "set remote_url"),
+        ({"trainer": "torch"}, "Set remote_adapters"),
+        ({"remote_adapters": "/shared", "method": "full"}, "LoRA adapter, not all weights"),
+    ],
+)
+def test_what_does_not_go_together_is_refused_with_the_reason(changes: dict[str, Any], reason: str) -> None:
+    with pytest.raises(UsageError, match=reason):
+        choose_way(settings(**changes), MODEL)
+
+
+def test_a_gguf_file_has_no_tokens_to_answer_in() -> None:
+    with pytest.raises(UsageError, match="model folder"):
+        choose_way(settings(), BaseModel(path=Path("m.gguf"), hash="00", parameters=0))
+
+
+class FakeHost:
+    """Answers as the remote host does; writes down what it was asked."""
+
+    def __init__(self) -> None:
+        self.pid: int | None = 1
+        self.asked: list[Any] = []
+
+    async def call(self, request: Any, *, timeout: float, on_progress: Any = None) -> Any:
+        self.asked.append(request)
+        return Loaded(
+            model="m", parameters=0, trainable=0, device="remote", dtype="vllm", vocabulary=9, context=9, versions={}
+        )
+
+    async def restart(self) -> None:
+        self.pid = 2
+
+
+def test_threads_are_no_business_of_a_server() -> None:
+    host = FakeHost()
+    load = LoadRemote(url="http://gpu:8000", model="", folder="model")
+
+    async def work() -> None:
+        generator = GeneratorHost(host, load)  # type: ignore[arg-type]
+        await generator.start()
+        await generator.configure(4)
+        generator.use(Path("adapter"))
+        await generator.start()
+
+    asyncio.run(work())
+    assert host.asked == [load, UseAdapter(file="adapter")]
+
+
+def test_an_answer_without_log_probabilities_carries_no_weight() -> None:
+    question = Question(task="gcd/easy", seed=1, text="?", hash=b"")
+    mark = Mark(solved=True, partial=1.0, reward=1.0, answer="1", verdict="solved")
+    answers = [
+        Completion(tokens=[1, 2], logprobs=[-0.5, -0.25], text="a", finish="stop"),
+        Completion(tokens=[3], logprobs=[], text="b", finish="stop"),
+    ]
+    group = Group(question=question, completions=answers, marks=[mark, mark])
+    batch = training_sequences([group], [[7]], [[1.0, -1.0]], elsewhere=True)
+    assert [one.sampler_logprobs for one in batch] == [[-0.5, -0.25], None]
+
+
+def test_the_key_comes_from_the_environment_before_the_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: dict[str, str] = {}
+
+    class Keyring:
+        def get_password(self, service: str, user: str) -> str | None:
+            return kept.get(user)
+
+        def set_password(self, service: str, user: str, secret: str) -> None:
+            kept[user] = secret
+
+        def delete_password(self, service: str, user: str) -> None:
+            del kept[user]
+
+    monkeypatch.setattr(remote_key, "usable_keyring", Keyring)
+    monkeypatch.delenv(remote_key.VARIABLE, raising=False)
+    assert remote_key.load("http://gpu:8000") is None
+    remote_key.keep("http://gpu:8000/v1/", "from-keyring")
+    assert remote_key.load("http://gpu:8000") == "from-keyring"
+    assert remote_key.load("http://other:8000") is None
+    monkeypatch.setenv(remote_key.VARIABLE, "from-environment")
+    assert remote_key.load("http://gpu:8000") == "from-environment"
+    monkeypatch.setenv(remote_key.VARIABLE, "two words\n")
+    with pytest.raises(UsageError, match="one word"):
+        remote_key.load("http://gpu:8000")
+    remote_key.keep("http://gpu:8000", "")
+    assert kept == {}
