@@ -1,6 +1,7 @@
 """Models as they are named, fetched and kept: records that command line, worker and the fetching process share.
 
-What a model is to the engines stands elsewhere (models/folder.py, engines/protocols.py); here it is a named set of files.
+What a model is to the engines stands elsewhere (models/folder.py, engines/protocols.py); here it is a named set of
+files.
 """
 
 from __future__ import annotations

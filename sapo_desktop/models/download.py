@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import msgspec
 
-from sapo_desktop.core.durable import disk_errors_as, write_atomically
+from sapo_desktop.core.durable import disk_errors_as
 from sapo_desktop.core.errors import DownloadError, ModelError
 from sapo_desktop.core.models import Fetch, FileSpec, Installed, Kept, KeptFile, ModelSpec, Stage, Transfer
 from sapo_desktop.models.check import check_model
@@ -187,7 +187,10 @@ class _Download:
 
     def _keep_identities(self) -> None:
         state = _State(repository=self._spec.repository, commit=self._commit, files=self._identities)
-        write_atomically(self._staging / "state.json", msgspec.json.encode(state))
+        # Not synced: where a power cut takes it along, the download begins anew.
+        fresh = self._staging / "state.new"
+        fresh.write_bytes(msgspec.json.encode(state))
+        fresh.replace(self._staging / "state.json")
 
     def _count(self, wanted: list[Wanted]) -> None:
         """What is there and what is missing; raises NoRoom where that is too much."""

@@ -39,7 +39,6 @@ _PASSING = {408, 425, 429, 500, 502, 503, 504}
 
 
 class _Large(msgspec.Struct, frozen=True):
-    sha256: str | None = None
     size: int | None = None
 
 
@@ -62,7 +61,6 @@ class Listed:
 
     name: str
     bytes: int | None
-    sha256: str | None
 
 
 @dataclass(frozen=True)
@@ -319,10 +317,8 @@ def checked_endpoint(access: Access) -> str:
 
 
 def _listed(sibling: _Sibling) -> Listed:
-    sha256 = sibling.lfs.sha256 if sibling.lfs else None
     size = sibling.size if sibling.size is not None else sibling.lfs.size if sibling.lfs else None
-    known = sha256 if sha256 and re.fullmatch(r"[0-9a-f]{64}", sha256) else None
-    return Listed(sibling.rfilename, size if size is not None and size >= 0 else None, known)
+    return Listed(sibling.rfilename, size if size is not None and size >= 0 else None)
 
 
 def _check_redirect(url: str, target: str) -> None:

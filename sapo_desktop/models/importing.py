@@ -1,7 +1,7 @@
 """Takes a model from this computer into the models folder: a folder in transformers' layout, or a GGUF file.
 
-The same checks as for downloads, and only the files that a model needs come along. Where the file system can, nothing is
-copied: files share their blocks (a reflink) or are the same (a hard link). The folder appears by a rename, whole.
+The same checks as for downloads, and only the files that a model needs come along. Where the file system can, nothing
+is copied: files share their blocks (a reflink) or are the same (a hard link). The folder appears by a rename, whole.
 """
 
 from __future__ import annotations
@@ -196,7 +196,9 @@ def _reflinked(path: Path, target: Path) -> bool:
 
 
 def _hard_linked(path: Path, target: Path) -> bool:
-    """Whether the target is now the same file."""
+    """Whether the target is now the same file. One that cannot be written could not be synced either."""
+    if not os.access(path, os.W_OK):
+        return False
     with contextlib.suppress(OSError):
         os.link(path, target)
         return True

@@ -120,7 +120,7 @@ class FileTransfer:
         """Bytes of this file that the meter has."""
 
     async def run(self) -> KeptFile:
-        """Returns when the file is whole, verified and on the disk.
+        """Returns when the file is whole and verified.
 
         Raises:
             DownloadError: it cannot be had, or is not what it should be; NoRoom where the disk has too little room.
@@ -135,8 +135,6 @@ class FileTransfer:
                 self._begin_anew()
                 if not chances:
                     raise DownloadError(f"{wrong} {_ADVICE}") from wrong
-        with self._path.open("rb+") as file:
-            os.fsync(file.fileno())
         return KeptFile(bytes=self._wanted.bytes, sha256=self._digest.sha256)
 
     async def _to_the_end(self) -> None:
@@ -184,14 +182,8 @@ class FileTransfer:
         self._counted = 0
         self._digest = _Digest(self._wanted)
         self._path.unlink(missing_ok=True)
-        self._identify(sender=None)
         with self._path.open("xb"):
             pass
-
-    def _identify(self, sender: str | None) -> None:
-        wanted = self._wanted
-        self._around.identities[wanted.name] = Identity(content=wanted.content, bytes=wanted.bytes, sender=sender)
-        self._around.keep_identities()
 
     async def _go_on(self) -> None:
         """Fetch the rest. Raises Trouble, with all that has arrived in file and digest."""
@@ -217,14 +209,19 @@ class FileTransfer:
         Raises:
             Trouble: what comes is a part of something else.
         """
-        known = self._around.identities[self._wanted.name].sender
-        changed = body.start > 0 and known is not None and body.etag is not None and known != body.etag
+        known = self._around.identities.get(self._wanted.name)
+        changed = body.start > 0 and known is not None and _are_other(known.sender, body.etag)
         if changed or body.start != self._digest.count:
             self._begin_anew()
         if changed:
             raise Trouble(f"{self._wanted.name} changed where it is fetched from; it begins anew.")
         if self._digest.count == 0:
-            self._identify(sender=body.etag)
+            self._identify(sender=body.etag)  # before the first byte: what is on the disk is never of an unknown file
+
+    def _identify(self, sender: str | None) -> None:
+        wanted = self._wanted
+        self._around.identities[wanted.name] = Identity(content=wanted.content, bytes=wanted.bytes, sender=sender)
+        self._around.keep_identities()
 
     def _take(self, piece: bytes, descriptor: int) -> None:
         if self._digest.count + len(piece) > self._wanted.bytes:
@@ -245,6 +242,11 @@ class FileTransfer:
             )
         if wanted.remote.blob is not None and self._digest.blob != wanted.remote.blob:
             raise _WrongBytes(f"{wanted.name} arrived otherwise than the hub says it is.")
+
+
+def _are_other(before: str | None, now: str | None) -> bool:
+    """Whether two ETags of one host tell that the content changed."""
+    return before is not None and now is not None and before != now
 
 
 def _write(descriptor: int, piece: bytes, path: Path) -> None:
