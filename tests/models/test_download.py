@@ -421,7 +421,7 @@ def test_what_is_no_hub_is_said(get: Downloads, hub: FakeHub) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["../evil.json", "/etc/evil.json", "a/../../evil.json", "C:evil.json", "..", "con.json"]
+    "name", ["../evil.json", "/etc/evil.json", "a/../../evil.json", "C:evil.json", "..", "con.json", "a\\evil.json"]
 )
 def test_names_that_lead_out_of_the_folder_are_never_taken(
     get: Downloads, hub: FakeHub, name: str, tmp_path: Path
