@@ -41,10 +41,13 @@ class ModelSpec(Record, frozen=True):
     """Under which the model is installed."""
     repository: str
     """`owner/name`."""
-    revision: str
-    """A commit of 40 hex digits, where the files are pinned; else a branch or tag, looked up first."""
+    revision: str = ""
+    """A commit of 40 hex digits, where the files are pinned; a branch or tag, looked up each time; empty: what the
+    main branch was at the first download here, from then on."""
     files: list[FileSpec] = msgspec.field(default_factory=list)
     """None named: those of the repository that a model needs (models/choice.py)."""
+    quantisation: str = ""
+    """Where the repository has several GGUF models: `Q8_0`, `Q4_K_M`, as their names say it."""
 
 
 class Access(Record, frozen=True):
@@ -95,8 +98,11 @@ class Fetch(StoreMessage, frozen=True):
     """Download a model into the models folder, or go on with a download that was cut short."""
 
     folder: str
-    model: ModelSpec
-    access: Access
+    reference: str
+    """A name of the catalogue, or `OWNER/NAME`, or `OWNER/NAME@REVISION`."""
+    files: list[FileName] = []
+    """Of a repository: these, and no others."""
+    access: Access = Access()
 
 
 class TakeIn(StoreMessage, frozen=True):

@@ -34,8 +34,11 @@ def kind_of_files(names: Sequence[str]) -> ModelKind:
     raise ModelError("No weights in safetensors or GGUF are among these files.")
 
 
-def choose(repository: str, listed: Sequence[Listed], named: Sequence[str] = ()) -> list[FileSpec]:
-    """The files to download: the named ones, or those of the repository's one model.
+def choose(
+    repository: str, listed: Sequence[Listed], named: Sequence[str] = (), quantisation: str = ""
+) -> list[FileSpec]:
+    """The files to download: the named ones, or those of the repository's one model, or of its one GGUF model of that
+    quantisation.
 
     Raises:
         ModelError: there is no such model, or there are several and none was named.
@@ -43,8 +46,8 @@ def choose(repository: str, listed: Sequence[Listed], named: Sequence[str] = ())
     files = {file.name: file for file in listed if is_plain(file.name) and kind_of(file.name)}
     if named:
         return [_spec(_named(repository, files, name)) for name in named]
-    plain = {name for name in files if kind_of(name) == "weights"}
-    quantised = {name for name in files if kind_of(name) == "gguf"}
+    plain = {name for name in files if kind_of(name) == "weights" and not quantisation}
+    quantised = {name for name in files if kind_of(name) == "gguf" and _is_of(name, quantisation)}
     texts = {name for name in files if kind_of(name) == "text"}
     if plain:
         beside = {name for name in files if kind_of(name) == "tokenizer" or _NEEDED_JSON.fullmatch(name)}
@@ -56,6 +59,12 @@ def choose(repository: str, listed: Sequence[Listed], named: Sequence[str] = ())
             f"{repository} has several GGUF models; name one of them with --file: {', '.join(sorted(quantised))}"
         )
     return [_spec(files[name]) for name in sorted(quantised | texts)]
+
+
+def _is_of(name: str, quantisation: str) -> bool:
+    """Whether the name says that quantisation: `Q4_K` is not found in `model-q4_k_m.gguf`."""
+    word = re.escape(quantisation.lower())
+    return not quantisation or re.search(rf"(?<![a-z0-9_]){word}(?![a-z0-9_])", name.lower()) is not None
 
 
 def _named(repository: str, files: dict[str, Listed], name: str) -> Listed:

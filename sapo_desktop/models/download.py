@@ -10,14 +10,13 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
 from sapo_desktop.core.durable import disk_errors_as
 from sapo_desktop.core.errors import DownloadError, ModelError
-from sapo_desktop.core.models import Fetch, FileSpec, Installed, Kept, KeptFile, ModelSpec, Stage, Transfer
+from sapo_desktop.core.models import Access, FileSpec, Installed, Kept, KeptFile, ModelSpec, Stage, Transfer
 from sapo_desktop.models.check import check_model
 from sapo_desktop.models.choice import choose, kind_of_files
 from sapo_desktop.models.disk import FreeSpace, check_room, free_space
@@ -31,6 +30,7 @@ from sapo_desktop.models.transfer import FileTransfer, Identity, Surroundings, W
 
 Report = Callable[[Transfer], None]
 Asked = TypeVar("Asked")
+MAIN = "main"
 _SECONDS_BETWEEN = 0.25
 """Between two reports of the same stage."""
 
@@ -54,22 +54,24 @@ class Surface:
     now: Callable[[], float] = time.time
 
 
-async def download(request: Fetch, report: Report, surface: Surface | None = None) -> Kept:
+async def download(
+    store: Store, spec: ModelSpec, access: Access, report: Report, surface: Surface | None = None
+) -> Kept:
     """Bring the model into the models folder.
 
     Raises:
         DownloadError: it cannot be had; what has arrived is kept.
         ModelError: it is not one that can be used.
     """
-    store, spec = Store(Path(request.folder)), request.model
-    check_reference(spec.repository, spec.revision)
+    surface = surface or Surface()
+    check_reference(spec.repository, spec.revision or MAIN)
     with disk_errors_as(DownloadError, f"{spec.name} could not be downloaded to {store.root}"), store.lock(spec.name):
         store.sweep()
         if (installed := _installed(store, spec)) is not None:
             store.discard_staging(spec.name)
             return Kept(model=installed, path=str(store.folder(spec.name)), notes=["It was installed already."])
-        async with Hub(request.access, (surface or Surface()).patience) as hub:
-            return await _Download(store, request, hub, report, surface or Surface()).run()
+        async with Hub(access, surface.patience) as hub:
+            return await _Download(store, spec, hub, report, surface).run()
 
 
 def _installed(store: Store, spec: ModelSpec) -> Installed | None:
@@ -90,10 +92,9 @@ def _installed(store: Store, spec: ModelSpec) -> Installed | None:
 class _Download:
     """One run of it."""
 
-    def __init__(self, store: Store, request: Fetch, hub: Hub, report: Report, surface: Surface) -> None:
+    def __init__(self, store: Store, spec: ModelSpec, hub: Hub, report: Report, surface: Surface) -> None:
         self._store = store
-        self._spec = request.model
-        self._endpoint = request.access.endpoint
+        self._spec = spec
         self._hub = hub
         self._surface = surface
         self._meter = Meter()
@@ -117,13 +118,13 @@ class _Download:
             kept[file.name] = await FileTransfer(self._files / file.name, file, around).run()
         self._reporter("finishing", "", "")
         notes = check_model(self._files, kind)
-        self._fix_hashes(kept)
+        self._fix(kept)
         model = Installed(
             name=self._spec.name,
             kind=kind,
             source=self._spec.repository,
             revision=self._commit,
-            endpoint=self._endpoint,
+            endpoint=self._hub.endpoint,
             installed=self._surface.now(),
             files=kept,
         )
@@ -139,9 +140,11 @@ class _Download:
         if spec.files and COMMIT.fullmatch(spec.revision):
             self._commit = spec.revision
             return list(spec.files)
-        listing = await self._asked(lambda: self._hub.listing(spec.repository, spec.revision))
+        revision = spec.revision or self._store.known_commit(spec.repository) or MAIN
+        listing = await self._asked(lambda: self._hub.listing(spec.repository, revision))
         self._commit = listing.commit
-        return choose(spec.repository, listing.files, [file.name for file in spec.files])
+        names = [file.name for file in spec.files]
+        return choose(spec.repository, listing.files, names, spec.quantisation)
 
     async def _look_up(self, spec: FileSpec) -> Wanted:
         """What the hub says of the file, held against what is known of it."""
@@ -152,7 +155,7 @@ class _Download:
         _check_unchanged(f"{spec.name} of {repository}", spec, known, remote)
         size = spec.bytes if spec.bytes is not None else remote.bytes
         if size is None:
-            raise DownloadError(f"{self._endpoint} does not say how long {spec.name} of {repository} is.")
+            raise DownloadError(f"{self._hub.endpoint} does not say how long {spec.name} of {repository} is.")
         return Wanted(repository, self._commit, spec.name, remote, size, sha256)
 
     async def _asked(self, ask: Callable[[], Awaitable[Asked]]) -> Asked:
@@ -214,7 +217,7 @@ class _Download:
             clock=self._surface.clock,
         )
 
-    def _fix_hashes(self, kept: dict[str, KeptFile]) -> None:
+    def _fix(self, kept: dict[str, KeptFile]) -> None:
         """Write down what nobody had written down, so that a later change is noticed."""
         written_down = {spec.name for spec in self._spec.files if spec.sha256 is not None}
         known = {
@@ -222,7 +225,7 @@ class _Download:
             for name, file in kept.items()
             if name not in written_down
         }
-        self._store.fix_hashes(self._spec.repository, self._commit, known)
+        self._store.fix(self._spec.repository, self._commit, known, branch=not self._spec.revision)
 
 
 class _Reporter:

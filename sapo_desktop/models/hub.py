@@ -113,7 +113,7 @@ class Hub:
     """One endpoint. `async with` opens and closes its client."""
 
     def __init__(self, access: Access, patience: Patience) -> None:
-        self._endpoint = checked_endpoint(access)
+        self.endpoint = checked_endpoint(access)
         self._token = access.token
         self._patience = patience
         self._client: httpx2.AsyncClient | None = None
@@ -138,7 +138,7 @@ class Hub:
             Trouble: worth another try.
             DownloadError: there is no such revision, or we may not see it.
         """
-        url = f"{self._endpoint}/api/models/{repository}/revision/{quote(revision, safe='')}?blobs=true"
+        url = f"{self.endpoint}/api/models/{repository}/revision/{quote(revision, safe='')}?blobs=true"
         async with self._answer("GET", url) as response:
             self._check_status(response, repository, f"revision {revision}")
             raw = b""
@@ -149,21 +149,21 @@ class Hub:
         try:
             found = msgspec.json.decode(raw, type=_Revision)
         except msgspec.MsgspecError as error:
-            raise DownloadError(f"{self._endpoint} does not answer as a hub does: {error}") from error
+            raise DownloadError(f"{self.endpoint} does not answer as a hub does: {error}") from error
         if not COMMIT.fullmatch(found.sha):
-            raise DownloadError(f"{self._endpoint} names no commit for {repository}@{revision}.")
+            raise DownloadError(f"{self.endpoint} names no commit for {repository}@{revision}.")
         return Listing(found.sha, [_listed(sibling) for sibling in found.siblings])
 
     async def look_up(self, repository: str, commit: str, name: str) -> Remote:
         """What the hub says of a file. Raises as `listing`."""
-        url = hf_hub_url(repository, name, revision=commit, endpoint=self._endpoint)
+        url = hf_hub_url(repository, name, revision=commit, endpoint=self.endpoint)
         async with self._answer("HEAD", url, stop_at_content=True) as response:
             self._check_status(response, repository, name)
             heads = response.headers
             said = heads.get("X-Repo-Commit")
             if said != commit:
                 raise DownloadError(
-                    f"{self._endpoint} answers for commit {said or '(none)'} of {repository} where {commit} was asked "
+                    f"{self.endpoint} answers for commit {said or '(none)'} of {repository} where {commit} was asked "
                     "for: it is no hub, or no exact mirror of one."
                 )
             size = heads.get("X-Linked-Size") or (None if response.is_redirect else heads.get("Content-Length"))
@@ -225,7 +225,7 @@ class Hub:
                 return response
             await response.aclose()
             url = target
-        raise DownloadError(f"{self._endpoint} sends us around in circles (more than {_MOST_REDIRECTS} redirects).")
+        raise DownloadError(f"{self.endpoint} sends us around in circles (more than {_MOST_REDIRECTS} redirects).")
 
     async def _send(self, method: str, url: str, headers: dict[str, str]) -> httpx2.Response:
         assert self._client is not None, "used outside of `async with`"
@@ -264,13 +264,13 @@ class Hub:
 
     def _is_ours(self, url: str) -> bool:
         """Whether the address is one of the endpoint itself, which may see the token."""
-        return _origin(url) == _origin(self._endpoint)
+        return _origin(url) == _origin(self.endpoint)
 
     def _check_status(self, response: httpx2.Response, repository: str, what: str) -> None:
         status, code = response.status_code, response.headers.get("X-Error-Code", "")
         if status < 400:
             return
-        page = f"{self._endpoint}/{repository}"
+        page = f"{self.endpoint}/{repository}"
         if status in _PASSING:
             raise Trouble(f"{response.url.host} answers {status} ({_meaning(status)}).", _asked_wait(response.headers))
         if code == "GatedRepo":
@@ -281,7 +281,7 @@ class Hub:
                 f"that name. {self._way_in(page)}"
             )
         if code == "RepoNotFound" or (status == 404 and not code):
-            raise DownloadError(f"{self._endpoint} has no {repository}, or no {what} of it; look at {page}")
+            raise DownloadError(f"{self.endpoint} has no {repository}, or no {what} of it; look at {page}")
         if status == 404:
             raise DownloadError(f"{repository} has no {what}; look at {page}")
         raise DownloadError(f"{response.url.host} answers {status} to the request for {what} of {repository}.")

@@ -5,7 +5,7 @@ NAME/manifest.json, files          installed; appears by a rename, whole
 .partial/NAME~import/              an import that is under way
 .partial/-*                        out of sight and being deleted
 .locks/NAME                        held by whoever works on that name
-known-hashes.json                  SHA-256 of files of which nobody had written it down, at their first download
+first-seen.json                    commits and SHA-256 that nobody had written down, as they were at first
 """
 
 from __future__ import annotations
@@ -32,6 +32,15 @@ _IMPORT = "~import"
 class _Manifest(msgspec.Struct, frozen=True, kw_only=True):
     format: int
     model: Installed
+
+
+class _FirstSeen(msgspec.Struct, frozen=True, kw_only=True):
+    """What was fixed here for good."""
+
+    commits: dict[str, str] = {}
+    """Repository -> what its main branch was."""
+    files: dict[str, KnownHash] = {}
+    """`owner/name@commit/file` -> what it was."""
 
 
 class KnownHash(msgspec.Struct, frozen=True, kw_only=True):
@@ -168,27 +177,34 @@ class Store:
 
     def known_hash(self, repository: str, commit: str, name: str) -> KnownHash | None:
         """What this file was when it was first downloaded."""
-        return self._known().get(f"{repository}@{commit}/{name}")
+        return self._first_seen().files.get(f"{repository}@{commit}/{name}")
 
-    def fix_hashes(self, repository: str, commit: str, known: Mapping[str, KnownHash]) -> None:
-        """Write down what these files are, for good; what was written down before stays as it is."""
-        with self._lock_known():
-            fresh = {f"{repository}@{commit}/{name}": one for name, one in known.items()}
-            kept = msgspec.json.encode(fresh | self._known())
-            write_atomically(self.root / "known-hashes.json", msgspec.json.format(kept))
+    def known_commit(self, repository: str) -> str | None:
+        """What the repository's main branch was when a model without a pinned revision was first downloaded."""
+        return self._first_seen().commits.get(repository)
+
+    def fix(self, repository: str, commit: str, known: Mapping[str, KnownHash], *, branch: bool) -> None:
+        """Write down what these files are, for good; what was written down before stays as it is. `branch`: the commit
+        is what the main branch was."""
+        fresh = {f"{repository}@{commit}/{name}": one for name, one in known.items()}
+        with self._lock_first_seen():
+            seen = self._first_seen()
+            commits = {repository: commit} | seen.commits if branch else seen.commits
+            kept = msgspec.json.encode(_FirstSeen(commits=commits, files=fresh | seen.files))
+            write_atomically(self.root / "first-seen.json", msgspec.json.format(kept))
 
     @contextlib.contextmanager
-    def _lock_known(self) -> Iterator[None]:
-        with (self.root / ".locks" / "-known-hashes").open("ab") as file:
+    def _lock_first_seen(self) -> Iterator[None]:
+        with (self.root / ".locks" / "-first-seen").open("ab") as file:
             _wait_for(file.fileno())
             yield
 
-    def _known(self) -> dict[str, KnownHash]:
-        path = self.root / "known-hashes.json"
+    def _first_seen(self) -> _FirstSeen:
+        path = self.root / "first-seen.json"
         try:
-            return msgspec.json.decode(path.read_bytes(), type=dict[str, KnownHash])
+            return msgspec.json.decode(path.read_bytes(), type=_FirstSeen)
         except FileNotFoundError:
-            return {}
+            return _FirstSeen()
         except (OSError, msgspec.MsgspecError) as error:
             raise ModelError(
                 f"{path} cannot be read ({error}). It remembers what files were when they were first downloaded; "

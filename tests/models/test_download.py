@@ -17,7 +17,7 @@ from huggingface_hub import set_async_client_factory
 from huggingface_hub.utils._http import default_async_client_factory
 
 from sapo_desktop.core.errors import AccessRefused, DownloadError, ModelError, NoRoom
-from sapo_desktop.core.models import Access, Fetch, FileSpec, Kept, ModelSpec, Transfer
+from sapo_desktop.core.models import Access, FileSpec, Kept, ModelSpec, Transfer
 from sapo_desktop.models.download import Surface, download
 from sapo_desktop.models.patience import Patience, Retries
 from sapo_desktop.models.store import Store
@@ -67,11 +67,9 @@ class Downloads:
 
     def __call__(self, spec: ModelSpec | None = None, token: str | None = None, endpoint: str = "") -> Kept:
         spec = spec or ModelSpec(name="small", repository=REPO, revision="main")
-        request = Fetch(
-            folder=str(self.folder), model=spec, access=Access(endpoint=endpoint or self.hub.endpoint, token=token)
-        )
+        access = Access(endpoint=endpoint or self.hub.endpoint, token=token)
         self.reports.clear()
-        return asyncio.run(download(request, self.reports.append, self.surface))
+        return asyncio.run(download(Store(self.folder), spec, access, self.reports.append, self.surface))
 
     def _retries(self, patience: Patience) -> Retries:
         async def sleep(seconds: float) -> None:
@@ -351,6 +349,22 @@ def test_unknown_hashes_are_fixed_at_the_first_download(get: Downloads, hub: Fak
     repo.files = transformers_files() | {"model.safetensors": transformers_files(40_000)["model.safetensors"]}
     with pytest.raises(DownloadError, match=r"was downloaded here on 2"):
         get()
+
+
+def test_a_model_without_a_pinned_revision_stays_at_the_first_one(get: Downloads, hub: FakeHub) -> None:
+    spec = ModelSpec(name="small", repository=REPO)
+    first = get(spec).model.revision
+    Store(get.folder).remove("small")
+    hub.repos[REPO].commit = "d" * 40
+    with pytest.raises(DownloadError, match=f"has no revision {first}"):
+        get(spec)
+    assert get().model.revision == "d" * 40, "who names the branch gets the newest"
+
+
+def test_a_quantisation_names_the_file(get: Downloads, hub: FakeHub) -> None:
+    hub.repos[REPO] = Repo({"s-q4_k.gguf": gguf(), "s-q4_k_m.gguf": gguf(rows=32)}, set())
+    spec = ModelSpec(name="small", repository=REPO, quantisation="Q4_K")
+    assert list(get(spec).model.files) == ["s-q4_k.gguf"]
 
 
 def test_a_download_of_another_commit_begins_anew(get: Downloads, hub: FakeHub) -> None:

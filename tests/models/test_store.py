@@ -81,10 +81,12 @@ def test_a_name_stays_within_the_folder(store: Store, name: str) -> None:
 def test_first_hashes_are_kept_for_good(store: Store) -> None:
     first, other = (KnownHash(sha256=digit * 64, bytes=1, first=1.0) for digit in "ab")
     with store.lock("x"):
-        store.fix_hashes("o/n", "c", {"f": first})
-        store.fix_hashes("o/n", "c", {"f": other, "g": other})
+        store.fix("o/n", "c", {"f": first}, branch=True)
+        store.fix("o/n", "d", {}, branch=True)
+        store.fix("o/n", "c", {"f": other, "g": other}, branch=False)
+    assert store.known_commit("o/n") == "c" and store.known_commit("o/m") is None
     assert store.known_hash("o/n", "c", "f") == first and store.known_hash("o/n", "c", "g") == other
-    (store.root / "known-hashes.json").write_text("[")
+    (store.root / "first-seen.json").write_text("[")
     with pytest.raises(ModelError, match="delete it to begin anew"):
         store.known_hash("o/n", "c", "f")
 
