@@ -24,7 +24,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     # learning
     model: Annotated[
-        str, Meta(description="The model that learns: 'starter', or a folder in transformers' layout.")
+        str,
+        Meta(description="The model that learns: 'starter', the name of an installed one, or a transformers folder."),
     ] = "starter"
     seed: Annotated[
         int, Meta(ge=0, le=2**31 - 1, description="Repeats a silo run exactly; 0 draws one at first start.")
@@ -124,6 +125,21 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             max_length=1000,
             description="Proxy for links to peers: http:// or socks5h://; empty: the environment's; off: none.",
             extra={"secret": True},
+        ),
+    ] = ""
+    hub_endpoint: Annotated[
+        str,
+        Meta(
+            max_length=500,
+            pattern=r"^(https?://[^\s@]+)?$",
+            description="Where models are downloaded from: a mirror's address; empty: HF_ENDPOINT, else the public hub.",
+        ),
+    ] = ""
+    models_folder: Annotated[
+        str,
+        Meta(
+            max_length=1000,
+            description="Where models are kept: a folder; empty: the one that all nodes of this user share.",
         ),
     ] = ""
     use_seed_list: Annotated[bool, Meta(description="Begin with the seed list of this release, in the swarm.")] = True
