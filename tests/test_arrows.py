@@ -16,7 +16,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "sapo_desktop"
 
 # Part -> the parts it may import, besides itself and the version in `sapo_desktop`. The longest name wins.
-DOOR = ("worker.messages", "worker.channel", "worker.proof", "worker.frames", "worker.lock")
+HOSTS = ("worker.hosting", "worker.host_options", "worker.services")
+DOOR = ("worker.messages", "worker.model_messages", "worker.channel", "worker.proof", "worker.frames", "worker.lock")
 ARROWS: dict[str, tuple[str, ...]] = {
     "core": (),
     "system": ("core",),
@@ -24,15 +25,24 @@ ARROWS: dict[str, tuple[str, ...]] = {
     "models": ("core",),
     "swarm": ("core",),
     "engines": ("core",),
-    "worker.messages": ("core",),
+    "worker.messages": ("worker.model_messages", "core"),
+    "worker.model_messages": ("core",),
+    "worker.hosting": (*HOSTS, "worker.frames", "system", "core"),
+    "worker.host_options": ("worker.services", "system", "core"),
+    "worker.services": ("core",),
+    "worker.librarian": (*HOSTS, "system", "core"),
     "worker.client": (*DOOR, "system", "core"),
     "worker.channel": (*DOOR, "system", "core"),
     "worker.proof": ("system", "core"),
     "worker.frames": ("core",),
     "worker.lock": ("system", "core"),
-    "worker": (*DOOR, "engines", "swarm", "tasks", "models", "system", "core"),
+    "worker": (*DOOR, *HOSTS, "worker.librarian", "engines", "swarm", "tasks", "models", "system", "core"),
     "terminal": ("worker.messages", "core"),
-    "commands": ("worker.client", "worker.messages", "terminal", "system", "core"),
+    "commands": (
+        *("worker.client", "worker.librarian", "worker.messages", "worker.model_messages", "terminal"),
+        "system",
+        "core",
+    ),
     "cli": ("commands", "worker.client", "worker.messages", "terminal", "system", "core"),
     "__main__": ("cli",),
 }
@@ -48,7 +58,8 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "gguf": ("engines",),
     "llama_cpp": ("engines",),
     "numpy": ("engines",),
-    "huggingface_hub": ("engines", "models"),
+    "huggingface_hub": ("engines", "models.hub"),
+    "httpx2": ("models.hub",),
     "reasoning_gym": ("tasks.examiner",),
     "zeroconf": ("swarm.lan",),
     "websockets": ("worker.channel", "swarm.network"),

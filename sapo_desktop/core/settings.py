@@ -132,14 +132,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Meta(
             max_length=500,
             pattern=r"^(https?://[^\s@]+)?$",
-            description="Where models are downloaded from: a mirror's address; empty: HF_ENDPOINT, else the public hub.",
+            description="Where models come from: a mirror's address; empty: HF_ENDPOINT's, else the public hub.",
         ),
     ] = ""
     models_folder: Annotated[
         str,
         Meta(
             max_length=1000,
-            description="Where models are kept: a folder; empty: the one that all nodes of this user share.",
+            pattern=r"^$|^[~/]|^[A-Za-z]:[\\/]",
+            description="Where models are kept: a folder's full path; empty: one that all this user's nodes share.",
         ),
     ] = ""
     use_seed_list: Annotated[bool, Meta(description="Begin with the seed list of this release, in the swarm.")] = True

@@ -21,7 +21,7 @@ from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.hashing import digest
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.folder import ModelFolder, read_folder
-from sapo_desktop.models.starter import resolve
+from sapo_desktop.models.locate import locate
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
@@ -36,6 +36,7 @@ from sapo_desktop.worker.history import History
 from sapo_desktop.worker.hosting import Host
 from sapo_desktop.worker.keeper import Keeper
 from sapo_desktop.worker.learning import group_levels, trainer_settings
+from sapo_desktop.worker.librarian import models_folder
 from sapo_desktop.worker.manifest import RunManifest, differs, manifest_of
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.swarm_side import Surroundings, SwarmSide
@@ -76,7 +77,7 @@ async def assemble(
     levels = group_levels(parse_tasks(catalogue, settings.tasks))
     keeper = _keeper(folder, settings)
     newest = await keeper.back_to_newest()
-    model = await asyncio.to_thread(read_folder, resolve(settings.model))
+    model = await asyncio.to_thread(read_folder, locate(settings.model, models_folder(settings)))
     counters = _counters(settings, newest, model)
     hosts = await _start_hosts(folder, settings)
     try:

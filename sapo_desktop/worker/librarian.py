@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from sapo_desktop.core.errors import AccessRefused, HostError, InSilo
+from sapo_desktop.core.errors import AccessRefused, HostError, InSilo, UsageError
 from sapo_desktop.core.models import PUBLIC_HUB, Access, Fetch, Kept, StoreReply, StoreRequest, Transfer
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import hub_token
@@ -38,11 +38,17 @@ def check_network(settings: Settings) -> None:
     """Refuse a download where no network is wanted. Raises InSilo."""
     if settings.silo:
         raise InSilo(
-            "This node is in silo: no network at all, so nothing is downloaded. Leave it for the download (sapo-desktop "
-            "silo off, and then silo on), or import the model from a folder (sapo-desktop models import PATH)."
+            "This node is in silo: no network at all, so nothing is downloaded. Leave it for the download "
+            "(sapo-desktop silo off, and then silo on), or import the model: sapo-desktop models import PATH"
         )
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
         raise InSilo("HF_HUB_OFFLINE is set in the environment, so nothing is downloaded: unset it first.")
+
+
+def check_unused(settings: Settings, name: str) -> None:
+    """Refuse to remove the model that this node learns with. Raises UsageError."""
+    if name == settings.model:
+        raise UsageError(f"{name} is this node's model: choose another first (settings set model starter).")
 
 
 async def fetch(

@@ -1,4 +1,7 @@
-"""What clients ask about models that are kept: to download, import, remove and list them. One piece of work at a time."""
+"""What clients ask about models that are kept: to download, import, remove and list them.
+
+One download or import is under way at a time; it belongs to the worker, and clients come and go.
+"""
 
 from __future__ import annotations
 
@@ -67,8 +70,7 @@ class ModelRequests:
         return m.Ok(text=f"{name}: cancelled. What has arrived of a download is kept.")
 
     async def remove(self, request: RemoveModel) -> ModelRemoved:
-        if request.name == self._settings().model:
-            raise UsageError(f"{request.name} is this node's model: choose another first (settings set model starter).")
+        librarian.check_unused(self._settings(), request.name)
         removed = await librarian.ask(Remove(folder=self._folder(), name=request.name), Removed, self._data)
         return ModelRemoved(name=removed.name, bytes=removed.bytes)
 
