@@ -7,6 +7,7 @@ own (models/service.py), whose end by any means is the way to cancel it.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -105,6 +106,14 @@ class _Download:
         self._commit = ""
 
     async def run(self) -> Kept:
+        """From the first question to the installed model."""
+        ticking = asyncio.create_task(self._reporter.keep_telling())
+        try:
+            return await self._run()
+        finally:
+            ticking.cancel()
+
+    async def _run(self) -> Kept:
         specs = await self._listed()
         kind = kind_of_files([spec.name for spec in specs])
         self._prepare(specs)
@@ -243,6 +252,13 @@ class _Reporter:
         if this != self._last or now - self._told >= _SECONDS_BETWEEN:
             self._last, self._told = this, now
             self._report(self._meter.shown(now, stage, file, text))
+
+    async def keep_telling(self) -> None:
+        """Say the last again while a line is silent: the speed falls, and what came last is counted."""
+        while True:
+            await asyncio.sleep(_SECONDS_BETWEEN)
+            if self._last is not None:
+                self(*self._last)
 
 
 def _small_first(wanted: Wanted) -> tuple[bool, str]:

@@ -11,7 +11,6 @@ import hashlib
 import json
 import re
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -46,6 +45,8 @@ class Fault:
     trickle: float = 0.0
     """Seconds between the bytes of the body, which come one by one."""
     trickle_head: float = 0.0
+    hold_after: int | None = None
+    """Bytes of the body after which nothing comes until `FakeHub.release` is set; then the connection is dropped."""
 
 
 @dataclass
@@ -82,6 +83,7 @@ class FakeHub:
         self._lock = threading.Lock()
         self._signed = 0
         self.stopping = threading.Event()
+        self.release = threading.Event()
         self._servers = [self._serve(_HubHandler), self._serve(_CdnHandler)]
 
     @property
@@ -124,6 +126,7 @@ class FakeHub:
 
     def close(self) -> None:
         self.stopping.set()
+        self.release.set()
         for server in self._servers:
             server.shutdown()
             server.server_close()
@@ -202,6 +205,11 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.write(bytes([byte]))
                 if self.hub.stopping.wait(fault.trickle):
                     return
+        elif fault.hold_after is not None:
+            self.wfile.write(body[: fault.hold_after])
+            self.wfile.flush()
+            self.hub.release.wait()
+            self.close_connection = True
         elif fault.cut_after is not None:
             self.wfile.write(body[: fault.cut_after])
             self.wfile.flush()
@@ -287,12 +295,3 @@ def _sibling(repo: Repo, name: str, content: bytes) -> dict[str, object]:
     if name in repo.large:
         about["lfs"] = {"sha256": hashlib.sha256(content).hexdigest(), "size": len(content), "pointerSize": 130}
     return about
-
-
-def wait_until(condition: object, seconds: float = 20.0) -> None:
-    """Look every few milliseconds until it holds."""
-    assert callable(condition)
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "what was waited for did not happen"
-        time.sleep(0.005)
