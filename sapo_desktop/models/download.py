@@ -152,8 +152,9 @@ class _Download:
         revision = spec.revision or self._store.known_commit(spec.repository) or MAIN
         listing = await self._asked(lambda: self._hub.listing(spec.repository, revision))
         self._commit = listing.commit
-        names = [file.name for file in spec.files]
-        return choose(spec.repository, listing.files, names, spec.quantisation)
+        known = {file.name: file for file in spec.files}
+        chosen = choose(spec.repository, listing.files, list(known), spec.quantisation)
+        return [_completed(known.get(file.name, file), file) for file in chosen]
 
     async def _look_up(self, spec: FileSpec) -> Wanted:
         """What the hub says of the file, held against what is known of it."""
@@ -259,6 +260,11 @@ class _Reporter:
             await asyncio.sleep(_SECONDS_BETWEEN)
             if self._last is not None:
                 self(*self._last)
+
+
+def _completed(known: FileSpec, listed: FileSpec) -> FileSpec:
+    """What is known of a file, and the rest as the hub lists it."""
+    return FileSpec(name=known.name, bytes=listed.bytes if known.bytes is None else known.bytes, sha256=known.sha256)
 
 
 def _small_first(wanted: Wanted) -> tuple[bool, str]:

@@ -34,6 +34,8 @@ _USED_UP = re.compile(r";\s*r=0\s*;\s*t=([0-9]{1,9})\b")
 """The hub's header RateLimit, where nothing remains: seconds until it begins anew."""
 _LONGEST_LISTING = 20_000_000
 _MOST_REDIRECTS = 5
+_TOLD = ("X-Repo-Commit", "X-Linked-Etag", "X-Linked-Size")
+"""What a hub says of a file, in its answer or in a redirect."""
 _PASSING = {408, 425, 429, 500, 502, 503, 504}
 """Statuses that may be others at the next try."""
 
@@ -157,19 +159,20 @@ class Hub:
     async def look_up(self, repository: str, commit: str, name: str) -> Remote:
         """What the hub says of a file. Raises as `listing`."""
         url = hf_hub_url(repository, name, revision=commit, endpoint=self.endpoint)
-        async with self._answer("HEAD", url, stop_at_content=True) as response:
+        told: dict[str, str] = {}
+        async with self._answer("HEAD", url, told=told) as response:
             self._check_status(response, repository, name)
             heads = response.headers
-            said = heads.get("X-Repo-Commit")
+            said = told.get("X-Repo-Commit")
             if said != commit:
                 raise DownloadError(
                     f"{self.endpoint} answers for commit {said or '(none)'} of {repository} where {commit} was asked "
                     "for: it is no hub, or no exact mirror of one."
                 )
-            size = heads.get("X-Linked-Size") or (None if response.is_redirect else heads.get("Content-Length"))
+            size = told.get("X-Linked-Size") or (None if response.is_redirect else heads.get("Content-Length"))
             return Remote(
                 url=urljoin(str(response.url), heads["Location"]) if response.is_redirect else str(response.url),
-                etag=_plain_etag(heads.get("X-Linked-Etag") or heads.get("ETag")),
+                etag=_plain_etag(told.get("X-Linked-Etag") or heads.get("ETag")),
                 bytes=int(size) if size and re.fullmatch(r"[0-9]{1,18}", size) else None,
             )
 
@@ -199,12 +202,13 @@ class Hub:
 
     @contextlib.asynccontextmanager
     async def _answer(
-        self, method: str, url: str, headers: dict[str, str] | None = None, *, stop_at_content: bool = False
+        self, method: str, url: str, headers: dict[str, str] | None = None, *, told: dict[str, str] | None = None
     ) -> AsyncIterator[httpx2.Response]:
-        """The answer after redirects. `stop_at_content`: a redirect that says what the file is ends the way."""
+        """The answer after redirects. `told` takes what the hub says of a file on the way; then a redirect to another
+        host ends it, for that one has only the bytes."""
         try:
             async with asyncio.timeout(self._patience.answer):
-                response = await self._follow(method, url, headers or {}, stop_at_content)
+                response = await self._follow(method, url, headers or {}, told)
         except TimeoutError as error:
             raise Trouble(f"{_host(url)} does not answer.") from error
         except httpx2.HTTPError as error:
@@ -214,14 +218,18 @@ class Hub:
         finally:
             await response.aclose()
 
-    async def _follow(self, method: str, url: str, headers: dict[str, str], stop_at_content: bool) -> httpx2.Response:
+    async def _follow(
+        self, method: str, url: str, headers: dict[str, str], told: dict[str, str] | None
+    ) -> httpx2.Response:
         for _ in range(_MOST_REDIRECTS):
             response = await self._send(method, url, headers)
+            if told is not None:
+                told |= {name: response.headers[name] for name in _TOLD if name in response.headers}
             if not response.is_redirect or not response.headers.get("Location"):
                 return response
             target = urljoin(url, response.headers["Location"])
             _check_redirect(url, target)
-            if stop_at_content and self._says_what_it_is(response, target):
+            if told and not self._is_ours(target):
                 return response
             await response.aclose()
             url = target
@@ -256,11 +264,6 @@ class Hub:
                 if counted < patience.slowest * passed:
                     raise Trouble(f"{response.url.host} sends hardly anything ({counted / passed:.0f} bytes a second).")
                 window, counted = time.monotonic(), 0
-
-    def _says_what_it_is(self, redirect: httpx2.Response, target: str) -> bool:
-        """Whether the redirect itself tells commit and ETag; others (of a renamed repository) are only a way there."""
-        told = redirect.headers
-        return "X-Repo-Commit" in told and ("X-Linked-Etag" in told or not self._is_ours(target))
 
     def _is_ours(self, url: str) -> bool:
         """Whether the address is one of the endpoint itself, which may see the token."""

@@ -59,6 +59,10 @@ class Repo:
     commit: str = "c0ffee" * 6 + "c0ff"
     token: str | None = None
     """Gated: who comes without it is refused."""
+    renamed: str = ""
+    """Another name, under which it is found by a redirect."""
+    own_host: bool = False
+    """Small files come by a redirect within the hub, which tells what they are."""
     listed: list[str] = field(default_factory=list)
     """Names that the listing has on top."""
 
@@ -253,9 +257,18 @@ class _HubHandler(_Handler):
             self.answer(Fault(status=404), 404, {"X-Error-Code": "EntryNotFound"}, b"")
             return
         headers = {"X-Repo-Commit": repo.commit, "Accept-Ranges": "bytes"}
-        if file not in repo.large:
+        if repo.own_host and "cached" not in self.path and file not in repo.large:
+            told = {"X-Linked-Etag": f'"{git_hash(content)}"', "X-Linked-Size": str(len(content))}
+            self.answer(fault, 307, headers | told | {"Location": f"{self.path}?cached"}, b"")
+        elif file not in repo.large:
+            if "cached" in self.path:
+                del headers["X-Repo-Commit"]
             self.answer(fault, 200, headers | {"ETag": f'"{git_hash(content)}"'}, content)
-            return
+        else:
+            self._large(fault, headers, content)
+
+    def _large(self, fault: Fault, headers: dict[str, str], content: bytes) -> None:
+        """To the CDN, with a signature."""
         sha256 = hashlib.sha256(content).hexdigest()
         headers |= {"X-Linked-Etag": f'"{sha256}"', "X-Linked-Size": str(len(content))}
         headers |= {"Location": f"{self.hub.cdn}/blobs/{sha256}?signature={self.hub.sign()}"}
@@ -263,7 +276,9 @@ class _HubHandler(_Handler):
 
     def _allowed(self, name: str, revision: str, fault: Fault) -> Repo | None:
         repo = self.hub.repos.get(name)
-        if repo is None:
+        if repo is not None and repo.renamed and "/resolve/" in self.path:
+            self.answer(Fault(), 307, {"Location": self.path.replace(name, repo.renamed)}, b"")
+        elif repo is None:
             self.answer(Fault(status=401), 401, {"X-Error-Code": "RepoNotFound"}, b"")
         elif revision not in (repo.commit, "main"):
             self.answer(Fault(status=404), 404, {"X-Error-Code": "RevisionNotFound"}, b"")

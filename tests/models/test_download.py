@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
+import msgspec
 import pytest
 from huggingface_hub import set_async_client_factory
 from huggingface_hub.utils._http import default_async_client_factory
@@ -141,6 +142,33 @@ def test_nothing_is_asked_but_what_a_download_needs(get: Downloads, hub: FakeHub
     assert all(asked.headers["authorization"] == "Bearer hf_secret" for asked in hub.asked if asked.place != "cdn")
     assert {asked.headers["user-agent"].partition("/")[0] for asked in hub.asked} == {"sapo-desktop"}
     assert list(own_home.iterdir()) == []
+
+
+def test_redirects_within_the_hub_are_followed_with_the_token(get: Downloads, hub: FakeHub) -> None:
+    repo = hub.repos[REPO]
+    repo.own_host, repo.token = True, "hf_secret"
+    hub.repos["old/name"] = Repo(repo.files, repo.large, token="hf_secret", renamed=REPO)
+    get(ModelSpec(name="small", repository="old/name", revision="main"), token="hf_secret")
+    assert get.content("model.safetensors") == get.weights
+    assert [asked.headers.get("authorization") for asked in hub.asked if asked.place == "cdn"] == [None]
+
+
+def test_the_way_may_lead_through_a_proxy(get: Downloads, hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", hub.endpoint)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    get(endpoint="http://hub.example")
+    assert get.content("model.safetensors") == get.weights
+    assert all(asked.path.startswith("http://hub.example/") for asked in hub.asked if asked.place != "cdn")
+    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
+    Store(get.folder).remove("small")
+    with pytest.raises(DownloadError, match="proxy that the environment names cannot be used"):
+        get(endpoint="https://hub.example")
+
+
+def test_what_the_catalogue_knows_of_a_file_holds_at_an_open_revision_too(get: Downloads, hub: FakeHub) -> None:
+    spec = msgspec.structs.replace(pinned(hub, wrong="model.safetensors"), revision="")
+    with pytest.raises(DownloadError, match="another file on the hub"):
+        get(spec)
 
 
 def test_a_gguf_model_comes_with_a_word_about_it(get: Downloads, hub: FakeHub) -> None:
