@@ -17,7 +17,7 @@ FileKind = Literal["weights", "gguf", "json", "tokenizer", "text"]
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,199}")
 _DEVICES = {"con", "prn", "aux", "nul", *(f"{name}{n}" for name in ("com", "lpt") for n in range(1, 10))}
 _TOKENIZER = {"merges.txt", "vocab.txt", "tokenizer.model"}
-_TEXTS = re.compile(r"(license|licence|notice|readme|use_policy)([._-][a-z0-9._-]*)?(\.(md|txt))?", re.IGNORECASE)
+_TEXTS = re.compile(r"(license|licence|notice|readme|use_policy)([_-][a-z0-9_-]*)?(\.(md|txt))?", re.IGNORECASE)
 PROGRAMS = {
     ".bin",
     ".pt",
