@@ -142,7 +142,7 @@ def _model(commands: Commands[Parser]) -> None:
 
 def _models(commands: Commands[Parser]) -> None:
     actions = _group(commands, "models", "library:show", "list the installed models; download, import or remove them")
-    _command(actions, "list", "library:show", "list the installed models and unfinished downloads")
+    _command(actions, "installed", "library:show", "list the installed models and unfinished downloads")
     download = _command(actions, "download", "library:download", "download a model, or go on with its download")
     download.add_argument("model", metavar="MODEL", help="a name of the catalogue, OWNER/NAME or OWNER/NAME@REVISION")
     download.add_argument(

@@ -25,7 +25,7 @@ ModelName: TypeAlias = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@+-
 
 
 class FileSpec(Record, frozen=True):
-    """One file of a repository."""
+    """What is known of a file of a repository."""
 
     name: FileName
     bytes: Annotated[int, Meta(ge=0)] | None = None
@@ -44,8 +44,10 @@ class ModelSpec(Record, frozen=True):
     revision: str = ""
     """A commit of 40 hex digits, where the files are pinned; a branch or tag, looked up each time; empty: what the
     main branch was at the first download here, from then on."""
+    only: list[FileName] = msgspec.field(default_factory=list)
+    """These files of the repository; none named: those that a model needs (models/choice.py)."""
     files: list[FileSpec] = msgspec.field(default_factory=list)
-    """None named: those of the repository that a model needs (models/choice.py)."""
+    """What is known of some or all of its files; the hub has to agree."""
     quantisation: str = ""
     """Where the repository has several GGUF models: `Q8_0`, `Q4_K_M`, as their names say it."""
 
@@ -203,7 +205,7 @@ def spec_of(reference: str, files: Sequence[str] = ()) -> ModelSpec:
         name="".join(parts)[:128],
         repository=f"{owner}/{name}",
         revision=revision or "main",
-        files=[FileSpec(name=file) for file in files],
+        only=list(files),
     )
 
 

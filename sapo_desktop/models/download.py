@@ -146,14 +146,13 @@ class _Download:
     async def _listed(self) -> list[FileSpec]:
         """The files, at a commit."""
         spec = self._spec
-        if spec.files and COMMIT.fullmatch(spec.revision):
-            self._commit = spec.revision
-            return list(spec.files)
         revision = spec.revision or self._store.known_commit(spec.repository) or MAIN
         listing = await self._asked(lambda: self._hub.listing(spec.repository, revision))
+        if COMMIT.fullmatch(revision) and listing.commit != revision:
+            raise DownloadError(f"{self._hub.endpoint} answers with commit {listing.commit} for {revision}.")
         self._commit = listing.commit
         known = {file.name: file for file in spec.files}
-        chosen = choose(spec.repository, listing.files, list(known), spec.quantisation)
+        chosen = choose(spec.repository, listing.files, spec.only, spec.quantisation)
         return [_completed(known.get(file.name, file), file) for file in chosen]
 
     async def _look_up(self, spec: FileSpec) -> Wanted:

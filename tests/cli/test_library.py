@@ -109,7 +109,7 @@ def test_a_model_comes_is_listed_and_goes(alone: Words) -> None:
     assert "downloading" in alone.stderr
     assert alone("models") == 0 and "someone--small" in alone.stdout and "c0ffeec0ffee" in alone.stdout
     assert alone("models", "remove", "someone--small") == 0 and "Removed someone--small" in alone.stdout
-    assert alone("models", "list") == 0 and "No models are installed" in alone.stdout
+    assert alone("models", "installed") == 0 and "No models are installed" in alone.stdout
     assert alone("models", "remove", "someone--small") == 1 and "No model" in alone.stderr
 
 
@@ -193,7 +193,7 @@ def test_what_the_node_says_went_wrong_is_said_here(run: Words, node: LibraryNod
 
 
 def test_the_other_commands_ask_the_node_too(run: Words, node: LibraryNode, tmp_path: Path) -> None:
-    assert run("models", "list", "--json") == 0
+    assert run("models", "installed", "--json") == 0
     assert [line["event"] for line in run.lines] == ["model", "unfinished", "damaged"]
     assert run("models", "remove", "small") == 0 and "Removed small (1.5 MB)" in run.stdout
     node.ends_with = mm.ModelInstalled(model=str(tmp_path / "x"), installed=MODEL, path="/models/small")

@@ -59,6 +59,10 @@ class Repo:
     commit: str = "c0ffee" * 6 + "c0ff"
     token: str | None = None
     """Gated: who comes without it is refused."""
+    answers_to: str = ""
+    """Another revision, for which it gives its own commit."""
+    claimed: int | None = None
+    """Bytes that its large files are said to have."""
     renamed: str = ""
     """Another name, under which it is found by a redirect."""
     own_host: bool = False
@@ -265,12 +269,12 @@ class _HubHandler(_Handler):
                 del headers["X-Repo-Commit"]
             self.answer(fault, 200, headers | {"ETag": f'"{git_hash(content)}"'}, content)
         else:
-            self._large(fault, headers, content)
+            self._large(fault, headers, content, repo.claimed)
 
-    def _large(self, fault: Fault, headers: dict[str, str], content: bytes) -> None:
+    def _large(self, fault: Fault, headers: dict[str, str], content: bytes, claimed: int | None) -> None:
         """To the CDN, with a signature."""
         sha256 = hashlib.sha256(content).hexdigest()
-        headers |= {"X-Linked-Etag": f'"{sha256}"', "X-Linked-Size": str(len(content))}
+        headers |= {"X-Linked-Etag": f'"{sha256}"', "X-Linked-Size": str(claimed or len(content))}
         headers |= {"Location": f"{self.hub.cdn}/blobs/{sha256}?signature={self.hub.sign()}"}
         self.answer(fault, 302, headers, b"")
 
@@ -280,7 +284,7 @@ class _HubHandler(_Handler):
             self.answer(Fault(), 307, {"Location": self.path.replace(name, repo.renamed)}, b"")
         elif repo is None:
             self.answer(Fault(status=401), 401, {"X-Error-Code": "RepoNotFound"}, b"")
-        elif revision not in (repo.commit, "main"):
+        elif revision not in (repo.commit, "main", repo.answers_to):
             self.answer(Fault(status=404), 404, {"X-Error-Code": "RevisionNotFound"}, b"")
         elif repo.token is not None and self.headers.get("Authorization") != f"Bearer {repo.token}":
             status = 403 if self.headers.get("Authorization") else 401
@@ -308,5 +312,6 @@ class _CdnHandler(_Handler):
 def _sibling(repo: Repo, name: str, content: bytes) -> dict[str, object]:
     about: dict[str, object] = {"rfilename": name, "size": len(content), "blobId": git_hash(content)}
     if name in repo.large:
+        about["size"] = repo.claimed or len(content)
         about["lfs"] = {"sha256": hashlib.sha256(content).hexdigest(), "size": len(content), "pointerSize": 130}
     return about

@@ -123,9 +123,15 @@ def test_a_model_arrives_whole_with_its_manifest(get: Downloads, hub: FakeHub) -
     assert not get.partial().parent.parent.exists()
 
 
-def test_a_pinned_model_needs_no_listing(get: Downloads, hub: FakeHub) -> None:
-    get(pinned(hub))
-    assert hub.count("listing") == 0 and get.content("model.safetensors") == get.weights
+def test_a_pinned_model_comes_at_its_commit_and_no_other(get: Downloads, hub: FakeHub) -> None:
+    assert get(pinned(hub)).model.revision == hub.repos[REPO].commit
+    assert get.content("model.safetensors") == get.weights
+    other = msgspec.structs.replace(pinned(hub), name="other", revision="d" * 40)
+    with pytest.raises(DownloadError, match=f"no revision {'d' * 40}"):
+        get(other)
+    hub.repos["someone/mirror"] = Repo(hub.repos[REPO].files, set(), commit="e" * 40, answers_to="d" * 40)
+    with pytest.raises(DownloadError, match=f"answers with commit {'e' * 40}"):
+        get(msgspec.structs.replace(other, repository="someone/mirror"))
 
 
 def test_an_installed_model_is_not_fetched_again(get: Downloads, hub: FakeHub) -> None:
@@ -181,7 +187,7 @@ def test_one_of_several_gguf_files_has_to_be_named(get: Downloads, hub: FakeHub)
     hub.repos[REPO] = Repo({"s-q4_0.gguf": gguf(), "s-q8_0.gguf": gguf(rows=32)}, set())
     with pytest.raises(ModelError, match=r"--file: s-q4_0.gguf, s-q8_0.gguf"):
         get()
-    spec = ModelSpec(name="q4", repository=REPO, revision="main", files=[FileSpec(name="s-q4_0.gguf")])
+    spec = ModelSpec(name="q4", repository=REPO, revision="main", only=["s-q4_0.gguf"])
     assert list(get(spec).model.files) == ["s-q4_0.gguf"]
 
 
@@ -425,7 +431,7 @@ def test_a_gated_model_says_where_to_accept_its_licence(get: Downloads, hub: Fak
         (ModelSpec(name="x", repository=REPO, revision="v9"), "has no revision v9"),
         (ModelSpec(name="x", repository="../etc", revision="main"), "names no repository"),
         (ModelSpec(name="x", repository=REPO, revision="../x"), "names no revision"),
-        (ModelSpec(name="x", repository=REPO, revision="main", files=[FileSpec(name="y.gguf")]), "no file y.gguf"),
+        (ModelSpec(name="x", repository=REPO, revision="main", only=["y.gguf"]), "no file y.gguf"),
     ],
 )
 def test_what_is_not_there_is_said(get: Downloads, spec: ModelSpec, said: str) -> None:
@@ -475,8 +481,7 @@ def test_names_that_lead_out_of_the_folder_are_never_taken(
     )
     assert not list(tmp_path.rglob("evil*"))
     with pytest.raises(ModelError, match="not a plain one"):
-        files = [FileSpec(name=name), FileSpec(name="model.safetensors")]
-        get(ModelSpec(name="other", repository=REPO, revision=hub.repos[REPO].commit, files=files))
+        get(ModelSpec(name="other", repository=REPO, only=[name, "model.safetensors"]))
 
 
 def test_pickles_are_refused(get: Downloads, hub: FakeHub) -> None:
@@ -487,8 +492,7 @@ def test_pickles_are_refused(get: Downloads, hub: FakeHub) -> None:
     with pytest.raises(ModelError, match=r"only as pytorch_model.bin, and files of that kind can carry programs"):
         get(ModelSpec(name="x", repository="someone/pickle", revision="main"))
     with pytest.raises(ModelError, match="can carry programs"):
-        files = [FileSpec(name="pytorch_model.bin")]
-        get(ModelSpec(name="x", repository="someone/pickle", revision="c0ffee" * 6 + "c0ff", files=files))
+        get(ModelSpec(name="x", repository="someone/pickle", only=["pytorch_model.bin"]))
 
 
 def test_a_model_of_an_unknown_kind_is_refused_before_its_weights_come(get: Downloads, hub: FakeHub) -> None:
@@ -525,15 +529,9 @@ def test_a_disk_is_never_filled(get: Downloads, hub: FakeHub) -> None:
 
 
 def test_a_size_that_no_disk_has_is_refused(get: Downloads, hub: FakeHub) -> None:
-    hub.plan("head", Fault(), times=2)
-    hub.plan("head", Fault(headers={"X-Linked-Size": str(10**17)}))
+    hub.repos[REPO].claimed = 10**17
     with pytest.raises(NoRoom, match=r"100000000.0 GB"):
-        get(ModelSpec(name="small", repository=REPO, revision=hub.repos[REPO].commit, files=_unsized(hub)))
-
-
-def _unsized(hub: FakeHub) -> list[FileSpec]:
-    names = sorted(hub.repos[REPO].files, key=lambda name: (name == "model.safetensors", name))
-    return [FileSpec(name=name) for name in [*names[:2], "model.safetensors", *names[2:-1]]]
+        get()
 
 
 def test_two_downloads_of_one_model_do_not_meet(get: Downloads) -> None:
