@@ -209,6 +209,14 @@ def spec_of(reference: str, files: Sequence[str] = ()) -> ModelSpec:
     )
 
 
+def installed_name(reference: str) -> str | None:
+    """Under which the model that a setting or the command line names is installed; None for what can only be a path."""
+    try:
+        return spec_of(reference).name if "/" in reference else msgspec.convert(reference, ModelName)
+    except (UsageError, msgspec.ValidationError):
+        return None
+
+
 _REFERENCE = re.compile(
     r"([A-Za-z0-9][A-Za-z0-9._-]{0,95})/([A-Za-z0-9][A-Za-z0-9._-]{0,95})(?:@([A-Za-z0-9][A-Za-z0-9._/-]*))?"
 )

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
-
-from sapo_desktop.core.errors import ModelError, UsageError
-from sapo_desktop.core.models import ModelName, spec_of
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.models import installed_name
 from sapo_desktop.models.check import GGUF_ONLY
 from sapo_desktop.models.starter import STARTER, resolve
 from sapo_desktop.models.store import Store
@@ -31,7 +29,7 @@ def locate(name: str, models: Path) -> Path:
     if path.is_dir() and (path.is_absolute() or path.name != name):
         return path.resolve()
     store = Store(models)
-    installed = _installed_name(name)
+    installed = installed_name(name)
     if installed is not None and store.folder(installed).exists():
         if store.read(installed).kind == "gguf":
             raise ModelError(f"{name} cannot be this node's model. {GGUF_ONLY}")
@@ -42,11 +40,3 @@ def locate(name: str, models: Path) -> Path:
         f"There is no model {name!r}: none of that name is installed in {models}, and no folder is there. Download it "
         f"(sapo-desktop models download {name}), import it (models import PATH), or name 'starter' or a folder."
     )
-
-
-def _installed_name(name: str) -> str | None:
-    """Under which the model that `name` stands for would be installed; None for what can only be a path."""
-    try:
-        return spec_of(name).name if "/" in name else msgspec.convert(name, ModelName)
-    except (UsageError, msgspec.ValidationError):
-        return None

@@ -106,6 +106,10 @@ class Store:
 
     def contents(self) -> Contents:
         """All that is in the folder, by name."""
+        with disk_errors_as(ModelError, f"{self.root} could not be read"):
+            return self._contents()
+
+    def _contents(self) -> Contents:
         models, damaged = [], {}
         for folder in sorted(self.root.iterdir()) if self.root.is_dir() else []:
             if folder.name.startswith(".") or not folder.is_dir():
@@ -139,7 +143,7 @@ class Store:
         if not found:
             raise ModelError(f"No model {name!r} is installed in {self.root}.")
         freed = sum(tree_bytes(folder) for folder in found)
-        with self.lock(name), disk_errors_as(ModelError, f"{name} could not be removed"):
+        with disk_errors_as(ModelError, f"{name} could not be removed"), self.lock(name):
             for folder in found:
                 # First out of sight, then file by file: what is half deleted is never taken for a model.
                 folder.rename(self._trash())

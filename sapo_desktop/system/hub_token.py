@@ -1,6 +1,7 @@
 """The user's token for a model hub: in the system's keyring, one for each endpoint; it is written nowhere else.
 
-It belongs to the user, not to a data folder. `HF_TOKEN` in the environment goes before it, for that one process.
+It belongs to the user, not to a data folder. `HF_TOKEN` in the environment goes before it, for that one process; it is
+meant for the hub of the environment, so a mirror from the settings never gets it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from keyring.backend import KeyringBackend
 from keyring.errors import KeyringError
 
 from sapo_desktop.core.errors import IdentityError, UsageError
+from sapo_desktop.core.models import PUBLIC_HUB
 from sapo_desktop.system.identity import SERVICE, usable_keyring
 
 VARIABLE = "HF_TOKEN"
@@ -24,7 +26,8 @@ def load(endpoint: str) -> str | None:
     Raises:
         IdentityError: the keyring is locked or does not answer.
     """
-    if given := os.environ.get(VARIABLE, "").strip():
+    given = os.environ.get(VARIABLE, "").strip()
+    if given and endpoint.rstrip("/") in (PUBLIC_HUB, os.environ.get("HF_ENDPOINT", "").rstrip("/")):
         return checked(given)
     backend = usable_keyring()
     if backend is None:

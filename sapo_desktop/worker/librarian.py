@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from sapo_desktop.core.errors import AccessRefused, HostError, InSilo, UsageError
-from sapo_desktop.core.models import PUBLIC_HUB, Access, Fetch, Kept, StoreReply, StoreRequest, Transfer
+from sapo_desktop.core.models import PUBLIC_HUB, Access, Fetch, Kept, StoreReply, StoreRequest, Transfer, installed_name
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import hub_token
 from sapo_desktop.system.folders import DataFolder, shared_models
@@ -47,7 +47,7 @@ def check_network(settings: Settings) -> None:
 
 def check_unused(settings: Settings, name: str) -> None:
     """Refuse to remove the model that this node learns with. Raises UsageError."""
-    if name == settings.model:
+    if name in (settings.model, installed_name(settings.model)):
         raise UsageError(f"{name} is this node's model: choose another first (settings set model starter).")
 
 

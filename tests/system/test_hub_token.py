@@ -31,9 +31,13 @@ def test_each_endpoint_has_its_own(memory: Memory) -> None:
     assert hub_token.load(HUB) is None and memory.kept == {}
 
 
-def test_the_environment_goes_first(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    hub_token.keep(HUB, TOKEN)
+def test_the_environment_goes_first_for_its_own_hub(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HF_ENDPOINT", raising=False)
     monkeypatch.setenv("HF_TOKEN", "hf_of_the_environment")
+    hub_token.keep(HUB, TOKEN)
+    assert hub_token.load("https://huggingface.co") == "hf_of_the_environment"
+    assert hub_token.load(HUB) == TOKEN, "a mirror from the settings could ask for what is not meant for it"
+    monkeypatch.setenv("HF_ENDPOINT", f"{HUB}/")
     assert hub_token.load(HUB) == "hf_of_the_environment"
 
 

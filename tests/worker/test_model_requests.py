@@ -148,6 +148,9 @@ def test_the_nodes_own_model_is_not_removed(play: Callable[[Scene], None]) -> No
         it.settings = msgspec.structs.replace(it.settings, model="small")
         with pytest.raises(UsageError, match="this node's model"):
             await it.requests.remove(mm.RemoveModel(name="small"))
+        it.settings = msgspec.structs.replace(it.settings, model="owner/small")
+        with pytest.raises(UsageError, match="this node's model"):
+            await it.requests.remove(mm.RemoveModel(name="owner--small"))
         it.answer.set_result(Removed(name="other", bytes=5))
         assert (await it.requests.remove(mm.RemoveModel(name="other"))).bytes == 5
 
