@@ -36,14 +36,6 @@ _SECONDS_BETWEEN = 0.25
 """Between two reports of the same stage."""
 
 
-class _State(msgspec.Struct, frozen=True, kw_only=True):
-    """What the files under way are the beginning of."""
-
-    repository: str
-    commit: str
-    files: dict[str, Identity] = {}
-
-
 @dataclass(frozen=True)
 class Surface:
     """What a download touches beside hub and folder; tests put others in their place."""
@@ -180,28 +172,26 @@ class _Download:
     # -- where it goes ---------------------------------------------------------------------------------------------
 
     def _prepare(self, specs: list[FileSpec]) -> None:
-        """The staging folder, with what an earlier run left where it belongs to the same commit."""
+        """The staging folder, with what an earlier run left of these files. Whether it is of the same content, of this
+        commit or another, each transfer finds out."""
         self._files.mkdir(parents=True, exist_ok=True)
-        state = self._read_state()
-        if state is not None:
-            self._identities = {spec.name: state.files[spec.name] for spec in specs if spec.name in state.files}
+        left = self._left_identities()
+        self._identities = {spec.name: left[spec.name] for spec in specs if spec.name in left}
         for path in list(self._files.iterdir()):
             if path.name not in self._identities:
                 path.unlink()
         self._keep_identities()
 
-    def _read_state(self) -> _State | None:
+    def _left_identities(self) -> dict[str, Identity]:
         try:
-            state = msgspec.json.decode((self._staging / "state.json").read_bytes(), type=_State)
+            return msgspec.json.decode((self._staging / "state.json").read_bytes(), type=dict[str, Identity])
         except (FileNotFoundError, msgspec.MsgspecError):
-            return None  # nothing that can be gone on with
-        return state if (state.repository, state.commit) == (self._spec.repository, self._commit) else None
+            return {}  # nothing that can be gone on with
 
     def _keep_identities(self) -> None:
-        state = _State(repository=self._spec.repository, commit=self._commit, files=self._identities)
         # Not synced: where a power cut takes it along, the download begins anew.
         fresh = self._staging / "state.new"
-        fresh.write_bytes(msgspec.json.encode(state))
+        fresh.write_bytes(msgspec.json.encode(self._identities))
         fresh.replace(self._staging / "state.json")
 
     def _count(self, wanted: list[Wanted]) -> None:

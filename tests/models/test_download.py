@@ -23,7 +23,7 @@ from sapo_desktop.models.download import Surface, download
 from sapo_desktop.models.patience import Patience, Retries
 from sapo_desktop.models.store import Store
 from tests.models.hub_server import FakeHub, Fault, Repo, running_hub
-from tests.models.small_models import gguf, transformers_files
+from tests.models.small_models import gguf, safetensors, transformers_files
 
 REPO = "someone/small"
 QUICK = Patience(tries=6, first=0.001, longest=0.01, answer=5.0, silence=0.5, worth=1000)
@@ -401,15 +401,19 @@ def test_a_quantisation_names_the_file(get: Downloads, hub: FakeHub) -> None:
     assert list(get(spec).model.files) == ["s-q4_k.gguf"]
 
 
-def test_a_download_of_another_commit_begins_anew(get: Downloads, hub: FakeHub) -> None:
-    hub.plan("cdn", Fault(cut_after=90_000))
-    hub.plan("cdn", Fault(status=503), times=10)
-    with pytest.raises(DownloadError):
+def test_another_commit_goes_on_with_files_that_are_the_same(get: Downloads, hub: FakeHub) -> None:
+    repo = hub.repos[REPO]
+    for files in ({"README.md": b"# Better words"}, {"model.safetensors": safetensors(50_000, seed=2)}):
+        hub.plan("cdn", Fault(cut_after=90_000))
+        hub.plan("cdn", Fault(status=503), times=10)
+        with pytest.raises(DownloadError):
+            get()
+        hub._plans.clear()
+        repo.files, repo.commit = repo.files | files, hashlib.sha1(repo.commit.encode()).hexdigest()
         get()
-    hub._plans.clear()
-    hub.repos[REPO].commit = "d" * 40
-    get()
-    assert [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"][-1] is None
+        assert get.content("model.safetensors") == get.weights
+        Store(get.folder).remove("small")
+    assert [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"].count("bytes=90000-") == 1 + 10
 
 
 # -- who may ----------------------------------------------------------------------------------------------------
