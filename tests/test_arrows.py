@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "sapo_desktop"
 
 # Part -> the parts it may import, besides itself and the version in `sapo_desktop`. The longest name wins.
+HOSTS = ("worker.hosting", "worker.host_options", "worker.services")
 DOOR = ("worker.messages", "worker.channel", "worker.proof", "worker.frames", "worker.lock")
 ARROWS: dict[str, tuple[str, ...]] = {
     "core": (),
@@ -25,14 +26,18 @@ ARROWS: dict[str, tuple[str, ...]] = {
     "swarm": ("core",),
     "engines": ("core",),
     "worker.messages": ("core",),
+    "worker.hosting": (*HOSTS, "worker.frames", "system", "core"),
+    "worker.host_options": ("worker.services", "system", "core"),
+    "worker.services": ("core",),
+    "worker.librarian": (*HOSTS, "system", "core"),
     "worker.client": (*DOOR, "system", "core"),
     "worker.channel": (*DOOR, "system", "core"),
     "worker.proof": ("system", "core"),
     "worker.frames": ("core",),
     "worker.lock": ("system", "core"),
-    "worker": (*DOOR, "engines", "swarm", "tasks", "models", "system", "core"),
+    "worker": (*DOOR, *HOSTS, "worker.librarian", "engines", "swarm", "tasks", "models", "system", "core"),
     "terminal": ("worker.messages", "core"),
-    "commands": ("worker.client", "worker.messages", "terminal", "system", "core"),
+    "commands": ("worker.client", "worker.librarian", "worker.messages", "terminal", "system", "core"),
     "cli": ("commands", "worker.client", "worker.messages", "terminal", "system", "core"),
     "__main__": ("cli",),
 }
@@ -49,8 +54,8 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "llama_cpp": ("engines",),
     "numpy": ("engines",),
     "jinja2": ("engines.chat_template",),
-    "huggingface_hub": ("engines", "models"),
-    "httpx2": ("engines.remote_http",),
+    "huggingface_hub": ("engines", "models.hub"),
+    "httpx2": ("engines.remote_http", "models.hub"),
     "reasoning_gym": ("tasks.examiner",),
     "zeroconf": ("swarm.lan",),
     "websockets": ("worker.channel", "swarm.network", "swarm.wire", "swarm.dialling"),

@@ -39,6 +39,7 @@ def build_parser() -> Parser:
     _run(commands)
     _node(commands)
     _model(commands)
+    _models(commands)
     _records(commands)
     _settings(commands)
     _swarm(commands)
@@ -88,7 +89,7 @@ def _run(commands: Commands[Parser]) -> None:
     run.add_argument("--lan", action="store_true", help="join, and find nodes on the local network")
     run.add_argument("--treatment", metavar="NAME", help="how external groups are weighed: guarded, paper, ...")
     run.add_argument("--mix", metavar="I/J", help="own/external groups per step: 8/0, 6/2, 4/4, 2/6 or adaptive")
-    run.add_argument("--model", metavar="ID", help="'starter', or a folder in transformers' layout")
+    run.add_argument("--model", metavar="ID", help="'starter', an installed model, or a transformers folder")
     run.add_argument("--tasks", metavar="LIST", help="families to train on, by comma, with or without a level")
     run.add_argument("--curriculum", choices=("on", "off"), help="move tasks up and down their levels")
     run.add_argument("--seed", type=_natural, metavar="N", help="repeats a silo run exactly")
@@ -137,6 +138,25 @@ def _model(commands: Commands[Parser]) -> None:
     _command(actions, "list", "checkpoints:show", "list the checkpoints that are kept")
     back = _command(actions, "back", "checkpoints:back", "go on from an earlier checkpoint")
     back.add_argument("to", metavar="NAME", help="base, best, or a number")
+
+
+def _models(commands: Commands[Parser]) -> None:
+    actions = _group(commands, "models", "library:show", "list the installed models; download, import or remove them")
+    _command(actions, "installed", "library:show", "list the installed models and unfinished downloads")
+    download = _command(actions, "download", "library:download", "download a model, or go on with its download")
+    download.add_argument("model", metavar="MODEL", help="a name of the catalogue, OWNER/NAME or OWNER/NAME@REVISION")
+    download.add_argument(
+        "--file", metavar="FILE", action="append", default=[], help="of a repository with several: this one; repeatable"
+    )
+    taking = _command(actions, "import", "library:import_", "take in a folder in transformers' layout, or a GGUF file")
+    taking.add_argument("path", metavar="PATH")
+    taking.add_argument("--name", metavar="NAME", help="under which it is installed (default: as it is named there)")
+    taking.add_argument("--copy", action="store_true", help="copy even where the disk could share the bytes")
+    remove = _command(actions, "remove", "library:remove", "delete a model, or what is left of its download")
+    remove.add_argument("name", metavar="NAME")
+    _command(actions, "cancel", "library:cancel", "end what the running node downloads or imports")
+    token = _command(actions, "token", "library:token", "keep a hub's token in this computer's keyring, or forget it")
+    token.add_argument("switch", metavar="set|forget", choices=("set", "forget"))
 
 
 def _records(commands: Commands[Parser]) -> None:

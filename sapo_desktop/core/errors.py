@@ -14,6 +14,10 @@ SapoError                      anything we can explain; `str(error)` says what h
 ├── IdentityError                 a secret key cannot be read, opened or kept
 │   └── PassphraseNeeded       it is, or can only be, behind a passphrase that was not given
 ├── ModelError                 a model folder is missing, damaged or of a kind we cannot use
+├── DownloadError              a model could not be downloaded
+│   ├── AccessRefused          the hub wants an account, a licence or another token
+│   └── NoRoom                 the disk has too little room
+├── InSilo                     it would need the network, and the node is in silo
 ├── TaskError                  a task, level or catalogue entry does not exist or is not well formed
 ├── CheckpointError            a checkpoint is missing or damaged
 └── HistoryError               the history database cannot be used
@@ -89,6 +93,22 @@ class PassphraseNeeded(IdentityError):
 
 class ModelError(SapoError):
     """A model folder is missing, damaged, or of a kind that cannot be used."""
+
+
+class DownloadError(SapoError):
+    """A model could not be downloaded; what has arrived is kept."""
+
+
+class AccessRefused(DownloadError):
+    """The hub refuses who we are: it wants an account, the licence accepted, or another token."""
+
+
+class NoRoom(DownloadError):
+    """The disk of the models folder has too little room, reserve included."""
+
+
+class InSilo(SapoError):
+    """What was asked needs the network, and this node is in silo."""
 
 
 class TaskError(SapoError):

@@ -25,7 +25,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     # learning
     model: Annotated[
         str,
-        Meta(description="What learns: 'starter', or a folder in transformers' layout; a GGUF file only answers."),
+        Meta(description="'starter', an installed model's name, a transformers folder, or a GGUF file (only answers)."),
     ] = "starter"
     generator: Annotated[
         Literal["auto", "torch", "llama.cpp", "remote"],
@@ -151,6 +151,22 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             max_length=1000,
             description="Proxy for links to peers: http:// or socks5h://; empty: the environment's; off: none.",
             extra={"secret": True},
+        ),
+    ] = ""
+    hub_endpoint: Annotated[
+        str,
+        Meta(
+            max_length=500,
+            pattern=r"^(https?://[^\s@]+)?$",
+            description="Where models come from: a mirror's address; empty: HF_ENDPOINT's, else the public hub.",
+        ),
+    ] = ""
+    models_folder: Annotated[
+        str,
+        Meta(
+            max_length=1000,
+            pattern=r"^$|^[~/]|^[A-Za-z]:[\\/]",
+            description="Where models are kept: a folder's full path; empty: one that all this user's nodes share.",
         ),
     ] = ""
     use_seed_list: Annotated[bool, Meta(description="Begin with the seed list of this release, in the swarm.")] = True

@@ -27,19 +27,14 @@ class StarterManifest(msgspec.Struct, frozen=True, kw_only=True):
     """SHA-256 in hex by file name, for every file of the folder but the manifest."""
 
 
-def resolve(name: str) -> Path:
-    """The folder of the model that a setting or the command line names: `starter`, or a path.
+def starter_folder() -> Path:
+    """Where the starter lies, verified.
 
     Raises:
-        ModelError: the starter is damaged, or there is no such folder.
-        SapoError: the starter is missing from this installation.
+        ModelError: it is damaged.
+        SapoError: it is missing from this installation.
     """
-    if name == STARTER:
-        return verified(resource(STARTER))
-    path = Path(name).expanduser()
-    if not path.is_dir():
-        raise ModelError(f"There is no model folder at {path}; give 'starter' or the path of a folder.")
-    return path.resolve()
+    return verified(resource(STARTER))
 
 
 @functools.cache

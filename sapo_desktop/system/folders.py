@@ -120,6 +120,11 @@ class DataFolder(msgspec.Struct, frozen=True):
         return value
 
 
+def shared_models() -> Path:
+    """Where the models lie that all nodes of this user share, unless a node's settings name another folder."""
+    return DataFolder.default() / "models"
+
+
 def check_private(folder: Path) -> None:
     """Refuse a folder that is a link, belongs to someone else, or lets others in.
 

@@ -35,6 +35,7 @@ from sapo_desktop.worker.history import History
 from sapo_desktop.worker.hosting import Host
 from sapo_desktop.worker.keeper import Keeper
 from sapo_desktop.worker.learning import group_levels, trainer_settings
+from sapo_desktop.worker.librarian import models_folder
 from sapo_desktop.worker.manifest import RunManifest, differs, manifest_of
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.swarm_side import Surroundings, SwarmSide
@@ -70,7 +71,7 @@ async def assemble(
     levels = group_levels(parse_tasks(catalogue, settings.tasks))
     keeper = _keeper(folder, settings)
     newest = await keeper.back_to_newest()
-    model = await asyncio.to_thread(find_model, settings.model)
+    model = await asyncio.to_thread(find_model, settings.model, models_folder(settings))
     way = choose_way(settings, model)
     counters = _counters(settings, newest, model)
     plan = EnginePlan(

@@ -32,6 +32,7 @@ from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.assembly import Assembled, assemble
 from sapo_desktop.worker.channel import ControlServer
 from sapo_desktop.worker.lock import FolderLock
+from sapo_desktop.worker.model_requests import ModelRequests
 from sapo_desktop.worker.requests import Requests
 from sapo_desktop.worker.swarm_settings import check
 
@@ -134,19 +135,21 @@ class Worker:
             self._ready.set_exception(error)
             return self._stopped(self._ready.exception())
         assembled = building.result()
+        models = ModelRequests(self._folder, lambda: assembled.node.settings, self._server.publish)
         try:
-            return await self._serve(assembled, ending)
+            return await self._serve(assembled, models, ending)
         finally:
+            await models.close()
             await assembled.close()
 
-    async def _serve(self, assembled: Assembled, ending: asyncio.Task[bool]) -> int:
+    async def _serve(self, assembled: Assembled, models: ModelRequests, ending: asyncio.Task[bool]) -> int:
         node = assembled.node
         if self._options.begin:
             node.orders.rounds_left = self._options.rounds
             node.gate.move(Trigger.READY, node.orders.working)
         else:
             node.gate.move(Trigger.READY_IDLE, "Ready")
-        self._ready.set_result(self._requests(assembled))
+        self._ready.set_result(self._requests(assembled, models))
         await assembled.side.follow(self._settings)
         playing = asyncio.create_task(node.run())
         await asyncio.wait({playing, ending}, return_when=asyncio.FIRST_COMPLETED)
@@ -170,10 +173,11 @@ class Worker:
         self._server.publish(m.Stopping(failed=True, reason=f"A bug: {type(error).__name__}: {error}"))
         return 1
 
-    def _requests(self, assembled: Assembled) -> Requests:
+    def _requests(self, assembled: Assembled, models: ModelRequests) -> Requests:
         return Requests(
             assembled.node,
             assembled.side,
+            models,
             catalogue=self._catalogue,
             settings_path=self._folder.settings,
             overrides=self._options.overrides,

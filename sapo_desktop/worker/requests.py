@@ -28,6 +28,15 @@ from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.human import HumanAnswers
 from sapo_desktop.worker.identity_requests import IdentityRequests
 from sapo_desktop.worker.learning import levels_of_interest, mix_shown
+from sapo_desktop.worker.messages import (
+    CancelModelWork,
+    DownloadModel,
+    GetModels,
+    ImportModel,
+    RemoveModel,
+    SetHubToken,
+)
+from sapo_desktop.worker.model_requests import ModelRequests
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.swarm_requests import SwarmRequests
 from sapo_desktop.worker.swarm_settings import check
@@ -53,6 +62,7 @@ class Requests:
         self,
         node: Node,
         side: SwarmSide,
+        models: ModelRequests,
         *,
         catalogue: Catalogue,
         settings_path: Path,
@@ -62,6 +72,7 @@ class Requests:
     ) -> None:
         self._node = node
         self._side = side
+        self._models = models
         self._catalogue = catalogue
         self._settings_path = settings_path
         self._overrides = dict(overrides)
@@ -71,7 +82,7 @@ class Requests:
         human = HumanAnswers(node, side, catalogue)
         identity = IdentityRequests(side, lambda: node.settings)
         swarm = SwarmRequests(side, self._kept, lambda: node.settings, self._keep_for_good)
-        self._handlers: dict[type[m.Message], Callable[[Any], Awaitable[m.Reply]]] = {
+        self._handlers: dict[type[msgspec.Struct], Callable[[Any], Awaitable[m.Reply]]] = {
             m.GetStatus: self._status,
             m.StartRounds: self._start_rounds,
             m.Pause: self._pause,
@@ -102,6 +113,12 @@ class Requests:
             m.GetRollouts: self._rollouts,
             m.GetSources: self._sources,
             m.Examine: self._facts,
+            DownloadModel: models.download,
+            ImportModel: models.import_,
+            CancelModelWork: models.cancel,
+            RemoveModel: models.remove,
+            GetModels: models.list,
+            SetHubToken: models.set_token,
         }
 
     async def handle(self, request: m.Request) -> m.Reply:
@@ -220,6 +237,7 @@ class Requests:
         kept = {key: getattr(self._node.settings, key) for key in NEEDS_RESTART}
         self._node.settings = msgspec.structs.replace(now, **kept)
         self._publish(m.SettingsChanged(settings=self._node.settings))
+        await self._models.follow(self._node.settings)
         await self._side.follow(self._node.settings)
         overridden = sorted(keys & set(self._overrides))
         notes = [f"{', '.join(late)}: from the next start on."] if late else []

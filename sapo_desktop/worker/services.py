@@ -70,6 +70,22 @@ KINDS = {
         # numpy draws tokens on one thread; llama.cpp's own are set by request.
         environment={"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     ),
+    "librarian": HostKind(
+        name="librarian",
+        create="sapo_desktop.models.service:create",
+        request="sapo_desktop.core.models:StoreRequest",
+        reply="sapo_desktop.core.models:StoreReply",
+        progress="sapo_desktop.core.models:StoreProgress",
+        # Nothing is asked of a hub but what a download needs, and no token is looked for but ours. Large files come
+        # over plain HTTP: the library's other way (Xet) keeps a cache of its own and cannot be watched.
+        environment={
+            "HF_HUB_DISABLE_TELEMETRY": "1",
+            "HF_HUB_DISABLE_UPDATE_CHECK": "1",
+            "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",
+            "HF_HUB_DISABLE_XET": "1",
+            "HF_HUB_OFFLINE": "0",
+        },
+    ),
 }
 
 

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from sapo_desktop.core.errors import ModelError, UsageError
+from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.folder import file_hash, read_folder
-from sapo_desktop.models.starter import resolve
+from sapo_desktop.models.locate import locate
 
 GGUF = ".gguf"
 REFUSED_IN_SILO = (
@@ -41,7 +41,7 @@ class BaseModel:
 
     @property
     def is_gguf(self) -> bool:
-        return self.path.suffix == GGUF
+        return self.path.suffix.lower() == GGUF
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,12 @@ class Way:
     trains: bool
 
 
-def find_model(name: str) -> BaseModel:
-    """The model that the setting names; raises ModelError."""
-    path = Path(name).expanduser()
-    if path.suffix == GGUF:
-        if not path.is_file():
-            raise ModelError(f"There is no GGUF file at {path}; give 'starter', a folder, or the path of a file.")
-        return BaseModel(path=path.resolve(), hash=file_hash(path), parameters=0)
-    folder = read_folder(resolve(name))
+def find_model(name: str, models: Path) -> BaseModel:
+    """The model that the setting names; `models`: the folder of the installed ones. Raises ModelError."""
+    path = locate(name, models)
+    if path.suffix.lower() == GGUF:
+        return BaseModel(path=path, hash=file_hash(path), parameters=0)
+    folder = read_folder(path)
     return BaseModel(path=folder.path, hash=folder.hash, parameters=folder.parameters)
 
 

@@ -23,7 +23,7 @@ import msgspec
 
 from sapo_desktop.core.records import EvalReport
 from sapo_desktop.core.statistics import Estimate, mean_with_error
-from sapo_desktop.models.starter import resolve
+from sapo_desktop.models.starter import starter_folder
 from sapo_desktop.worker.history import History
 from tests.bench.figure import Figure, arguments, show, tell
 
@@ -217,7 +217,7 @@ def machine() -> str:
 def starter_hash() -> str:
     import hashlib
 
-    return hashlib.sha256((resolve("starter") / "manifest.json").read_bytes()).hexdigest()
+    return hashlib.sha256((starter_folder() / "manifest.json").read_bytes()).hexdigest()
 
 
 if __name__ == "__main__":

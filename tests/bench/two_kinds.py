@@ -25,7 +25,7 @@ from typing import Any
 import torch
 from safetensors.torch import load_file, save_file
 
-from sapo_desktop.models.starter import resolve
+from sapo_desktop.models.starter import starter_folder
 from tests.bench.figure import Figure, arguments, show, tell
 
 KEPT = 3 / 4
@@ -39,7 +39,7 @@ def main() -> None:
     rounds = 3 if given.quick else 24
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        model = other_kind(resolve("starter"), folder / "other", given.seed)
+        model = other_kind(starter_folder(), folder / "other", given.seed)
         told = play(folder, model, rounds, given.seed)
     for name, events in told.items():
         for figure in figures(name, events, rounds):

@@ -16,7 +16,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from sapo_desktop.core.resources import resource
 from sapo_desktop.engines.export import MergedWeights
 from sapo_desktop.engines.gguf import write_model
-from sapo_desktop.models.starter import resolve
+from sapo_desktop.models.starter import starter_folder
 from tests.engines.export_models import LlamaCpp, llama, torch_greedy
 
 pytestmark = [
@@ -51,7 +51,7 @@ def questions() -> list[str]:
 
 @pytest.fixture(scope="module")
 def starter() -> tuple[Any, Any]:
-    folder = resolve("starter")
+    folder = starter_folder()
     model = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True).float().eval()
     return model, AutoTokenizer.from_pretrained(folder, local_files_only=True)
 

@@ -10,7 +10,7 @@ import pytest
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.models import starter
-from sapo_desktop.models.starter import resolve, verified
+from sapo_desktop.models.starter import starter_folder, verified
 
 
 @pytest.fixture
@@ -34,44 +34,35 @@ def write_manifest(folder: Path, files: dict[str, str]) -> None:
 
 
 def test_starter_is_the_shipped_folder(shipped: Path) -> None:
-    assert resolve("starter") == shipped
+    assert starter_folder() == shipped
 
 
 def test_it_is_read_once_per_process(shipped: Path) -> None:
-    resolve("starter")
+    starter_folder()
     (shipped / "model.safetensors").unlink()
-    assert resolve("starter") == shipped
+    assert starter_folder() == shipped
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json"])
 def test_a_changed_or_missing_file_is_noticed(shipped: Path, name: str) -> None:
     (shipped / name).write_bytes(b"other")
     with pytest.raises(ModelError, match="not the one that was shipped"):
-        resolve("starter")
+        starter_folder()
     (shipped / name).unlink()
     with pytest.raises(ModelError, match=f"{name} is missing"):
-        resolve("starter")
+        starter_folder()
 
 
 def test_a_manifest_that_says_nothing_is_not_trusted(shipped: Path) -> None:
     write_manifest(shipped, {})
     with pytest.raises(ModelError, match="lists no files"):
-        resolve("starter")
+        starter_folder()
     write_manifest(shipped, {"../starter/config.json": digest(shipped / "config.json")})
     with pytest.raises(ModelError, match="is missing"):
-        resolve("starter")
+        starter_folder()
     (shipped / "manifest.json").write_text("[]", encoding="utf-8")
     with pytest.raises(ModelError, match="cannot be read"):
-        resolve("starter")
+        starter_folder()
     (shipped / "manifest.json").unlink()
     with pytest.raises(ModelError, match="cannot be read"):
-        resolve("starter")
-
-
-def test_anything_else_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "mine").mkdir()
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert resolve("mine") == resolve("~/mine") == resolve(str(tmp_path / "mine")) == (tmp_path / "mine").resolve()
-    with pytest.raises(ModelError, match="no model folder"):
-        resolve("elsewhere")
+        starter_folder()

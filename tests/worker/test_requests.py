@@ -15,6 +15,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.examiner import KeptIds
+from sapo_desktop.worker.model_requests import ModelRequests
 from sapo_desktop.worker.requests import Requests
 from sapo_desktop.worker.swarm_side import Surroundings, SwarmSide
 from tests.worker.test_node import SETTINGS, Scene
@@ -40,6 +41,7 @@ def requests(folder: Path) -> tuple[Scene, Requests]:
     served = Requests(
         scene.node,
         side_of(folder, scene),
+        ModelRequests(DataFolder.at(folder), lambda: scene.node.settings, scene.publish),
         catalogue=catalogue,
         settings_path=folder / "settings.toml",
         overrides={},

@@ -7,6 +7,7 @@ from typing import Literal
 from sapo_desktop.core.records import EvalReport, RoundReport
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.worker.messages.base import Message, Phase
+from sapo_desktop.worker.messages.models import ModelEvent
 from sapo_desktop.worker.messages.swarm import SwarmState
 
 Level = Literal["info", "warning", "error"]
@@ -87,4 +88,5 @@ Event = (
     | SettingsChanged
     | SwarmChanged
     | Stopping
+    | ModelEvent
 )

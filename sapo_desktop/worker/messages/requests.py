@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from sapo_desktop.worker.messages.base import CheckpointName, Message
+from sapo_desktop.worker.messages.models import ModelRequest
 
 
 class GetStatus(Message, frozen=True):
@@ -217,4 +218,5 @@ Request = (
     | GetRollouts
     | GetSources
     | Examine
+    | ModelRequest
 )

@@ -1,0 +1,247 @@
+"""models: what is installed; download, import and remove models; the hub's token.
+
+A running node is asked, since its settings are those in force. Where none runs the work is done here, in a process of
+its own all the same: no node is started, for it may be the model that it lacks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+from sapo_desktop.commands.context import Context, Node, call
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.errors import InSilo, NotRunning, SapoError, UsageError, error_class
+from sapo_desktop.core.models import Contents, Installed, Kept, Look, Remove, Removed, TakeIn
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.system import hub_token
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.terminal.output import Output
+from sapo_desktop.terminal.transfers import Show, open_transfers
+from sapo_desktop.terminal.wording import size
+from sapo_desktop.worker import librarian
+from sapo_desktop.worker.messages import (
+    CancelModelWork,
+    DownloadModel,
+    GetModels,
+    ImportModel,
+    ModelFailed,
+    ModelInstalled,
+    ModelProgressed,
+    ModelRemoved,
+    ModelsAre,
+    Ok,
+    RemoveModel,
+    Stopping,
+)
+
+Done = TypeVar("Done")
+_LOOK_AT_SETTINGS = 1.0
+"""Seconds between looks whether the silo was switched on meanwhile."""
+
+
+async def download(context: Context, args: Namespace) -> None:
+    async def alone(settings: Settings, show: Show) -> Kept:
+        data = DataFolder.open(context.folder)
+        work = librarian.fetch(settings, data, args.model, args.file, show)
+        return await _while_out_of_silo(work, data.settings)
+
+    await _install(context, args.model, DownloadModel(model=args.model, files=args.file), alone)
+
+
+async def import_(context: Context, args: Namespace) -> None:
+    path = str(Path(args.path).expanduser().absolute())  # the node has another working directory
+
+    async def alone(settings: Settings, show: Show) -> Kept:
+        folder = str(librarian.models_folder(settings))
+        request = TakeIn(folder=folder, path=path, name=args.name, copy=args.copy)
+        return await librarian.ask(request, Kept, DataFolder.open(context.folder), show)
+
+    await _install(context, path, ImportModel(path=path, name=args.name, copy=args.copy), alone)
+
+
+async def remove(context: Context, args: Namespace) -> None:
+    node = await _running(context)
+    if node is None:
+        settings = _settings(context)
+        librarian.check_unused(settings, args.name)
+        request = Remove(folder=str(librarian.models_folder(settings)), name=args.name)
+        removed = await librarian.ask(request, Removed, DataFolder.open(context.folder))
+        name, freed = removed.name, removed.bytes
+    else:
+        reply = await _asked(node, lambda node: call(node, RemoveModel(name=args.name), ModelRemoved))
+        name, freed = reply.name, reply.bytes
+    context.out.emit("removed", name=name, bytes=freed)
+    context.out.say(f"Removed {name} ({size(freed)}).")
+
+
+async def cancel(context: Context, args: Namespace) -> None:
+    async with context.running() as node:
+        text = (await call(node, CancelModelWork(), Ok)).text
+    context.out.emit("ok", text=text)
+    context.out.say(text)
+
+
+async def show(context: Context, args: Namespace) -> None:
+    node = await _running(context)
+    if node is None:
+        folder = str(librarian.models_folder(_settings(context)))
+        contents = await librarian.ask(Look(folder=folder), Contents, DataFolder.open(context.folder))
+        found = ModelsAre(folder=folder, contents=contents)
+    else:
+        found = await _asked(node, lambda node: call(node, GetModels(), ModelsAre))
+    _show(context.out, found)
+
+
+async def token(context: Context, args: Namespace) -> None:
+    """The keyring is the user's, so no node is asked."""
+    hub = librarian.endpoint(_settings(context))
+    if args.switch == "set":
+        await asyncio.to_thread(hub_token.keep, hub, _typed_token(hub))
+        text = f"The token for {hub} is in this computer's keyring. It is sent there where a model asks for it."
+    elif await asyncio.to_thread(hub_token.forget, hub):
+        text = f"The token for {hub} is forgotten here. To make it worthless, delete it on the hub's page of tokens."
+    else:
+        text = f"There was no token for {hub}."
+    context.out.emit("ok", text=text)
+    context.out.say(text)
+
+
+# -- downloads and imports -------------------------------------------------------------------------------------
+
+
+async def _install(
+    context: Context,
+    model: str,
+    request: DownloadModel | ImportModel,
+    alone: Callable[[Settings, Show], Awaitable[Kept]],
+) -> None:
+    """Have it done by the running node, or here; show how it goes and what came of it."""
+    node = await _running(context)
+    with open_transfers(context.out, model) as show:
+        if node is None:
+            kept = await alone(_settings(context), show)
+            installed, path, notes = kept.model, kept.path, kept.notes
+        else:
+            ended = await _asked(node, lambda node: _followed(node, model, request, show))
+            installed, path, notes = ended.installed, ended.path, ended.notes
+    _told(context, installed, path, notes)
+
+
+async def _followed(node: Node, model: str, request: DownloadModel | ImportModel, show: Show) -> ModelInstalled:
+    """The node's work to its end. Ctrl-C here ends it there."""
+    await call(node, request, Ok)
+    try:
+        async for event in node.events():
+            match event:
+                case ModelProgressed(transfer=transfer) if event.model == model:
+                    show(transfer)
+                case ModelInstalled() if event.model == model:
+                    return event
+                case ModelFailed(kind=kind, text=text) if event.model == model:
+                    raise error_class(kind)(text)
+                case Stopping(reason=reason):
+                    raise SapoError(f"The node ended meanwhile: {reason}")
+                case _:
+                    pass
+    except asyncio.CancelledError:
+        await asyncio.shield(call(node, CancelModelWork(), Ok))
+        raise
+    raise NotRunning("The node ended meanwhile. What has arrived is kept: the same command goes on from there.")
+
+
+async def _while_out_of_silo(work: Awaitable[Done], settings: Path) -> Done:
+    """Wait for the work; where the silo is switched on meanwhile, end it at once."""
+    task = asyncio.ensure_future(work)
+    try:
+        while not task.done():
+            await asyncio.wait({task}, timeout=_LOOK_AT_SETTINGS)
+            if not task.done() and settings_file.read(settings, time.time()).settings.silo:
+                raise InSilo("This node went into silo, so the download was ended. What has arrived is kept.")
+        return await task
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task})
+
+
+def _told(context: Context, model: Installed, path: str, notes: list[str]) -> None:
+    context.out.emit("model", **_fields(model), path=path, notes=list(notes))
+    context.out.say(f"{model.name} is installed ({size(model.bytes)}) in {path}")
+    for note in notes:
+        context.out.say(note)
+    if model.kind == "transformers":
+        context.out.say(f"Let it learn: sapo-desktop run{context.data_option} --model {model.name}")
+
+
+# -- the node and its settings ---------------------------------------------------------------------------------
+
+
+async def _running(context: Context) -> Node | None:
+    try:
+        return await context.door.running(context.folder)
+    except NotRunning:
+        return None
+
+
+async def _asked(node: Node, ask: Callable[[Node], Awaitable[Done]]) -> Done:
+    try:
+        return await ask(node)
+    finally:
+        await node.close()
+
+
+def _settings(context: Context) -> Settings:
+    return settings_file.read(DataFolder.at(context.folder).settings, time.time()).settings
+
+
+# -- words -----------------------------------------------------------------------------------------------------
+
+
+def _show(out: Output, found: ModelsAre) -> None:
+    for model in found.contents.models:
+        out.emit("model", **_fields(model), path=str(Path(found.folder) / model.name))
+    for part in found.contents.unfinished:
+        out.emit("unfinished", name=part.name, bytes=part.bytes)
+    for name, reason in found.contents.damaged.items():
+        out.emit("damaged", name=name, reason=reason)
+    rows = [[model.name, model.kind, size(model.bytes), _origin(model)] for model in found.contents.models]
+    rows += [[part.name, "unfinished", size(part.bytes), ""] for part in found.contents.unfinished]
+    rows += [[name, "damaged", "", reason] for name, reason in found.contents.damaged.items()]
+    if rows:
+        out.table(["model", "kind", "size", "from"], rows, right=["size"])
+    else:
+        out.say(f"No models are installed in {found.folder}. The starter comes with the program.")
+    if found.working is not None:
+        out.say(f"Under way: {found.working.model}")
+
+
+def _fields(model: Installed) -> dict[str, str | int | float]:
+    return {
+        "name": model.name,
+        "kind": model.kind,
+        "source": model.source,
+        "revision": model.revision,
+        "bytes": model.bytes,
+        "installed": model.installed,
+    }
+
+
+def _origin(model: Installed) -> str:
+    return f"{model.source}@{model.revision[:12]}" if model.revision else model.source
+
+
+def _typed_token(hub: str) -> str:
+    """From a terminal without being shown, else the first line of standard input: a command line is seen by others."""
+    if sys.stdin.isatty():
+        return getpass.getpass(f"Token for {hub}: ").strip()
+    line = sys.stdin.readline().strip()
+    if not line:
+        raise UsageError("Type the token in a terminal, or hand it over on standard input.")
+    return line

@@ -1,0 +1,222 @@
+"""Models as they are named, fetched and kept: records that command line, worker and the fetching process share.
+
+What a model is to the engines stands elsewhere (models/folder.py, engines/protocols.py); here it is a named set of
+files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.records import Record
+
+PUBLIC_HUB = "https://huggingface.co"
+ModelKind = Literal["transformers", "gguf"]
+Sha256: TypeAlias = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
+FileName: TypeAlias = Annotated[str, Meta(max_length=200)]
+ModelName: TypeAlias = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}$")]
+"""The name of a model's folder."""
+
+
+class FileSpec(Record, frozen=True):
+    """What is known of a file of a repository."""
+
+    name: FileName
+    bytes: Annotated[int, Meta(ge=0)] | None = None
+    """None: taken from the hub."""
+    sha256: Sha256 | None = None
+    """None: nobody wrote it down yet; it is fixed at the first download."""
+
+
+class ModelSpec(Record, frozen=True):
+    """What to download: the seam to the catalogue, which makes one of these of each of its entries."""
+
+    name: ModelName
+    """Under which the model is installed."""
+    repository: str
+    """`owner/name`."""
+    revision: str = ""
+    """A commit of 40 hex digits, where the files are pinned; a branch or tag, looked up each time; empty: what the
+    main branch was at the first download here, from then on."""
+    only: list[FileName] = msgspec.field(default_factory=list)
+    """These files of the repository; none named: those that a model needs (models/choice.py)."""
+    files: list[FileSpec] = msgspec.field(default_factory=list)
+    """What is known of some or all of its files; the hub has to agree."""
+    quantisation: str = ""
+    """Where the repository has several GGUF models: `Q8_0`, `Q4_K_M`, as their names say it."""
+
+
+class Access(Record, frozen=True):
+    """The hub, or a mirror of it, and who we are there."""
+
+    endpoint: str = PUBLIC_HUB
+    token: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Access(endpoint={self.endpoint!r})"  # a token has no business in a log or a traceback
+
+
+class KeptFile(Record, frozen=True):
+    """One file of an installed model."""
+
+    bytes: int
+    sha256: Sha256
+
+
+class Installed(Record, frozen=True):
+    """One model in the models folder, as its manifest says."""
+
+    name: ModelName
+    kind: ModelKind
+    source: str
+    """`owner/name`, or the path that it was imported from."""
+    installed: float
+    """Unix time."""
+    files: dict[str, KeptFile]
+    revision: str = ""
+    """Commit; empty for imports."""
+    endpoint: str = ""
+    """Where it was downloaded from; empty for imports."""
+
+    @property
+    def bytes(self) -> int:
+        return sum(file.bytes for file in self.files.values())
+
+
+# -- what the process that handles model files is asked (worker/services.py, kind `models`) ---------------------------
+
+
+class StoreMessage(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknown_fields=True):
+    """Base of requests, replies and progress."""
+
+
+class Fetch(StoreMessage, frozen=True):
+    """Download a model into the models folder, or go on with a download that was cut short."""
+
+    folder: str
+    reference: str
+    """A name of the catalogue, or `OWNER/NAME`, or `OWNER/NAME@REVISION`."""
+    files: list[FileName] = []
+    """Of a repository: these, and no others."""
+    access: Access = Access()
+
+
+class TakeIn(StoreMessage, frozen=True):
+    """Copy a model from this computer into the models folder."""
+
+    folder: str
+    path: str
+    name: str | None = None
+    """None: the name of the folder or file."""
+    copy: bool = False
+    """Copy even where the file system could share the bytes."""
+
+
+class Remove(StoreMessage, frozen=True):
+    """Delete an installed model, or what an unfinished download left."""
+
+    folder: str
+    name: str
+
+
+class Look(StoreMessage, frozen=True):
+    """What is in the models folder."""
+
+    folder: str
+
+
+class Kept(StoreMessage, frozen=True):
+    """Reply to Fetch and TakeIn."""
+
+    model: Installed
+    path: str
+    notes: list[str] = []
+    """What a person should know, a sentence each."""
+
+
+class Removed(StoreMessage, frozen=True):
+    name: str
+    bytes: int
+
+
+class Unfinished(Record, frozen=True):
+    """A download that was cut short."""
+
+    name: str
+    bytes: int
+
+
+class Contents(StoreMessage, frozen=True):
+    """Reply to Look."""
+
+    models: list[Installed] = []
+    unfinished: list[Unfinished] = []
+    damaged: dict[str, str] = {}
+    """Folder -> what is wrong with it."""
+
+
+Stage = Literal["asking", "checking", "fetching", "waiting", "copying", "finishing"]
+
+
+class Transfer(StoreMessage, frozen=True):
+    """How far a download or import is. `done` never goes back."""
+
+    stage: Stage
+    file: str = ""
+    done: int = 0
+    total: int = 0
+    """Bytes; 0 until it is known."""
+    speed: float = 0.0
+    """Bytes a second, lately."""
+    left: float | None = None
+    """Seconds; None where nothing can be said."""
+    text: str = ""
+    """While waiting: why, and for how long."""
+
+
+StoreRequest = Fetch | TakeIn | Remove | Look
+StoreReply = Kept | Removed | Contents
+StoreProgress = Transfer
+
+
+def spec_of(reference: str, files: Sequence[str] = ()) -> ModelSpec:
+    """What `OWNER/NAME` or `OWNER/NAME@REVISION` asks for. The name: `owner--name`, with revision and file where they
+    were given.
+
+    Raises:
+        UsageError: it is no such reference.
+    """
+    match = _REFERENCE.fullmatch(reference)
+    if match is None:
+        raise UsageError(f"{reference!r} names no repository: write OWNER/NAME, or OWNER/NAME@REVISION.")
+    owner, name, revision = match.groups()
+    parts = [f"{owner}--{name}"]
+    if revision:
+        parts.append(f"@{revision[:40].replace('/', '-')}")
+    if files:
+        parts.append(f"--{files[0].rpartition('.')[0] or files[0]}")
+    return ModelSpec(
+        name="".join(parts)[:128],
+        repository=f"{owner}/{name}",
+        revision=revision or "main",
+        only=list(files),
+    )
+
+
+def installed_name(reference: str) -> str | None:
+    """Under which the model that a setting or the command line names is installed; None for what can only be a path."""
+    try:
+        return spec_of(reference).name if "/" in reference else msgspec.convert(reference, ModelName)
+    except (UsageError, msgspec.ValidationError):
+        return None
+
+
+_REFERENCE = re.compile(
+    r"([A-Za-z0-9][A-Za-z0-9._-]{0,95})/([A-Za-z0-9][A-Za-z0-9._-]{0,95})(?:@([A-Za-z0-9][A-Za-z0-9._/-]*))?"
+)

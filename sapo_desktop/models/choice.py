@@ -1,0 +1,89 @@
+"""Which files of a repository a model needs, where nobody listed them: those of one layout, and nothing that can carry
+programs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.models import FileSpec, ModelKind
+from sapo_desktop.models.hub import Listed
+from sapo_desktop.models.names import PROGRAMS, check, is_plain, kind_of
+
+_NEEDED_JSON = re.compile(
+    r"config\.json|generation_config\.json|tokenizer\.json|tokenizer_config\.json|special_tokens_map\.json|"
+    r"added_tokens\.json|vocab\.json|chat_template\.json|.*\.safetensors\.index\.json"
+)
+_PART = re.compile(r"(.*)-\d{5}-of-\d{5}\.gguf")
+
+
+def kind_of_files(names: Sequence[str]) -> ModelKind:
+    """The layout that these files make.
+
+    Raises:
+        ModelError: they make none, or two.
+    """
+    kinds = {check(name) for name in names}
+    if {"weights", "gguf"} <= kinds:
+        raise ModelError("Weights in safetensors and in GGUF together: download them as two models.")
+    if "gguf" in kinds:
+        return "gguf"
+    if "weights" in kinds:
+        return "transformers"
+    raise ModelError("No weights in safetensors or GGUF are among these files.")
+
+
+def choose(
+    repository: str, listed: Sequence[Listed], named: Sequence[str] = (), quantisation: str = ""
+) -> list[FileSpec]:
+    """The files to download: the named ones, or those of the repository's one model, or of its one GGUF model of that
+    quantisation.
+
+    Raises:
+        ModelError: there is no such model, or there are several and none was named.
+    """
+    files = {file.name: file for file in listed if is_plain(file.name) and kind_of(file.name)}
+    if named:
+        return [_spec(_named(repository, files, name)) for name in named]
+    plain = {name for name in files if kind_of(name) == "weights" and not quantisation}
+    quantised = {name for name in files if kind_of(name) == "gguf" and _is_of(name, quantisation)}
+    texts = {name for name in files if kind_of(name) == "text"}
+    if plain:
+        beside = {name for name in files if kind_of(name) == "tokenizer" or _NEEDED_JSON.fullmatch(name)}
+        return [_spec(files[name]) for name in sorted(plain | beside | texts)]
+    if not quantised:
+        raise ModelError(_nothing(repository, listed))
+    if len({_PART.sub(r"\1", name) for name in quantised}) > 1:
+        raise ModelError(
+            f"{repository} has several GGUF models; name one of them with --file: {', '.join(sorted(quantised))}"
+        )
+    return [_spec(files[name]) for name in sorted(quantised | texts)]
+
+
+def _is_of(name: str, quantisation: str) -> bool:
+    """Whether the name says that quantisation: `Q4_K` is not found in `model-q4_k_m.gguf`."""
+    word = re.escape(quantisation.lower())
+    return not quantisation or re.search(rf"(?<![a-z0-9_]){word}(?![a-z0-9_])", name.lower()) is not None
+
+
+def _named(repository: str, files: dict[str, Listed], name: str) -> Listed:
+    check(name)
+    if name not in files:
+        raise ModelError(f"{repository} has no file {name} in its first folder; look at its page.")
+    return files[name]
+
+
+def _spec(file: Listed) -> FileSpec:
+    # Its hash the hub says once more when the file is looked up; what is known from elsewhere goes before that.
+    return FileSpec(name=file.name, bytes=file.bytes)
+
+
+def _nothing(repository: str, listed: Sequence[Listed]) -> str:
+    programs = sorted(file.name for file in listed if file.name.endswith(tuple(PROGRAMS - {".py"})))
+    if programs:
+        return (
+            f"{repository} has its weights only as {programs[0]}, and files of that kind can carry programs: they are "
+            "never taken. Look for a safetensors or GGUF version."
+        )
+    return f"{repository} has no weights in safetensors or GGUF in its first folder."

@@ -1,0 +1,39 @@
+"""Room on the disk: a download never fills it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from sapo_desktop.core.errors import NoRoom
+
+RESERVE = 2_000_000_000
+"""Bytes that stay free, for the system and for checkpoints."""
+FreeSpace = Callable[[Path], int]
+
+
+def free_space(folder: Path) -> int:
+    """Bytes that this user can still write where `folder` is."""
+    return shutil.disk_usage(folder).free
+
+
+def check_room(folder: Path, needed: int, what: str, free: FreeSpace = free_space, reserve: int = RESERVE) -> None:
+    """Refuse to write `needed` more bytes where less than the reserve would be left.
+
+    Raises:
+        NoRoom: with the numbers.
+    """
+    there = free(folder)
+    missing = needed + reserve - there
+    if missing > 0:
+        raise NoRoom(
+            f"{what} needs {gigabytes(needed)} more, and the disk of {folder} has {gigabytes(there)} free, of which "
+            f"{gigabytes(reserve)} are kept free. Free {gigabytes(missing)}, or choose a folder on another disk: "
+            "sapo-desktop settings set models_folder DIR"
+        )
+
+
+def gigabytes(count: int) -> str:
+    """`3.2 GB`, `870 MB`; powers of 1000."""
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{max(1, round(count / 1e6))} MB"

@@ -1,0 +1,384 @@
+"""What is asked of a hub: which files a revision has, what is known of one, and its bytes from a given place.
+
+huggingface_hub gives addresses and the client. Its own download is not used: 2.4 deletes a file that was cut
+short, goes on without comparing ETags, and writes as many bytes as a server cares to send. Here every answer has a
+deadline and a size; redirects are followed by hand, so that the token stays with the endpoint that it is for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import ssl
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import NoReturn
+from urllib.parse import quote, urljoin, urlsplit
+
+import httpx2
+import msgspec
+from huggingface_hub import get_async_session, hf_hub_url
+
+from sapo_desktop import __version__
+from sapo_desktop.core.errors import AccessRefused, DownloadError
+from sapo_desktop.core.models import Access
+from sapo_desktop.models.patience import Patience, Trouble
+
+_REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
+_REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,127}")
+COMMIT = re.compile(r"[0-9a-f]{40}")
+_USED_UP = re.compile(r";\s*r=0\s*;\s*t=([0-9]{1,9})\b")
+"""The hub's header RateLimit, where nothing remains: seconds until it begins anew."""
+_LONGEST_LISTING = 20_000_000
+_MOST_REDIRECTS = 5
+_TOLD = ("X-Repo-Commit", "X-Linked-Etag", "X-Linked-Size")
+"""What a hub says of a file, in its answer or in a redirect."""
+_PASSING = {408, 425, 429, 500, 502, 503, 504}
+"""Statuses that may be others at the next try."""
+
+
+class _Large(msgspec.Struct, frozen=True):
+    size: int | None = None
+
+
+class _Sibling(msgspec.Struct, frozen=True):
+    rfilename: str
+    size: int | None = None
+    lfs: _Large | None = None
+
+
+class _Revision(msgspec.Struct, frozen=True):
+    """The part of the hub's answer that is relied on."""
+
+    sha: str
+    siblings: list[_Sibling] = []
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A file of a listing."""
+
+    name: str
+    bytes: int | None
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A revision's commit, and its files."""
+
+    commit: str
+    files: list[Listed]
+
+
+@dataclass(frozen=True)
+class Remote:
+    """What a hub says of a file before it sends it."""
+
+    url: str
+    """Where the bytes are; often elsewhere, and for a short while only."""
+    etag: str | None
+    bytes: int | None
+
+    @property
+    def sha256(self) -> str | None:
+        """The hub's ETag of a large file is its SHA-256."""
+        return self.etag if self.etag and re.fullmatch(r"[0-9a-f]{64}", self.etag) else None
+
+    @property
+    def blob(self) -> str | None:
+        """The hub's ETag of a small file is git's hash of it."""
+        return self.etag if self.etag and COMMIT.fullmatch(self.etag) else None
+
+
+@dataclass(frozen=True)
+class Body:
+    """The bytes of a file from `start` on."""
+
+    start: int
+    etag: str | None
+    """What the host that sends them calls this content; strong ones only."""
+    chunks: AsyncIterator[bytes]
+
+
+def check_reference(repository: str, revision: str) -> None:
+    """Refuse what cannot name a repository and a revision, before it becomes part of an address."""
+    if not _REPOSITORY.fullmatch(repository):
+        raise DownloadError(f"{repository!r} names no repository: write OWNER/NAME, or OWNER/NAME@REVISION.")
+    if not _REVISION.fullmatch(revision) or ".." in revision:
+        raise DownloadError(f"{revision!r} names no revision: write a commit, a branch or a tag.")
+
+
+class Hub:
+    """One endpoint. `async with` opens and closes its client."""
+
+    def __init__(self, access: Access, patience: Patience) -> None:
+        self.endpoint = checked_endpoint(access)
+        self._token = access.token
+        self._patience = patience
+        self._client: httpx2.AsyncClient | None = None
+
+    async def __aenter__(self) -> Hub:
+        try:
+            self._client = get_async_session()
+        except (ImportError, ValueError, httpx2.InvalidURL) as error:  # a proxy of a kind it cannot use
+            raise DownloadError(
+                f"The proxy that the environment names cannot be used for downloads: {error}"
+            ) from error
+        return self
+
+    async def __aexit__(self, *ended: object) -> None:
+        if self._client is not None:
+            await self._client.aclose()
+
+    async def listing(self, repository: str, revision: str) -> Listing:
+        """The files of a revision.
+
+        Raises:
+            Trouble: worth another try.
+            DownloadError: there is no such revision, or we may not see it.
+        """
+        url = f"{self.endpoint}/api/models/{repository}/revision/{quote(revision, safe='')}?blobs=true"
+        async with self._answer("GET", url) as response:
+            self._check_status(response, repository, f"revision {revision}")
+            raw = b""
+            async for chunk in self._chunks(response):
+                raw += chunk
+                if len(raw) > _LONGEST_LISTING:
+                    raise DownloadError(f"The list of files of {repository} is too long to be one.")
+        try:
+            found = msgspec.json.decode(raw, type=_Revision)
+        except msgspec.MsgspecError as error:
+            raise DownloadError(f"{self.endpoint} does not answer as a hub does: {error}") from error
+        if not COMMIT.fullmatch(found.sha):
+            raise DownloadError(f"{self.endpoint} names no commit for {repository}@{revision}.")
+        return Listing(found.sha, [_listed(sibling) for sibling in found.siblings])
+
+    async def look_up(self, repository: str, commit: str, name: str) -> Remote:
+        """What the hub says of a file. Raises as `listing`."""
+        url = hf_hub_url(repository, name, revision=commit, endpoint=self.endpoint)
+        told: dict[str, str] = {}
+        async with self._answer("HEAD", url, told=told) as response:
+            self._check_status(response, repository, name)
+            heads = response.headers
+            said = told.get("X-Repo-Commit")
+            if said != commit:
+                raise DownloadError(
+                    f"{self.endpoint} answers for commit {said or '(none)'} of {repository} where {commit} was asked "
+                    "for: it is no hub, or no exact mirror of one."
+                )
+            size = told.get("X-Linked-Size") or (None if response.is_redirect else heads.get("Content-Length"))
+            return Remote(
+                url=urljoin(str(response.url), heads["Location"]) if response.is_redirect else str(response.url),
+                etag=_plain_etag(told.get("X-Linked-Etag") or heads.get("ETag")),
+                bytes=int(size) if size and re.fullmatch(r"[0-9]{1,18}", size) else None,
+            )
+
+    @contextlib.asynccontextmanager
+    async def body(self, remote: Remote, repository: str, name: str, start: int, size: int) -> AsyncIterator[Body]:
+        """The file's bytes from `start` on, or from the beginning where the host gives no part of a file.
+
+        Raises:
+            Trouble: worth another try.
+            DownloadError: it is refused.
+        """
+        headers = {"Range": f"bytes={start}-"} if start else {}
+        async with self._answer("GET", remote.url, headers) as response:
+            if response.status_code == 403 and not self._is_ours(str(response.url)):
+                raise Trouble(f"The address of {name} was no longer good.")  # signed ones end after a while
+            if response.status_code == 416:
+                raise Trouble(f"The host of {name} has nothing from byte {start} on.")
+            self._check_status(response, repository, name)
+            if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+                raise Trouble(f"The host of {name} sends it compressed, though it was asked not to.")
+            begins = start if response.status_code == 206 else 0
+            if response.status_code == 206:
+                _check_range(response.headers.get("Content-Range", ""), start, size, name)
+            yield Body(begins, _strong_etag(response.headers.get("ETag")), self._chunks(response))
+
+    # -- requests ------------------------------------------------------------------------------------------------
+
+    @contextlib.asynccontextmanager
+    async def _answer(
+        self, method: str, url: str, headers: dict[str, str] | None = None, *, told: dict[str, str] | None = None
+    ) -> AsyncIterator[httpx2.Response]:
+        """The answer after redirects. `told` takes what the hub says of a file on the way; then a redirect to another
+        host ends it, for that one has only the bytes."""
+        try:
+            async with asyncio.timeout(self._patience.answer):
+                response = await self._follow(method, url, headers or {}, told)
+        except TimeoutError as error:
+            raise Trouble(f"{_host(url)} does not answer.") from error
+        except httpx2.HTTPError as error:
+            _explain(error, url)
+        try:
+            yield response
+        finally:
+            await response.aclose()
+
+    async def _follow(
+        self, method: str, url: str, headers: dict[str, str], told: dict[str, str] | None
+    ) -> httpx2.Response:
+        for _ in range(_MOST_REDIRECTS):
+            response = await self._send(method, url, headers)
+            if told is not None:
+                told |= {name: response.headers[name] for name in _TOLD if name in response.headers}
+            if not response.is_redirect or not response.headers.get("Location"):
+                return response
+            target = urljoin(url, response.headers["Location"])
+            _check_redirect(url, target)
+            if told and not self._is_ours(target):
+                return response
+            await response.aclose()
+            url = target
+        raise DownloadError(f"{self.endpoint} sends us around in circles (more than {_MOST_REDIRECTS} redirects).")
+
+    async def _send(self, method: str, url: str, headers: dict[str, str]) -> httpx2.Response:
+        assert self._client is not None, "used outside of `async with`"
+        whole = {"User-Agent": f"sapo-desktop/{__version__}", "Accept-Encoding": "identity", **headers}
+        if self._token and self._is_ours(url):
+            whole["Authorization"] = f"Bearer {self._token}"
+        request = self._client.build_request(method, url, headers=whole, timeout=httpx2.Timeout(self._patience.answer))
+        return await self._client.send(request, stream=True, follow_redirects=False)
+
+    async def _chunks(self, response: httpx2.Response) -> AsyncIterator[bytes]:
+        """The body piece by piece; too long a silence, or too slow a trickle, is Trouble."""
+        patience, pieces = self._patience, response.aiter_raw()
+        window, counted = time.monotonic(), 0
+        while True:
+            try:
+                async with asyncio.timeout(patience.silence):
+                    piece = await anext(pieces, None)
+            except TimeoutError as error:
+                raise Trouble(f"{response.url.host} stopped sending.") from error
+            except httpx2.HTTPError as error:
+                _explain(error, str(response.url))
+            if piece is None:
+                return
+            yield piece
+            counted += len(piece)
+            passed = time.monotonic() - window
+            if passed > patience.window:
+                if counted < patience.slowest * passed:
+                    raise Trouble(f"{response.url.host} sends hardly anything ({counted / passed:.0f} bytes a second).")
+                window, counted = time.monotonic(), 0
+
+    def _is_ours(self, url: str) -> bool:
+        """Whether the address is one of the endpoint itself, which may see the token."""
+        return _origin(url) == _origin(self.endpoint)
+
+    def _check_status(self, response: httpx2.Response, repository: str, what: str) -> None:
+        status, code = response.status_code, response.headers.get("X-Error-Code", "")
+        if status < 400:
+            return
+        page = f"{self.endpoint}/{repository}"
+        if status in _PASSING:
+            raise Trouble(f"{response.url.host} answers {status} ({_meaning(status)}).", _asked_wait(response.headers))
+        if code == "GatedRepo":
+            raise AccessRefused(f"{repository} is gated. {self._way_in(page)}")
+        if status in (401, 403):
+            raise AccessRefused(
+                f"The hub does not let us have {repository} ({status}): it is private or gated, or there is none of "
+                f"that name. {self._way_in(page)}"
+            )
+        if code == "RepoNotFound" or (status == 404 and not code):
+            raise DownloadError(f"{self.endpoint} has no {repository}, or no {what} of it; look at {page}")
+        if status == 404:
+            raise DownloadError(f"{repository} has no {what}; look at {page}")
+        raise DownloadError(f"{response.url.host} answers {status} to the request for {what} of {repository}.")
+
+    def _way_in(self, page: str) -> str:
+        if self._token is None:
+            return (
+                f"Sign in at {page} and accept its licence there, make a token that may read it, and keep that here: "
+                "sapo-desktop models token set"
+            )
+        return (
+            f"Accept its licence at {page} with the account of your token, or set another token: "
+            "sapo-desktop models token set"
+        )
+
+
+def checked_endpoint(access: Access) -> str:
+    """The endpoint as it stands before a path.
+
+    Raises:
+        DownloadError: it is no http(s) address, or the token would travel in the open.
+    """
+    endpoint = access.endpoint.rstrip("/")
+    parts = urlsplit(endpoint)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
+        raise DownloadError(f"{access.endpoint!r} is no address of a hub: write https://HOST, or https://HOST/PATH.")
+    if access.token and parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "::1", "localhost"):
+        raise DownloadError(
+            f"{endpoint} is not encrypted, so the token is not sent there: use https://, or forget the token "
+            "(sapo-desktop models token forget)."
+        )
+    return endpoint
+
+
+def _listed(sibling: _Sibling) -> Listed:
+    size = sibling.size if sibling.size is not None else sibling.lfs.size if sibling.lfs else None
+    return Listed(sibling.rfilename, size if size is not None and size >= 0 else None)
+
+
+def _check_redirect(url: str, target: str) -> None:
+    before, after = urlsplit(url).scheme, urlsplit(target).scheme
+    if after not in ("http", "https") or (before == "https" and after == "http"):
+        raise DownloadError(f"{_host(url)} sends us to {after}://{_host(target)}, which is not followed.")
+
+
+def _check_range(given: str, start: int, size: int, name: str) -> None:
+    if not re.fullmatch(rf"bytes {start}-[0-9]+/({size}|\*)", given):
+        raise Trouble(f"The host of {name} sends another part than the one asked for ({given or 'unnamed'}).")
+
+
+def _asked_wait(headers: httpx2.Headers) -> float | None:
+    """Seconds that the server asks us to wait."""
+    if used_up := _USED_UP.search(headers.get("RateLimit", "")):
+        return float(used_up[1])
+    text = headers.get("Retry-After", "").strip()
+    if re.fullmatch(r"[0-9]{1,9}", text):
+        return float(text)
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    except (TypeError, ValueError, IndexError, OverflowError):
+        return None
+
+
+def _explain(error: httpx2.HTTPError, url: str) -> NoReturn:
+    """Passing troubles of the line as Trouble, the rest as what it is."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            raise DownloadError(
+                f"{_host(url)} does not prove who it is ({cause.verify_message}). Check this computer's clock, and "
+                "whether a proxy stands in between."
+            ) from error
+        cause = cause.__cause__ or cause.__context__
+    if isinstance(error, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError):
+        raise DownloadError(f"{url} cannot be asked: {error}") from error
+    raise Trouble(f"The connection to {_host(url)} broke ({str(error) or type(error).__name__}).") from error
+
+
+def _plain_etag(text: str | None) -> str | None:
+    return text.removeprefix("W/").strip('"') or None if text else None
+
+
+def _strong_etag(text: str | None) -> str | None:
+    return None if not text or text.startswith("W/") else text.strip('"') or None
+
+
+def _origin(url: str) -> tuple[str, str, int]:
+    parts = urlsplit(url)
+    return parts.scheme, (parts.hostname or "").lower(), parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).hostname or url
+
+
+def _meaning(status: int) -> str:
+    return "too many requests" if status == 429 else "it is busy or out of order"

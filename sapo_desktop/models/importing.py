@@ -1,0 +1,205 @@
+"""Takes a model from this computer into the models folder: a folder in transformers' layout, or a GGUF file.
+
+The same checks as for downloads, and only the files that a model needs come along. Where the file system can, nothing
+is copied: files share their blocks (a reflink) or are the same (a hard link). The folder appears by a rename, whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import shutil
+import stat
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sapo_desktop.core.durable import disk_errors_as
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.models import Installed, Kept, KeptFile, ModelKind, TakeIn, Transfer
+from sapo_desktop.models.check import check_model
+from sapo_desktop.models.disk import FreeSpace, check_room, free_space
+from sapo_desktop.models.gguf_file import parts_of
+from sapo_desktop.models.meter import Meter
+from sapo_desktop.models.names import PROGRAMS, is_plain, kind_of
+from sapo_desktop.models.store import MANIFEST, Store
+
+Report = Callable[[Transfer], None]
+_PIECE = 1 << 20
+_FICLONE = 0x40049409
+"""Linux: let this file share the blocks of that one."""
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What is taken in."""
+
+    kind: ModelKind
+    files: dict[str, Path]
+    """Name in the models folder -> where the bytes are; links are resolved."""
+    left_out: list[str] = field(default_factory=list)
+
+    @property
+    def bytes(self) -> int:
+        return sum(path.stat().st_size for path in self.files.values())
+
+
+def take_in(
+    request: TakeIn, report: Report, free: FreeSpace = free_space, clock: Callable[[], float] = time.monotonic
+) -> Kept:
+    """Import a model.
+
+    Raises:
+        ModelError: there is none at that path, it is damaged, unsafe, of an unknown kind, or its name is taken.
+        NoRoom: the disk has too little room.
+    """
+    path = Path(request.path).expanduser().absolute()
+    store = Store(Path(request.folder))
+    name = request.name or _name_of(path)
+    staged = store.import_staging(name)
+    with disk_errors_as(ModelError, f"{path} could not be imported"), store.lock(name):
+        if store.folder(name).exists():
+            raise ModelError(f"A model named {name} is installed already: choose another --name, or remove that one.")
+        source = _source(path)
+        shutil.rmtree(staged, ignore_errors=True)
+        staged.mkdir(parents=True)
+        try:
+            kept = _bring(source, staged, store, request.copy, _meter(source, report, clock), free)
+            notes = check_model(staged, source.kind)
+            model = Installed(name=name, kind=source.kind, source=str(path), installed=time.time(), files=kept)
+            target = store.install(staged, model)
+        finally:
+            shutil.rmtree(staged, ignore_errors=True)
+    if source.left_out:
+        notes = [*notes, f"Left out, as no part of a model or able to carry programs: {', '.join(source.left_out)}."]
+    return Kept(model=model, path=str(target), notes=notes)
+
+
+def _name_of(path: Path) -> str:
+    """A name for the model, after the folder or file."""
+    stem = path.name[: -len(".gguf")] if path.suffix.lower() == ".gguf" else path.name
+    name = re.sub(r"[^A-Za-z0-9._@+-]+", "-", stem).strip("-.@+_")[:128]
+    if not name:
+        raise ModelError(f"{path} gives no name for the model; choose one with --name.")
+    return name
+
+
+def _source(path: Path) -> _Source:
+    if path.is_dir():
+        return _folder(path)
+    if not path.exists():
+        raise ModelError(f"There is nothing at {path}.")
+    if path.suffix.lower() != ".gguf":
+        why = "can carry programs and are never opened here" if path.suffix.lower() in PROGRAMS else "are no models"
+        raise ModelError(
+            f"{path} is not taken in: files of that kind {why}. Name a folder with safetensors, or a GGUF."
+        )
+    parts = parts_of(path)
+    if missing := [part.name for part in parts if not part.exists()]:
+        raise ModelError(f"{path} is one part of several; missing beside it: {', '.join(missing[:3])}.")
+    return _Source(kind="gguf", files={part.name: _regular(part) for part in parts})
+
+
+def _folder(path: Path) -> _Source:
+    """The files of a folder that make a model; folders within it are left out."""
+    names = sorted(entry.name for entry in path.iterdir() if not entry.is_dir() and not entry.name.startswith("."))
+    taken = [name for name in names if is_plain(name) and kind_of(name) is not None and name != MANIFEST]
+    kinds = {kind_of(name) for name in taken}
+    if "weights" in kinds:
+        taken = [name for name in taken if kind_of(name) != "gguf"]
+    elif "gguf" in kinds:
+        taken = [name for name in taken if kind_of(name) in ("gguf", "text")]
+    else:
+        raise ModelError(_no_weights(path, names))
+    return _Source(
+        kind="transformers" if "weights" in kinds else "gguf",
+        files={name: _regular(path / name) for name in taken},
+        left_out=[name for name in names if name not in taken and name != MANIFEST],
+    )
+
+
+def _no_weights(path: Path, names: Sequence[str]) -> str:
+    programs = [name for name in names if Path(name).suffix.lower() in PROGRAMS - {".py"}]
+    if programs:
+        return (
+            f"{path} has its weights only as {programs[0]}: files of that kind can carry programs and are never opened "
+            "here. Look for the model's safetensors or GGUF version."
+        )
+    return f"{path} holds no weights in safetensors or GGUF."
+
+
+def _regular(path: Path) -> Path:
+    """Where the file really is; the caches of other programs are full of links."""
+    real = path.resolve()
+    if not real.exists() or not stat.S_ISREG(real.stat().st_mode):
+        raise ModelError(f"{path} is not a file, or a link that leads nowhere.")
+    return real
+
+
+def _meter(source: _Source, report: Report, clock: Callable[[], float]) -> Callable[[str, int], None]:
+    """Counts bytes of a file, and reports a few times a second."""
+    meter, told = Meter(source.bytes), float("-inf")
+
+    def count(file: str, arrived: int) -> None:
+        nonlocal told
+        now = clock()
+        meter.arrived(arrived, now)
+        if now - told >= 0.25:
+            told = now
+            report(meter.shown(now, "copying", file))
+
+    return count
+
+
+def _bring(
+    source: _Source, staged: Path, store: Store, copy: bool, count: Callable[[str, int], None], free: FreeSpace
+) -> dict[str, KeptFile]:
+    """Every file into the staging folder, hashed as it lies there."""
+    kept: dict[str, KeptFile] = {}
+    for name, path in source.files.items():
+        target = staged / name
+        if copy or not (_reflinked(path, target) or _hard_linked(path, target)):
+            check_room(store.root, path.stat().st_size, name, free)
+            _copy(path, target)
+        digest, size = hashlib.sha256(), 0
+        with target.open("rb") as file:
+            while piece := file.read(_PIECE):
+                digest.update(piece)
+                size += len(piece)
+                count(name, len(piece))
+        kept[name] = KeptFile(bytes=size, sha256=digest.hexdigest())
+    return kept
+
+
+def _copy(path: Path, target: Path) -> None:
+    with path.open("rb") as source, target.open("xb") as copy:
+        shutil.copyfileobj(source, copy, _PIECE)
+
+
+def _reflinked(path: Path, target: Path) -> bool:
+    """Whether the target now shares the blocks of the file; later changes of either leave the other as it is."""
+    if sys.platform != "linux":
+        return False
+    import fcntl
+
+    with path.open("rb") as source, target.open("xb") as clone:
+        try:
+            fcntl.ioctl(clone.fileno(), _FICLONE, source.fileno())
+        except OSError:  # another disk, or a file system that cannot
+            target.unlink()
+            return False
+    return True
+
+
+def _hard_linked(path: Path, target: Path) -> bool:
+    """Whether the target is now the same file. One that cannot be written could not be synced either."""
+    if not os.access(path, os.W_OK):
+        return False
+    with contextlib.suppress(OSError):
+        os.link(path, target)
+        return True
+    return False

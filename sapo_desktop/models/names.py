@@ -1,0 +1,75 @@
+"""Which file names may come from a repository, and what they are.
+
+A file lies directly in its model's folder, under a plain name: no path, no drive, nothing that one of the systems takes
+for something else. Files that can carry programs (pickles, code) have no kind and are never fetched or copied.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import Literal
+
+from sapo_desktop.core.errors import ModelError
+
+FileKind = Literal["weights", "gguf", "json", "tokenizer", "text"]
+
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,199}")
+_DEVICES = {"con", "prn", "aux", "nul", *(f"{name}{n}" for name in ("com", "lpt") for n in range(1, 10))}
+_TOKENIZER = {"merges.txt", "vocab.txt", "tokenizer.model"}
+_TEXTS = re.compile(r"(license|licence|notice|readme|use_policy)([_-][a-z0-9_-]*)?(\.(md|txt))?", re.IGNORECASE)
+PROGRAMS = {
+    ".bin",
+    ".pt",
+    ".pth",
+    ".pkl",
+    ".pickle",
+    ".ckpt",
+    ".joblib",
+    ".h5",
+    ".msgpack",
+    ".npy",
+    ".npz",
+    ".py",
+    ".so",
+}
+"""Kinds of file that can carry programs, or that only such programs read."""
+
+
+def is_plain(name: str) -> bool:
+    """Whether the name is one of a file directly in a folder, on every system."""
+    if not _PLAIN.fullmatch(name) or name.endswith("."):
+        return False
+    return name.partition(".")[0].lower() not in _DEVICES
+
+
+def kind_of(name: str) -> FileKind | None:
+    """What a file of that name is to a model; None for what is not taken."""
+    suffix = PurePosixPath(name).suffix.lower()
+    match suffix:
+        case ".safetensors":
+            return "weights"
+        case ".gguf":
+            return "gguf"
+        case ".json":
+            return "json"
+        case ".jinja":
+            return "text"
+    if name in _TOKENIZER:
+        return "tokenizer"
+    return "text" if suffix not in PROGRAMS and _TEXTS.fullmatch(name) else None
+
+
+def check(name: str) -> FileKind:
+    """The kind of a file that is to be taken.
+
+    Raises:
+        ModelError: the name leads elsewhere, or the kind is not one that is taken.
+    """
+    if not is_plain(name):
+        raise ModelError(f"The file name {name!r} is not a plain one, so nothing of this model is taken.")
+    kind = kind_of(name)
+    if kind is None:
+        why = "can carry programs" if PurePosixPath(name).suffix.lower() in PROGRAMS else "are none of a model's"
+        raise ModelError(f"{name} is not taken: files of that kind {why}.")
+    return kind

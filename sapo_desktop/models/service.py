@@ -1,0 +1,78 @@
+"""The process that handles model files: downloads, imports, removes, looks. A service as worker/services.py says.
+
+It is started for one piece of work and ended after it; to cancel is to end it, at any moment. Only a download opens a
+socket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.models import (
+    Contents,
+    Fetch,
+    Kept,
+    Look,
+    ModelSpec,
+    Remove,
+    Removed,
+    StoreReply,
+    StoreRequest,
+    TakeIn,
+    Transfer,
+    spec_of,
+)
+from sapo_desktop.models.importing import take_in
+from sapo_desktop.models.store import Store
+
+
+class ModelFiles:
+    """Answers one request after the other.
+
+    Args:
+        catalogue: what each name of the catalogue stands for.
+    """
+
+    def __init__(self, catalogue: Mapping[str, ModelSpec] | None = None) -> None:
+        self._catalogue = catalogue or {}
+        self.versions = {"huggingface_hub": version("huggingface_hub")}
+
+    def handle(self, request: StoreRequest, progress: Callable[[Transfer], None]) -> StoreReply:
+        match request:
+            case Fetch():
+                return self._fetch(request, progress)
+            case TakeIn():
+                return take_in(request, progress)
+            case Remove(folder=folder, name=name):
+                return Removed(name=name, bytes=Store(Path(folder)).remove(name))
+            case Look(folder=folder):
+                return self._look(folder)
+
+    def _fetch(self, request: Fetch, progress: Callable[[Transfer], None]) -> Kept:
+        from sapo_desktop.models.download import download  # the hub's client; nothing else needs it
+
+        spec = self._spec(request)
+        return asyncio.run(download(Store(Path(request.folder)), spec, request.access, progress))
+
+    def _spec(self, request: Fetch) -> ModelSpec:
+        if "/" in request.reference:
+            return spec_of(request.reference, request.files)
+        if request.reference in self._catalogue:
+            return self._catalogue[request.reference]
+        near = difflib.get_close_matches(request.reference, self._catalogue, 1)
+        raise ModelError(
+            f"The catalogue has no model {request.reference!r}{f'; did you mean {near[0]}?' if near else '.'} "
+            "Any other is named OWNER/NAME, as on its page."
+        )
+
+    def _look(self, folder: str) -> Contents:
+        return Store(Path(folder)).contents()
+
+
+def create() -> ModelFiles:
+    return ModelFiles()

@@ -1,0 +1,107 @@
+"""How far a download or import is: a bar in a terminal, a line now and then in a pipe, JSON lines where asked for."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+
+from sapo_desktop.core.models import Stage, Transfer
+from sapo_desktop.terminal.clean import one_line
+from sapo_desktop.terminal.output import Output
+from sapo_desktop.terminal.wording import duration, percent, size
+
+_SECONDS_BETWEEN = 10.0
+"""Between two plain lines of one stage."""
+_STAGES: dict[Stage, str] = {
+    "asking": "asking the hub",
+    "checking": "checking what is there",
+    "fetching": "downloading",
+    "waiting": "waiting",
+    "copying": "copying",
+    "finishing": "checking the model",
+}
+Show = Callable[[Transfer], None]
+
+
+@contextlib.contextmanager
+def open_transfers(out: Output, model: str) -> Iterator[Show]:
+    """What suits `out`, shown while the context is open."""
+    if out.json_lines:
+        yield _json(out, model)
+    elif out.stderr.isatty():
+        with _bar(out) as show:
+            yield show
+    else:
+        yield _Lines(out)
+
+
+def transfer_line(transfer: Transfer) -> str:
+    """`downloading model.safetensors: 41%, 1.2 of 2.9 GB, 12 MB/s, 2m 10s left`."""
+    if transfer.stage == "waiting":
+        return one_line(transfer.text)
+    words = f"{_STAGES[transfer.stage]} {transfer.file}".rstrip()
+    if not transfer.total:
+        return words
+    parts = [percent(transfer.done / transfer.total), f"{size(transfer.done)} of {size(transfer.total)}"]
+    if transfer.speed:
+        parts.append(f"{size(transfer.speed)}/s")
+    if transfer.left is not None:
+        parts.append(f"{duration(transfer.left)} left")
+    return f"{words}: {', '.join(parts)}"
+
+
+def _json(out: Output, model: str) -> Show:
+    def show(transfer: Transfer) -> None:
+        out.emit(
+            "download",
+            model=model,
+            stage=transfer.stage,
+            file=transfer.file,
+            done=transfer.done,
+            total=transfer.total,
+            speed=round(transfer.speed),
+            left=None if transfer.left is None else round(transfer.left),
+            text=transfer.text,
+        )
+
+    return show
+
+
+class _Lines:
+    """A line when the stage changes, and every few seconds."""
+
+    def __init__(self, out: Output) -> None:
+        self._out = out
+        self._stage: Stage | None = None
+        self._told = float("-inf")
+
+    def __call__(self, transfer: Transfer) -> None:
+        now = time.monotonic()
+        if transfer.stage != self._stage or now - self._told >= _SECONDS_BETWEEN:
+            self._stage, self._told = transfer.stage, now
+            self._out.warn(transfer_line(transfer))
+
+
+@contextlib.contextmanager
+def _bar(out: Output) -> Iterator[Show]:
+    """A bar with its words, drawn on stderr and wiped at the end."""
+    from rich.console import Console  # a tenth of a second: only where something is drawn
+    from rich.progress import BarColumn, Progress, TextColumn
+    from rich.text import Text
+
+    class Words(TextColumn):
+        def render(self, task: object) -> Text:
+            return Text(words[0])
+
+    words = [""]
+    console = Console(file=out.stderr, highlight=False, markup=False, emoji=False)
+    with Progress(BarColumn(24), Words(""), console=console, transient=True, auto_refresh=False) as progress:
+        task = progress.add_task("", total=None)
+
+        def show(transfer: Transfer) -> None:
+            words[0] = transfer_line(transfer)
+            progress.update(task, total=transfer.total or None, completed=transfer.done)
+            progress.refresh()
+
+        yield show

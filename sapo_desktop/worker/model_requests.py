@@ -1,0 +1,136 @@
+"""What clients ask about models that are kept: to download, import, remove and list them.
+
+One download or import is under way at a time; it belongs to the worker, and clients come and go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.models import Contents, Kept, Look, Remove, Removed, TakeIn, Transfer
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.system import hub_token
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.worker import librarian
+from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.messages import (
+    CancelModelWork,
+    DownloadModel,
+    GetModels,
+    ImportModel,
+    ModelFailed,
+    ModelInstalled,
+    ModelProgressed,
+    ModelRemoved,
+    ModelsAre,
+    RemoveModel,
+    SetHubToken,
+)
+
+log = logging.getLogger("sapo_desktop.worker")
+
+
+class ModelRequests:
+    """Answers them.
+
+    Args:
+        settings: those in force.
+    """
+
+    def __init__(self, data: DataFolder, settings: Callable[[], Settings], publish: Callable[[m.Event], None]) -> None:
+        self._data = data
+        self._settings = settings
+        self._publish = publish
+        self._task: asyncio.Task[None] | None = None
+        self._working: ModelProgressed | None = None
+        self._needs_network = False
+
+    async def download(self, request: DownloadModel) -> m.Ok:
+        librarian.check_network(self._settings())
+        if self._working is not None and self._working.model == request.model:
+            return m.Ok(text=f"{request.model} is being downloaded already.")
+        work = librarian.fetch(self._settings(), self._data, request.model, request.files, self._moved)
+        self._begin(request.model, work, needs_network=True)
+        return m.Ok(text=f"Downloading {request.model}.")
+
+    async def import_(self, request: ImportModel) -> m.Ok:
+        taken = TakeIn(folder=self._folder(), path=request.path, name=request.name, copy=request.copy)
+        self._begin(request.path, librarian.ask(taken, Kept, self._data, self._moved), needs_network=False)
+        return m.Ok(text=f"Importing {request.path}.")
+
+    async def cancel(self, request: CancelModelWork) -> m.Ok:
+        if self._working is None:
+            return m.Ok(text="Nothing is being downloaded or imported.")
+        name = self._working.model
+        await self._end()
+        return m.Ok(text=f"{name}: cancelled. What has arrived of a download is kept.")
+
+    async def remove(self, request: RemoveModel) -> ModelRemoved:
+        librarian.check_unused(self._settings(), request.name)
+        removed = await librarian.ask(Remove(folder=self._folder(), name=request.name), Removed, self._data)
+        return ModelRemoved(name=removed.name, bytes=removed.bytes)
+
+    async def list(self, request: GetModels) -> ModelsAre:
+        contents = await librarian.ask(Look(folder=self._folder()), Contents, self._data)
+        return ModelsAre(folder=self._folder(), contents=contents, working=self._working)
+
+    async def set_token(self, request: SetHubToken) -> m.Ok:
+        hub = librarian.endpoint(self._settings())
+        if request.token is None:
+            found = await asyncio.to_thread(hub_token.forget, hub)
+            return m.Ok(text=f"The token for {hub} is forgotten." if found else f"There was no token for {hub}.")
+        await asyncio.to_thread(hub_token.keep, hub, request.token)
+        return m.Ok(text=f"The token for {hub} is in this computer's keyring.")
+
+    async def follow(self, settings: Settings) -> None:
+        """Silo is true at once: a download under way ends."""
+        if settings.silo and self._needs_network:
+            await self._end()
+
+    async def close(self) -> None:
+        """End what is under way."""
+        await self._end()
+
+    def _folder(self) -> str:
+        return str(librarian.models_folder(self._settings()))
+
+    # -- the work in hand ------------------------------------------------------------------------------------------
+
+    def _begin(self, model: str, work: Coroutine[Any, Any, Kept], *, needs_network: bool) -> None:
+        if self._working is not None:
+            work.close()
+            raise UsageError(f"{self._working.model} is under way: wait for it, or cancel it (models cancel).")
+        self._working = ModelProgressed(model=model, transfer=Transfer(stage="asking"))
+        self._needs_network = needs_network
+        self._task = asyncio.create_task(self._work(model, work))
+
+    def _moved(self, transfer: Transfer) -> None:
+        if self._working is not None:
+            self._working = ModelProgressed(model=self._working.model, transfer=transfer)
+            self._publish(self._working)
+
+    async def _work(self, model: str, work: Coroutine[Any, Any, Kept]) -> None:
+        """Do it, and tell how it ended."""
+        ended: ModelInstalled | ModelFailed
+        try:
+            kept = await work
+            ended = ModelInstalled(model=model, installed=kept.model, path=kept.path, notes=kept.notes)
+        except asyncio.CancelledError:
+            ended = ModelFailed(model=model, kind="HostCancelled", text=f"{model}: cancelled.")
+        except SapoError as error:
+            ended = ModelFailed(model=model, kind=type(error).__name__, text=str(error))
+        except Exception as error:
+            log.exception("Work on a model met a bug.")
+            ended = ModelFailed(model=model, kind="SapoError", text=f"A bug: {type(error).__name__}: {error}")
+        self._working, self._task, self._needs_network = None, None, False
+        self._publish(ended)
+
+    async def _end(self) -> None:
+        task = self._task
+        if task is not None:
+            task.cancel()
+            await asyncio.wait({task})

@@ -1,0 +1,222 @@
+"""The models commands: by themselves with a real download, and through a running node."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.models import Contents, Installed, KeptFile, Transfer, Unfinished
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.system import hub_token
+from sapo_desktop.system.processes import python_environment
+from sapo_desktop.worker import messages as m
+from sapo_desktop.worker import messages as mm
+from tests.cli.fake_node import FakeDoor, FakeNode
+from tests.cli.test_cli import Words
+from tests.models.hub_server import FakeHub, Fault, Repo, running_hub
+from tests.models.small_models import gguf, transformers_files
+
+REPO = "someone/small"
+MODEL = Installed(
+    name="small",
+    kind="transformers",
+    source=REPO,
+    revision="c" * 40,
+    installed=1.0,
+    files={"model.safetensors": KeptFile(bytes=1_500_000, sha256="0" * 64)},
+)
+
+
+@dataclass
+class LibraryNode(FakeNode):
+    """A node that installs what it is told to, or fails as `ends_with` says."""
+
+    ends_with: mm.ModelEvent | None = None
+    cancelled: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def call(self, request: m.Request) -> m.Reply:
+        match request:
+            case mm.GetModels():
+                contents = Contents(models=[MODEL], unfinished=[Unfinished(name="half", bytes=7)], damaged={"x": "cut"})
+                return mm.ModelsAre(folder="/models", contents=contents)
+            case mm.RemoveModel(name=name):
+                self.requests.append(request)
+                return mm.ModelRemoved(name=name, bytes=1_500_000)
+            case mm.DownloadModel() | mm.ImportModel():
+                self.working = asyncio.create_task(self._work())
+        return await super().call(request)
+
+    async def _work(self) -> None:
+        await asyncio.sleep(0.01)
+        transfer = Transfer(stage="fetching", file="model.safetensors", done=5, total=10, speed=2.0, left=2.5)
+        self.publish(mm.ModelProgressed(model="another", transfer=transfer))
+        self.publish(mm.ModelProgressed(model=REPO, transfer=transfer))
+        self.publish(self.ends_with or mm.ModelInstalled(model=REPO, installed=MODEL, path="/models/small"))
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "HF_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    with running_hub() as server:
+        server.repos[REPO] = Repo(transformers_files(), {"model.safetensors"})
+        yield server
+
+
+@pytest.fixture
+def node() -> LibraryNode:
+    return LibraryNode()
+
+
+@pytest.fixture
+def run(tmp_path: Path, node: LibraryNode, capsys: pytest.CaptureFixture[str]) -> Words:
+    """Commands on a folder where a node runs."""
+    (tmp_path / "node").mkdir()
+    return Words(tmp_path / "node", FakeDoor(node=node, there=True), capsys)
+
+
+@pytest.fixture
+def alone(tmp_path: Path, hub: FakeHub, capsys: pytest.CaptureFixture[str]) -> Words:
+    """Commands on a folder where no node runs; not in silo, with the hub of this machine."""
+    words = Words(tmp_path / "node", FakeDoor(), capsys)
+    keep(words.folder, hub, silo=False)
+    return words
+
+
+def keep(folder: Path, hub: FakeHub, *, silo: bool) -> None:
+    folder.mkdir(exist_ok=True)
+    values = Settings(silo=silo, hub_endpoint=hub.endpoint, models_folder=str(folder / "models"))
+    settings_file.write(folder / "settings.toml", values)
+
+
+# -- where no node runs ----------------------------------------------------------------------------------------
+
+
+def test_a_model_comes_is_listed_and_goes(alone: Words) -> None:
+    assert alone("models", "download", REPO) == 0
+    assert "someone--small is installed" in alone.stdout and "--model someone--small" in alone.stdout
+    assert "downloading" in alone.stderr
+    assert alone("models") == 0 and "someone--small" in alone.stdout and "c0ffeec0ffee" in alone.stdout
+    assert alone("models", "remove", "someone--small") == 0 and "Removed someone--small" in alone.stdout
+    assert alone("models", "installed") == 0 and "No models are installed" in alone.stdout
+    assert alone("models", "remove", "someone--small") == 1 and "No model" in alone.stderr
+
+
+def test_json_lines_tell_the_progress_and_the_model(alone: Words, hub: FakeHub) -> None:
+    assert alone("models", "download", REPO, "--json") == 0
+    progress, model = alone.lines[:-1], alone.lines[-1]
+    assert {line["event"] for line in progress} == {"download"} and {line["model"] for line in progress} == {REPO}
+    done = [int(str(line["done"])) for line in progress]
+    assert done == sorted(done) and done[-1] == model["bytes"]
+    assert (model["event"], model["name"], model["source"]) == ("model", "someone--small", REPO)
+    assert model["revision"] == hub.repos[REPO].commit
+
+
+def test_in_silo_nothing_is_asked(alone: Words, hub: FakeHub) -> None:
+    keep(alone.folder, hub, silo=True)
+    assert alone("models", "download", REPO) == 1
+    assert "in silo: no network at all" in alone.stderr and "models import PATH" in alone.stderr
+    assert hub.asked == []
+
+
+def test_silo_switched_on_meanwhile_ends_the_download(alone: Words, hub: FakeHub) -> None:
+    hub.plan("cdn", Fault(hold_after=1000))
+
+    def switch() -> None:
+        while hub.count("cdn") == 0:
+            time.sleep(0.02)
+        keep(alone.folder, hub, silo=True)
+
+    threading.Thread(target=switch, daemon=True).start()
+    assert alone("models", "download", REPO) == 1
+    assert "went into silo" in alone.stderr
+
+
+def test_a_new_node_is_in_silo(tmp_path: Path, hub: FakeHub, capsys: pytest.CaptureFixture[str]) -> None:
+    words = Words(tmp_path / "new", FakeDoor(), capsys)
+    assert words("models", "download", REPO) == 1 and "silo off" in words.stderr
+
+
+def test_a_file_is_imported(alone: Words, tmp_path: Path, hub: FakeHub) -> None:
+    keep(alone.folder, hub, silo=True)  # no network is needed
+    path = tmp_path / "tiny.gguf"
+    path.write_bytes(gguf())
+    assert alone("models", "import", str(path), "--name", "mine") == 0
+    assert "mine is installed" in alone.stdout and "not be trained" in alone.stdout
+    assert alone("models", "import", str(path), "--name", "mine") == 1 and "installed already" in alone.stderr
+
+
+def test_ctrl_c_ends_the_download_and_its_process(tmp_path: Path, hub: FakeHub) -> None:
+    folder = tmp_path / "node"
+    keep(folder, hub, silo=False)
+    hub.plan("cdn", Fault(hold_after=100_000))
+    line = [sys.executable, "-m", "sapo_desktop", "models", "download", REPO, "--data", str(folder), "--json"]
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=python_environment({}))
+    try:
+        assert isinstance(process.stdout, io.BufferedReader)
+        while b'"file":"model.safetensors"' not in process.stdout.readline():
+            pass
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 1 and b"Interrupted" in said
+    assert [path for path in (folder / "models").iterdir() if not path.name.startswith(".")] == []
+
+
+# -- where a node runs -----------------------------------------------------------------------------------------
+
+
+def test_a_running_node_downloads(run: Words, node: LibraryNode) -> None:
+    assert run("models", "download", REPO, "--file", "a.gguf") == 0
+    assert node.requests[-1] == mm.DownloadModel(model=REPO, files=["a.gguf"])
+    assert "downloading model.safetensors: 50%, 5 B of 10 B, 2 B/s, 2.5s left" in run.stderr
+    assert "small is installed (1.5 MB) in /models/small" in run.stdout
+
+
+def test_what_the_node_says_went_wrong_is_said_here(run: Words, node: LibraryNode) -> None:
+    node.ends_with = mm.ModelFailed(model=REPO, kind="DownloadError", text="The line is dead.")
+    assert run("models", "download", REPO) == 1 and "The line is dead." in run.stderr
+    node.ends_with = m.Stopping(failed=False, reason="Ended as asked.")  # type: ignore[assignment]
+    assert run("models", "download", REPO) == 1 and "The node ended meanwhile" in run.stderr
+
+
+def test_the_other_commands_ask_the_node_too(run: Words, node: LibraryNode, tmp_path: Path) -> None:
+    assert run("models", "installed", "--json") == 0
+    assert [line["event"] for line in run.lines] == ["model", "unfinished", "damaged"]
+    assert run("models", "remove", "small") == 0 and "Removed small (1.5 MB)" in run.stdout
+    node.ends_with = mm.ModelInstalled(model=str(tmp_path / "x"), installed=MODEL, path="/models/small")
+    assert run("models", "import", str(tmp_path / "x"), "--copy") == 0
+    assert mm.ImportModel(path=str(tmp_path / "x"), copy=True) in node.requests
+    assert run("models", "cancel") == 0 and isinstance(node.requests[-1], mm.CancelModelWork)
+
+
+# -- the token -------------------------------------------------------------------------------------------------
+
+
+def test_the_token_comes_from_standard_input_and_is_not_shown(
+    run: Words, monkeypatch: pytest.MonkeyPatch, hub: FakeHub
+) -> None:
+    kept: dict[str, str] = {}
+    monkeypatch.setattr(hub_token, "keep", kept.__setitem__)
+    monkeypatch.setattr(hub_token, "forget", lambda endpoint: kept.pop(endpoint, None) is not None)
+    keep(run.folder, hub, silo=True)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("hf_my_word\n"))
+    assert run("models", "token", "set") == 0 and kept == {hub.endpoint: "hf_my_word"}
+    assert "hf_my_word" not in run.stdout + run.stderr and hub.endpoint in run.stdout
+    assert run("models", "token", "forget") == 0 and "forgotten" in run.stdout
+    assert run("models", "token", "forget") == 0 and "no token" in run.stdout
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    assert run("models", "token", "set") == 2 and "standard input" in run.stderr
+    assert run("models", "token", "show") == 2

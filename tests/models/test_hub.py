@@ -1,0 +1,89 @@
+"""What is asked of a hub, and whom is believed: certificates, redirects, ranges, waits."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from sapo_desktop.core.errors import DownloadError
+from sapo_desktop.core.models import Access
+from sapo_desktop.models.hub import Hub, Remote, _asked_wait, _check_range, _check_redirect
+from sapo_desktop.models.patience import Patience, Trouble
+from sapo_desktop.swarm.certificate import self_signed, server_context
+
+
+def test_a_host_that_does_not_prove_who_it_is_gets_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTPS_PROXY", "ALL_PROXY", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    context, _ = server_context(*self_signed(tmp_path))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+
+    async def ask() -> None:
+        access = Access(endpoint=f"https://127.0.0.1:{server.server_address[1]}", token="hf_secret")
+        async with Hub(access, Patience(answer=5)) as hub:
+            await hub.listing("someone/small", "main")
+
+    try:
+        with pytest.raises(DownloadError, match=r"does not prove who it is.*clock"):
+            asyncio.run(ask())
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_a_host_that_is_not_there_is_a_passing_trouble() -> None:
+    async def ask() -> None:
+        async with Hub(Access(endpoint="http://127.0.0.1:9"), Patience(answer=5)) as hub:
+            await hub.listing("someone/small", "main")
+
+    with pytest.raises(Trouble, match=r"connection to 127.0.0.1 broke"):
+        asyncio.run(ask())
+
+
+@pytest.mark.parametrize("target", ["http://hub.example/x", "file:///etc/passwd", "ftp://hub.example/x"])
+def test_a_redirect_never_leads_to_less(target: str) -> None:
+    with pytest.raises(DownloadError, match="not followed"):
+        _check_redirect("https://hub.example/x", target)
+    _check_redirect("https://hub.example/x", "https://elsewhere.example/x")
+
+
+@pytest.mark.parametrize("given", ["", "bytes 0-99/100", "bytes 50-99/101", "bytes 50-99", "items 50-99/100"])
+def test_only_the_part_that_was_asked_for_is_taken(given: str) -> None:
+    with pytest.raises(Trouble, match="another part"):
+        _check_range(given, 50, 100, "x")
+    _check_range("bytes 50-99/100", 50, 100, "x")
+    _check_range("bytes 50-99/*", 50, 100, "x")
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"Retry-After": "12"}, 12.0),
+        ({"Retry-After": "-3"}, None),
+        ({"Retry-After": "9" * 400}, None),
+        ({"Retry-After": "Thu, 01 Jan 1970 00:00:00 GMT"}, 0.0),
+        ({"Retry-After": "Thu, 99 Foo 1970"}, None),
+        ({"RateLimit": '"api";r=0;t=55'}, 55.0),
+        ({"RateLimit": '"api";r=10;t=55'}, None),
+    ],
+)
+def test_how_long_a_hub_asks_to_wait(headers: dict[str, str], seconds: float | None) -> None:
+    assert _asked_wait(httpx2.Headers(headers)) == seconds
+
+
+def test_an_etag_is_a_hash_where_it_looks_like_one() -> None:
+    assert Remote("u", "a" * 64, 1).sha256 == "a" * 64 and Remote("u", "a" * 64, 1).blob is None
+    assert Remote("u", "a" * 40, 1).blob == "a" * 40 and Remote("u", "a" * 40, 1).sha256 is None
+    assert Remote("u", "odd", 1).sha256 is None and Remote("u", None, 1).blob is None
+
+
+def test_a_token_is_in_no_words() -> None:
+    assert "secret" not in repr(Access(token="hf_secret"))

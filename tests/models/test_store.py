@@ -1,0 +1,113 @@
+"""The models folder: what is in it, what is damaged, and what is removed."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop.core.errors import DownloadError, ModelError
+from sapo_desktop.core.models import Installed, KeptFile, Unfinished
+from sapo_desktop.models.store import KnownHash, Store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "models")
+
+
+def put(store: Store, name: str, content: bytes = b"12345") -> Path:
+    """A model of one file, installed."""
+    staged = store.import_staging(name)
+    staged.mkdir(parents=True)
+    (staged / "a.gguf").write_bytes(content)
+    files = {"a.gguf": KeptFile(bytes=len(content), sha256="0" * 64)}
+    return store.install(staged, Installed(name=name, kind="gguf", source="here", installed=1.0, files=files))
+
+
+def test_an_empty_folder_is_not_made_by_looking(store: Store) -> None:
+    assert store.contents().models == [] and not store.root.exists()
+    with pytest.raises(ModelError, match="No model 'x' is installed"):
+        store.read("x")
+
+
+def test_what_is_installed_unfinished_and_damaged_is_told_apart(store: Store) -> None:
+    put(store, "good")
+    for name in ("cut", "gone", "newer", "none"):
+        put(store, name)
+    (store.root / "cut" / "a.gguf").write_bytes(b"123")
+    (store.root / "gone" / "a.gguf").unlink()
+    manifest = json.loads((store.root / "newer" / "manifest.json").read_text())
+    (store.root / "newer" / "manifest.json").write_text(json.dumps(manifest | {"format": 2}))
+    (store.root / "none" / "manifest.json").write_text("{")
+    half = store.staging("half") / "files"
+    half.mkdir(parents=True)
+    (half / "b.gguf").write_bytes(b"1234567")
+    found = store.contents()
+    assert [model.name for model in found.models] == ["good"]
+    assert found.unfinished == [Unfinished(name="half", bytes=7)]
+    assert sorted(found.damaged) == ["cut", "gone", "newer", "none"]
+    assert "newer SAPO Desktop" in found.damaged["newer"]
+
+
+def test_a_manifest_that_leads_out_of_the_folder_is_damaged(store: Store) -> None:
+    path = put(store, "odd") / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["model"]["files"] = {"../../secret": {"bytes": 1, "sha256": "0" * 64}}
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(ModelError, match="missing or has another size"):
+        store.read("odd")
+
+
+def test_removing_frees_the_bytes_of_model_and_rest(store: Store) -> None:
+    put(store, "model")
+    (store.staging("model") / "files").mkdir(parents=True)
+    (store.staging("model") / "files" / "b").write_bytes(b"12")
+    assert store.remove("model") > 7
+    assert store.contents().models == [] and store.contents().unfinished == []
+    assert list((store.root / ".partial").iterdir()) == []
+    with pytest.raises(ModelError, match="No model"):
+        store.remove("model")
+
+
+@pytest.mark.parametrize("name", ["", "..", ".", "../x", "a/b", "/etc", "a b", ".hidden", "-x", "con", "x" * 129, "C:"])
+def test_a_name_stays_within_the_folder(store: Store, name: str) -> None:
+    with pytest.raises(ModelError, match="no name for a model"):
+        store.folder(name)
+
+
+def test_first_hashes_are_kept_for_good(store: Store) -> None:
+    first, other = (KnownHash(sha256=digit * 64, bytes=1, first=1.0) for digit in "ab")
+    with store.lock("x"):
+        store.fix("o/n", "c", {"f": first}, branch=True)
+        store.fix("o/n", "d", {}, branch=True)
+        store.fix("o/n", "c", {"f": other, "g": other}, branch=False)
+    assert store.known_commit("o/n") == "c" and store.known_commit("o/m") is None
+    assert store.known_hash("o/n", "c", "f") == first and store.known_hash("o/n", "c", "g") == other
+    (store.root / "first-seen.json").write_text("[")
+    with pytest.raises(ModelError, match="delete it to begin anew"):
+        store.known_hash("o/n", "c", "f")
+
+
+def _hold(root: Path, held: multiprocessing.synchronize.Event, go: multiprocessing.synchronize.Event) -> None:
+    with Store(root).lock("model"):
+        held.set()
+        go.wait(30)
+
+
+def test_a_model_in_hand_elsewhere_is_left_alone(store: Store) -> None:
+    put(store, "model")
+    context = multiprocessing.get_context("spawn")
+    held, go = context.Event(), context.Event()
+    process = context.Process(target=_hold, args=(store.root, held, go))
+    process.start()
+    try:
+        assert held.wait(30)
+        with pytest.raises(DownloadError, match="Another process is at work"):
+            store.remove("model")
+    finally:
+        go.set()
+        process.join()
+    assert store.remove("model") > 0

@@ -1,0 +1,48 @@
+"""How a download is shown: in words, as a bar, as lines."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from sapo_desktop.core.models import Transfer
+from sapo_desktop.terminal.output import Output
+from sapo_desktop.terminal.transfers import open_transfers, transfer_line
+
+HALF = Transfer(stage="fetching", file="a.gguf", done=1_200_000_000, total=2_900_000_000, speed=12e6, left=130.0)
+
+
+@pytest.mark.parametrize(
+    ("transfer", "line"),
+    [
+        (HALF, "downloading a.gguf: 41%, 1.2 GB of 2.9 GB, 12.0 MB/s, 2m 10s left"),
+        (Transfer(stage="asking"), "asking the hub"),
+        (Transfer(stage="waiting", text="Broke\x1b[2J. Trying again in 4 s (2 of 12)."), None),
+        (Transfer(stage="finishing", done=10, total=10), "checking the model: 100%, 10 B of 10 B"),
+    ],
+)
+def test_a_line_says_how_far_it_is(transfer: Transfer, line: str | None) -> None:
+    assert transfer_line(transfer) == (line or "Broke. Trying again in 4 s (2 of 12).")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_gets_a_bar_that_is_wiped_at_the_end() -> None:
+    stream = Terminal()
+    with open_transfers(Output(False, io.StringIO(), stream), "m") as show:
+        show(Transfer(stage="asking"))
+        show(HALF)
+        assert "41%, 1.2 GB of 2.9 GB" in stream.getvalue()
+    assert stream.getvalue().endswith(("\x1b[1A\x1b[2K", "\x1b[2K", "\x1b[?25h"))
+
+
+def test_a_pipe_gets_a_line_for_each_stage() -> None:
+    stream = io.StringIO()
+    with open_transfers(Output(False, io.StringIO(), stream), "m") as show:
+        for transfer in (Transfer(stage="asking"), HALF, HALF, HALF, Transfer(stage="finishing")):
+            show(transfer)
+    assert len(stream.getvalue().splitlines()) == 3

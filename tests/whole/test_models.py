@@ -1,0 +1,89 @@
+"""A model from a hub to a trained round: the real command line, worker and processes, and a hub on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.resources import resource
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.worker import messages as m
+from sapo_desktop.worker import messages as mm
+from tests.models.hub_server import FakeHub, Fault, Repo, running_hub
+from tests.whole.nodes import is_state, sapo, until, worker
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+REPO = "someone/starter"
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "HF_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    with running_hub() as server:
+        files = {path.name: path.read_bytes() for path in resource("starter").iterdir()}
+        server.repos[REPO] = Repo(files, {"model.safetensors"})
+        yield server
+
+
+@pytest.fixture
+def data(tmp_path: Path, hub: FakeHub) -> Path:
+    """A node's folder that knows the hub, in silo."""
+    folder = tmp_path / "node"
+    folder.mkdir()
+    settings = Settings(hub_endpoint=hub.endpoint, models_folder=str(tmp_path / "models"))
+    settings_file.write(folder / "settings.toml", settings)
+    return folder
+
+
+def lines(text: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_a_downloaded_model_learns(data: Path) -> None:
+    refused = sapo(data, "models", "download", REPO, check=False)
+    assert refused.returncode == 1 and "in silo" in refused.stderr
+    sapo(data, "silo", "off")
+    sapo(data, "models", "download", REPO)
+    sapo(data, "silo", "on")
+    options = ("--set", "questions=8", "--set", "validate_every=0", "--json")
+    played = lines(sapo(data, "run", "--rounds", "1", "--model", REPO, *options).stdout)
+    assert played[0]["model"] == REPO
+    assert [line["round"] for line in played if line["event"] == "round"] == [1]
+    used = sapo(data, "run", "--rounds", "1", "--model", "nobody/none", "--json", check=False)
+    assert used.returncode == 1 and "models download nobody/none" in used.stderr
+
+
+def test_a_running_node_downloads_while_it_learns_and_stops_in_silo(data: Path, hub: FakeHub) -> None:
+    async def scene() -> None:
+        client = await worker(data, 1, silo="off")
+        try:
+            hub.plan("cdn", Fault(hold_after=1_000_000))
+            await client.call(mm.DownloadModel(model=REPO))
+            await until(client, lambda event: isinstance(event, mm.ModelProgressed) and event.transfer.done > 1_000_000)
+            await client.call(m.SetSilo(on=True))
+            failed = await until(client, lambda event: isinstance(event, mm.ModelFailed))
+            assert isinstance(failed, mm.ModelFailed) and "cancelled" in failed.text
+            await client.call(m.SetSilo(on=False))
+            await client.call(mm.DownloadModel(model=REPO))
+            installed = await until(client, lambda event: isinstance(event, mm.ModelInstalled))
+            assert isinstance(installed, mm.ModelInstalled) and installed.installed.name == "someone--starter"
+            assert [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"] == [
+                None,
+                "bytes=1000000-",
+            ]
+            found = await client.call(mm.GetModels())
+            assert isinstance(found, mm.ModelsAre) and [model.name for model in found.contents.models] == [
+                "someone--starter"
+            ]
+            await until(client, is_state("idle"))
+        finally:
+            await client.call(m.Quit())
+            await client.close()
+
+    asyncio.run(scene())
