@@ -45,7 +45,7 @@ class GgufBase:
 
     file: Path
     weights: str
-    """f32, f16, q8_0 or q4_k_m."""
+    """f32, f16, q8_0, q4_0 or q4_k_m."""
 
     @property
     def exact(self) -> bool:

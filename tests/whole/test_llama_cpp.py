@@ -68,8 +68,8 @@ def test_no_torch_is_loaded_where_llama_cpp_answers_and_no_llama_where_torch_lea
         await until(client, finished(1))
         if sys.platform == "linux":
             generator, trainer = host(client.worker_pid, "generator"), host(client.worker_pid, "engine")
-            assert "libllama" in maps(generator) and "torch" not in maps(generator)
-            assert "torch" in maps(trainer) and "libllama" not in maps(trainer)
+            assert "libllama" in maps(generator) and "libtorch" not in maps(generator)
+            assert "libtorch" in maps(trainer) and "libllama" not in maps(trainer)
         facts = await client.call(m.Examine())
         assert isinstance(facts, m.Facts) and facts.values["library generator weights"] == "F16"
         await until(client, is_state("idle"))
