@@ -126,9 +126,9 @@ class SplitEngine(Engine):
 
     async def _load(self, checkpoint: Path | None) -> Loaded:
         self._stale = True
+        self.generator.use(None)
         loaded = await super()._load(checkpoint)
-        if self.generator.host.pid is None:
-            await self.generator.host.restart()
+        await self.generator.revive()
         await self._base.convert(self.host, self.generator.host, self.plan.threads)
         await self.generator.start()
         return loaded
@@ -151,7 +151,6 @@ class SplitEngine(Engine):
         request = WriteAdapter(file=str(file), folder=None if checkpoint is None else str(checkpoint))
         expect(await self._call(request, WORK_SECONDS), Done)
         self.generator.use(file)
-        await self.generator.start()
         for old in before:
             old.unlink()
 

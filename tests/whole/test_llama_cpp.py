@@ -144,9 +144,11 @@ def test_a_gguf_file_answers_and_nothing_is_trained(tmp_path: Path) -> None:
     lm = load_language_model(resolve("starter"), "cpu", "float32")
     write_base(lm, Policy(lm.model, TrainerSettings()), model, "F16")
     data = tmp_path / "node"
+    data.mkdir()
+    (data / "settings.toml").write_text(f"version = 1\nmodel = {str(model)!r}\n")
 
     async def play() -> None:
-        client = await worker(data, 2, model=str(model), **HARD)
+        client = await worker(data, 2, **HARD)
         await until(client, finished(1))
         status = await client.call(m.GetStatus())
         assert isinstance(status, m.Status) and status.reason == "Answering round 2; nothing is trained"

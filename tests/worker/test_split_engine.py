@@ -67,7 +67,7 @@ class Recorder:
 
     async def restart(self) -> None:
         self.restarts += 1
-        self.pid = 1
+        self.pid = 1 + self.restarts
 
     async def stop(self) -> None:
         self.pid = None
@@ -167,6 +167,15 @@ def test_a_generator_that_dies_is_brought_back_with_model_and_adapter_and_asks_f
     loads = [one.cache_bytes for one in split.generator.asked if isinstance(one, p.LoadGguf)]
     assert loads == [2**30, 2**29]
     assert split.adapters() == ["adapter-00000001.gguf"] * 2
+
+
+def test_a_generator_that_died_between_two_answers_loads_its_model_again_wherever_it_is_revived(split: Split) -> None:
+    split.answer()
+    split.generator.pid = None
+    asyncio.run(split.engine.restart(None))
+    before = len(split.generator.asked)
+    split.answer()
+    assert split.generator.kinds(before - 1) == ["LoadGguf", "UseAdapter", "Generate"]
 
 
 def test_a_generator_that_keeps_dying_is_an_error(split: Split) -> None:
