@@ -104,7 +104,11 @@ class HumanAnswers:
             truth = await self._node.examiner.truth(question.task, question.seed)
         group = Group(question=question, completions=completions, marks=marks, origin="human")
         shared = posed.member is not None and posed.member.publish(group)
-        learned = encoded is not None and self._node.human_groups.add(HumanGroup(group, encoded.prompts[0]))
+        learned = (
+            encoded is not None
+            and self._node.engine.trains
+            and self._node.human_groups.add(HumanGroup(group, encoded.prompts[0]))
+        )
         return m.HumanMarked(
             task=question.task,
             question=question.text,
@@ -241,7 +245,10 @@ def _note(posed: _Posed, *, shared: bool, learned: bool) -> str:
             "model's beside it may not travel."
         )
     if not learned:
-        notes.append("It is not learned from: the model cannot read it, or too many others wait for a round.")
+        notes.append(
+            "It is not learned from: the model cannot read it, too many others wait for a round, or nothing is trained "
+            "here."
+        )
     return " ".join(notes)
 
 
