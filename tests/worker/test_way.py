@@ -57,10 +57,10 @@ def test_where_llama_cpp_is_missing_that_is_said(monkeypatch: pytest.MonkeyPatch
 
 
 def test_models_are_found_by_name_folder_and_file(tmp_path: Path) -> None:
-    starter = find_model("starter")
+    starter = find_model("starter", tmp_path)
     assert starter.parameters > 10**6 and not starter.is_gguf
     file = tmp_path / "m.gguf"
-    with pytest.raises(ModelError, match="no GGUF file"):
-        find_model(str(file))
+    with pytest.raises(ModelError, match="There is no model"):
+        find_model(str(file), tmp_path)
     file.write_bytes(b"GGUF")
-    assert find_model(str(file)).is_gguf
+    assert find_model(str(file), tmp_path).is_gguf
