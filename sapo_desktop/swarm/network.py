@@ -316,11 +316,14 @@ class Network:
         except ConnectionClosed:
             log.debug("A link ended.")
         finally:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(wire.drained(), PARTING_SECONDS)
-            writer.cancel()
-            del self._wires[link]
-            self.exchange.detach(link)
+            try:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(PARTING_SECONDS):
+                        await wire.drained()
+            finally:
+                writer.cancel()
+                del self._wires[link]
+                self.exchange.detach(link)
         return link
 
     def _tell(self, link: Link, told: list[Event]) -> None:

@@ -192,13 +192,17 @@ async def start_worker(
             **processes.session_options(),
         )
     deadline = time.monotonic() + timeout
-    while not await _answers(data, process):
-        if process.poll() is not None:
-            raise _early_end(process.returncode, last_lines(path, since))
-        if time.monotonic() > deadline:
-            process.kill()
-            raise SapoError(f"The worker did not answer within {timeout:g} s and was ended; see {path}.")
-        await asyncio.sleep(_LOOK_AGAIN)
+    try:
+        while not await _answers(data, process):
+            if process.poll() is not None:
+                raise _early_end(process.returncode, last_lines(path, since))
+            if time.monotonic() > deadline:
+                process.kill()
+                raise SapoError(f"The worker did not answer within {timeout:g} s and was ended; see {path}.")
+            await asyncio.sleep(_LOOK_AGAIN)
+    except asyncio.CancelledError:
+        process.terminate()  # nobody is its owner yet, who would end it by leaving
+        raise
     return process
 
 

@@ -192,7 +192,8 @@ class Host:
             self._switch(False)
             processes.terminate_tree(process.pid)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), grace)
+                async with asyncio.timeout(grace):
+                    await process.wait()
         if process.returncode is None:
             processes.kill_tree(process.pid)
             await process.wait()
@@ -227,7 +228,8 @@ class Host:
         except (FrameError, msgspec.DecodeError) as error:
             fault = error
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), 0.0 if fault else GRACE)
+            async with asyncio.timeout(0.0 if fault else GRACE):
+                await process.wait()
         if process.returncode is None:
             processes.kill_tree(process.pid)
             await process.wait()

@@ -52,6 +52,7 @@ from sapo_desktop.worker.swarm_view import (
     SESSION_IDENTITY,
     USED_TWICE,
     linked_info,
+    listening_at,
 )
 
 log = logging.getLogger(__name__)
@@ -240,7 +241,7 @@ class SwarmSide:
         stack.push_async_callback(joined.close)
         if settings.listen:
             self._address = str(await listen_at(joined, settings.listen, None, around.folder.control))
-            self._say("info", f"Listening. Others reach this node at {self._address}")
+            self._say("info", listening_at(self._address))
         begin_with_seeds(joined, settings, resource("seeds.txt"))
         return joined
 

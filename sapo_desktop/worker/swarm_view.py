@@ -22,6 +22,8 @@ LOOKS_ON_LAN = (
     "This node looks for others on the local network. It is not shown there itself: for that it listens at an IPv4 "
     "address of this network (--listen 0.0.0.0:8765)."
 )
+ANYWHERE = ("0.0.0.0", "[::]")
+"""Where one listens at all addresses of a computer, none of which this is."""
 SESSION_IDENTITY = (
     "This computer has no keyring that keeps secrets: the identity lasts until this node ends. To keep it: "
     "sapo-desktop identity protect"
@@ -109,6 +111,14 @@ def notices(exchange: Exchange) -> list[str]:
         who = "1 author" if failing == 1 else f"{failing:,} authors"
         said.append(f"{who} could not show what was said to be published: left out of the peers' reward.")
     return said
+
+
+def listening_at(address: str) -> str:
+    """What a person tells others, so that they link to this node."""
+    for host in ANYWHERE:
+        if f"//{host}:" in address:
+            return f"Listening. Others reach this node by this computer's name or address in place of {host}: {address}"
+    return f"Listening. Others reach this node at {address}"
 
 
 def _ended(linked: Linked, unix_time: float) -> str:

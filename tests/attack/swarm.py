@@ -181,7 +181,14 @@ def start_node(folder: Path, number: int, address: Address, rounds: int, seed: i
         (data / "cache").mkdir(parents=True)
         shutil.copy(folder / "relay" / "cache" / "task-ids.json", data / "cache")
     words = ["run", "--share", "--peer", str(address), "--rounds", str(rounds), "--seed", str(seed + number)]
-    for item in (f"questions={QUESTIONS}", "mix=4/4", "threads=1", "validate_every=0", "curriculum=off"):
+    for item in (
+        f"questions={QUESTIONS}",
+        "mix=4/4",
+        "threads=1",
+        "validate_every=0",
+        "curriculum=off",
+        "low_priority=off",
+    ):
         words += ["--set", item]
     return Program(words, data)
 

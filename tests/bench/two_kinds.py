@@ -114,7 +114,14 @@ def play(folder: Path, model: Path, rounds: int, seed: int) -> dict[str, list[di
 
 def _start(data: Path, seed: int, *words: str) -> subprocess.Popen[bytes]:
     line = [sys.executable, "-m", "sapo_desktop", "run", "--share", "--seed", str(seed), "--data", str(data), "--json"]
-    for item in (f"questions={QUESTIONS}", "mix=4/4", "treatment=paper", "validate_every=0", "curriculum=off"):
+    for item in (
+        f"questions={QUESTIONS}",
+        "mix=4/4",
+        "treatment=paper",
+        "validate_every=0",
+        "curriculum=off",
+        "low_priority=off",
+    ):
         line += ["--set", item]
     data.mkdir(parents=True)
     with (data / "events.jsonl").open("wb") as out:

@@ -343,3 +343,29 @@ def test_who_does_not_read_is_cut_off_and_holds_up_nobody(monkeypatch: pytest.Mo
             assert link not in bob.network._wires
 
     asyncio.run(scene())
+
+
+def test_a_link_that_is_ended_while_its_last_words_leave_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The words leave in the very step in which the task is cancelled: the cancellation must not be lost over that."""
+
+    async def scene() -> None:
+        leaving, left = asyncio.Event(), asyncio.Event()
+
+        async def drained(self: wire.Wire) -> None:
+            leaving.set()
+            await left.wait()
+
+        async with nodes(2) as (here, there):
+            dialling = here.network.dial(there.address())
+            await until(lambda: any(link.key for link in here.network.exchange.links))
+            monkeypatch.setattr(wire.Wire, "drained", drained)
+            for link in there.network.exchange.links:
+                link.goodbye = link.session.close("enough", retry_after=60)
+            await asyncio.wait_for(leaving.wait(), 20)
+            left.set()
+            dialling.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.wait_for(asyncio.shield(dialling), 5)
+            assert dialling.cancelled()
+
+    asyncio.run(scene())

@@ -15,6 +15,7 @@ import pytest
 from sapo_desktop.core.errors import ControlError, FolderInUse, NotRunning, SapoError, UsageError
 from sapo_desktop.system import processes
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.worker import client as client_module
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.client import ask_worker, connect, connect_or_start, start_worker
 from sapo_desktop.worker.proof import FILE
@@ -109,6 +110,26 @@ def test_a_second_worker_on_the_folder_says_who_has_it(folder: DataFolder) -> No
         with pytest.raises(FolderInUse, match=f"Process {process.pid} already runs"):
             await start_worker(folder.root)
         await stop(folder, process)
+
+    play(folder, scene)
+
+
+def test_a_start_that_is_given_up_leaves_no_worker(folder: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scene() -> None:
+        seen: asyncio.Queue[subprocess.Popen[bytes]] = asyncio.Queue()
+
+        async def answers(data: DataFolder, process: subprocess.Popen[bytes]) -> bool:
+            seen.put_nowait(process)
+            return False
+
+        monkeypatch.setattr(client_module, "_answers", answers)
+        starting = asyncio.create_task(start_worker(folder.root))
+        process = await seen.get()
+        starting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await starting
+        assert await asyncio.to_thread(process.wait, 20) is not None
+        monkeypatch.undo()
 
     play(folder, scene)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sapo_desktop.terminal.swarm_words import swarm_line, swarm_lines
 from sapo_desktop.worker import messages as m
-from sapo_desktop.worker.swarm_view import USED_TWICE, notices
+from sapo_desktop.worker.swarm_view import USED_TWICE, listening_at, notices
 from tests.swarm.mesh import Mesh, Peer
 
 
@@ -34,3 +34,9 @@ def test_notices_reach_people_and_programs() -> None:
     info = m.SwarmInfo(state="linked", reason="Linked to 1 peer.", notices=[USED_TWICE])
     assert f"Note      {USED_TWICE}" in swarm_lines(info)
     assert swarm_line(info)["notices"] == [USED_TWICE]
+
+
+def test_an_address_that_is_every_computers_is_not_passed_off_as_this_ones() -> None:
+    assert listening_at("wss://10.0.0.7:8765#ab").endswith("reach this node at wss://10.0.0.7:8765#ab")
+    for host in ("0.0.0.0", "[::]"):
+        assert f"name or address in place of {host}" in listening_at(f"wss://{host}:8765#ab")
