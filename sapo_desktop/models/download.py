@@ -7,9 +7,9 @@ own (models/service.py), whose end by any means is the way to cancel it.
 
 from __future__ import annotations
 
-import asyncio
+import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -47,9 +47,7 @@ class Surface:
     now: Callable[[], float] = time.time
 
 
-async def download(
-    store: Store, spec: ModelSpec, access: Access, report: Report, surface: Surface | None = None
-) -> Kept:
+def download(store: Store, spec: ModelSpec, access: Access, report: Report, surface: Surface | None = None) -> Kept:
     """Bring the model into the models folder.
 
     Raises:
@@ -63,8 +61,8 @@ async def download(
         if (installed := _installed(store, spec)) is not None:
             store.discard_staging(spec.name)
             return Kept(model=installed, path=str(store.folder(spec.name)), notes=["It was installed already."])
-        async with Hub(access, surface.patience) as hub:
-            return await _Download(store, spec, hub, report, surface).run()
+        with Hub(access, surface.patience) as hub:
+            return _Download(store, spec, hub, report, surface).run()
 
 
 def _installed(store: Store, spec: ModelSpec) -> Installed | None:
@@ -97,26 +95,23 @@ class _Download:
         self._identities: dict[str, Identity] = {}
         self._commit = ""
 
-    async def run(self) -> Kept:
+    def run(self) -> Kept:
         """From the first question to the installed model."""
-        ticking = asyncio.create_task(self._reporter.keep_telling())
-        try:
-            return await self._run()
-        finally:
-            ticking.cancel()
+        with self._reporter:
+            return self._run()
 
-    async def _run(self) -> Kept:
-        specs = await self._listed()
+    def _run(self) -> Kept:
+        specs = self._listed()
         kind = kind_of_files([spec.name for spec in specs])
         self._prepare(specs)
-        wanted = [await self._look_up(spec) for spec in specs]
+        wanted = [self._look_up(spec) for spec in specs]
         self._count(wanted)
         around = self._surroundings()
         kept: dict[str, KeptFile] = {}
         for file in sorted(wanted, key=_small_first):
             if kind == "transformers" and kind_of(file.name) == "weights":
                 check_before_weights(self._files)
-            kept[file.name] = await FileTransfer(self._files / file.name, file, around).run()
+            kept[file.name] = FileTransfer(self._files / file.name, file, around).run()
         self._reporter("finishing", "", "")
         notes = check_model(self._files, kind)
         self._fix(kept)
@@ -135,11 +130,11 @@ class _Download:
 
     # -- what to fetch ---------------------------------------------------------------------------------------------
 
-    async def _listed(self) -> list[FileSpec]:
+    def _listed(self) -> list[FileSpec]:
         """The files, at a commit."""
         spec = self._spec
         revision = spec.revision or self._store.known_commit(spec.repository) or MAIN
-        listing = await self._asked(lambda: self._hub.listing(spec.repository, revision))
+        listing = self._asked(lambda: self._hub.listing(spec.repository, revision))
         if COMMIT.fullmatch(revision) and listing.commit != revision:
             raise DownloadError(f"{self._hub.endpoint} answers with commit {listing.commit} for {revision}.")
         self._commit = listing.commit
@@ -147,10 +142,10 @@ class _Download:
         chosen = choose(spec.repository, listing.files, spec.only, spec.quantisation)
         return [_completed(known.get(file.name, file), file) for file in chosen]
 
-    async def _look_up(self, spec: FileSpec) -> Wanted:
+    def _look_up(self, spec: FileSpec) -> Wanted:
         """What the hub says of the file, held against what is known of it."""
         repository = self._spec.repository
-        remote = await self._asked(lambda: self._hub.look_up(repository, self._commit, spec.name))
+        remote = self._asked(lambda: self._hub.look_up(repository, self._commit, spec.name))
         known = self._store.known_hash(repository, self._commit, spec.name)
         sha256 = spec.sha256 or (known.sha256 if known else remote.sha256)
         _check_unchanged(f"{spec.name} of {repository}", spec, known, remote)
@@ -159,15 +154,15 @@ class _Download:
             raise DownloadError(f"{self._hub.endpoint} does not say how long {spec.name} of {repository} is.")
         return Wanted(repository, self._commit, spec.name, remote, size, sha256)
 
-    async def _asked(self, ask: Callable[[], Awaitable[Asked]]) -> Asked:
+    def _asked(self, ask: Callable[[], Asked]) -> Asked:
         """The hub's answer, asked for again after passing troubles."""
         retries = self._surface.retries(self._surface.patience)
         while True:
             self._reporter("asking", "", "")
             try:
-                return await ask()
+                return ask()
             except Trouble as trouble:
-                await retries.wait(trouble, lambda text: self._reporter("waiting", "", text))
+                retries.wait(trouble, lambda text: self._reporter("waiting", "", text))
 
     # -- where it goes ---------------------------------------------------------------------------------------------
 
@@ -228,7 +223,7 @@ class _Download:
 
 
 class _Reporter:
-    """Passes progress on, a few times a second; a change of stage or file at once."""
+    """Passes progress on, a few times a second; a change of stage or file at once. `with` keeps it telling."""
 
     def __init__(self, report: Report, meter: Meter, clock: Callable[[], float]) -> None:
         self._report = report
@@ -236,19 +231,33 @@ class _Reporter:
         self._clock = clock
         self._last: tuple[Stage, str, str] | None = None
         self._told = float("-inf")
+        self._ended = threading.Event()
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._keep_telling, daemon=True)
 
     def __call__(self, stage: Stage, file: str, text: str) -> None:
-        now, this = self._clock(), (stage, file, text)
+        with self._lock:
+            self._tell((stage, file, text))
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *ended: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _keep_telling(self) -> None:
+        """Say the last again while a line is silent: the speed falls, and what came last is counted."""
+        while not self._ended.wait(_SECONDS_BETWEEN):
+            with self._lock:
+                if self._last is not None:
+                    self._tell(self._last)
+
+    def _tell(self, this: tuple[Stage, str, str]) -> None:
+        now = self._clock()
         if this != self._last or now - self._told >= _SECONDS_BETWEEN:
             self._last, self._told = this, now
-            self._report(self._meter.shown(now, stage, file, text))
-
-    async def keep_telling(self) -> None:
-        """Say the last again while a line is silent: the speed falls, and what came last is counted."""
-        while True:
-            await asyncio.sleep(_SECONDS_BETWEEN)
-            if self._last is not None:
-                self(*self._last)
+            self._report(self._meter.shown(now, *this))
 
 
 def _completed(known: FileSpec, listed: FileSpec) -> FileSpec:

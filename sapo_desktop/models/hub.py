@@ -7,20 +7,21 @@ deadline and a size; redirects are followed by hand, so that the token stays wit
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import re
+import socket
 import ssl
+import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import NoReturn
+from typing import Any, NoReturn, Protocol
 from urllib.parse import quote, urljoin, urlsplit
 
 import httpx2
 import msgspec
-from huggingface_hub import get_async_session, hf_hub_url
+from huggingface_hub import close_session, get_session, hf_hub_url
 
 from sapo_desktop import __version__
 from sapo_desktop.core.errors import AccessRefused, DownloadError
@@ -100,7 +101,7 @@ class Body:
     start: int
     etag: str | None
     """What the host that sends them calls this content; strong ones only."""
-    chunks: AsyncIterator[bytes]
+    chunks: Iterator[bytes]
 
 
 def check_reference(repository: str, revision: str) -> None:
@@ -112,28 +113,28 @@ def check_reference(repository: str, revision: str) -> None:
 
 
 class Hub:
-    """One endpoint. `async with` opens and closes its client."""
+    """One endpoint. `with` opens and closes its client."""
 
     def __init__(self, access: Access, patience: Patience) -> None:
         self.endpoint = checked_endpoint(access)
         self._token = access.token
         self._patience = patience
-        self._client: httpx2.AsyncClient | None = None
+        self._client: httpx2.Client | None = None
+        self._streams: list[_Stream] = []
 
-    async def __aenter__(self) -> Hub:
+    def __enter__(self) -> Hub:
         try:
-            self._client = get_async_session()
+            self._client = get_session()
         except (ImportError, ValueError, httpx2.InvalidURL) as error:  # a proxy of a kind it cannot use
             raise DownloadError(
                 f"The proxy that the environment names cannot be used for downloads: {error}"
             ) from error
         return self
 
-    async def __aexit__(self, *ended: object) -> None:
-        if self._client is not None:
-            await self._client.aclose()
+    def __exit__(self, *ended: object) -> None:
+        close_session()
 
-    async def listing(self, repository: str, revision: str) -> Listing:
+    def listing(self, repository: str, revision: str) -> Listing:
         """The files of a revision.
 
         Raises:
@@ -141,10 +142,10 @@ class Hub:
             DownloadError: there is no such revision, or we may not see it.
         """
         url = f"{self.endpoint}/api/models/{repository}/revision/{quote(revision, safe='')}?blobs=true"
-        async with self._answer("GET", url) as response:
+        with self._answer("GET", url) as response:
             self._check_status(response, repository, f"revision {revision}")
             raw = b""
-            async for chunk in self._chunks(response):
+            for chunk in self._chunks(response):
                 raw += chunk
                 if len(raw) > _LONGEST_LISTING:
                     raise DownloadError(f"The list of files of {repository} is too long to be one.")
@@ -156,11 +157,11 @@ class Hub:
             raise DownloadError(f"{self.endpoint} names no commit for {repository}@{revision}.")
         return Listing(found.sha, [_listed(sibling) for sibling in found.siblings])
 
-    async def look_up(self, repository: str, commit: str, name: str) -> Remote:
+    def look_up(self, repository: str, commit: str, name: str) -> Remote:
         """What the hub says of a file. Raises as `listing`."""
         url = hf_hub_url(repository, name, revision=commit, endpoint=self.endpoint)
         told: dict[str, str] = {}
-        async with self._answer("HEAD", url, told=told) as response:
+        with self._answer("HEAD", url, told=told) as response:
             self._check_status(response, repository, name)
             heads = response.headers
             said = told.get("X-Repo-Commit")
@@ -176,8 +177,8 @@ class Hub:
                 bytes=int(size) if size and re.fullmatch(r"[0-9]{1,18}", size) else None,
             )
 
-    @contextlib.asynccontextmanager
-    async def body(self, remote: Remote, repository: str, name: str, start: int, size: int) -> AsyncIterator[Body]:
+    @contextlib.contextmanager
+    def body(self, remote: Remote, repository: str, name: str, start: int, size: int) -> Iterator[Body]:
         """The file's bytes from `start` on, or from the beginning where the host gives no part of a file.
 
         Raises:
@@ -185,7 +186,7 @@ class Hub:
             DownloadError: it is refused.
         """
         headers = {"Range": f"bytes={start}-"} if start else {}
-        async with self._answer("GET", remote.url, headers) as response:
+        with self._answer("GET", remote.url, headers) as response:
             if response.status_code == 403 and not self._is_ours(str(response.url)):
                 raise Trouble(f"The address of {name} was no longer good.")  # signed ones end after a while
             if response.status_code == 416:
@@ -200,29 +201,28 @@ class Hub:
 
     # -- requests ------------------------------------------------------------------------------------------------
 
-    @contextlib.asynccontextmanager
-    async def _answer(
+    @contextlib.contextmanager
+    def _answer(
         self, method: str, url: str, headers: dict[str, str] | None = None, *, told: dict[str, str] | None = None
-    ) -> AsyncIterator[httpx2.Response]:
+    ) -> Iterator[httpx2.Response]:
         """The answer after redirects. `told` takes what the hub says of a file on the way; then a redirect to another
         host ends it, for that one has only the bytes."""
+        deadline = _Deadline(self._patience.answer, self._streams)
         try:
-            async with asyncio.timeout(self._patience.answer):
-                response = await self._follow(method, url, headers or {}, told)
-        except TimeoutError as error:
-            raise Trouble(f"{_host(url)} does not answer.") from error
+            with deadline:
+                response = self._follow(method, url, headers or {}, told)
         except httpx2.HTTPError as error:
+            if deadline.passed:
+                raise Trouble(f"{_host(url)} does not answer.") from error
             _explain(error, url)
         try:
             yield response
         finally:
-            await response.aclose()
+            response.close()
 
-    async def _follow(
-        self, method: str, url: str, headers: dict[str, str], told: dict[str, str] | None
-    ) -> httpx2.Response:
+    def _follow(self, method: str, url: str, headers: dict[str, str], told: dict[str, str] | None) -> httpx2.Response:
         for _ in range(_MOST_REDIRECTS):
-            response = await self._send(method, url, headers)
+            response = self._send(method, url, headers)
             if told is not None:
                 told |= {name: response.headers[name] for name in _TOLD if name in response.headers}
             if not response.is_redirect or not response.headers.get("Location"):
@@ -231,27 +231,33 @@ class Hub:
             _check_redirect(url, target)
             if told and not self._is_ours(target):
                 return response
-            await response.aclose()
+            response.close()
             url = target
         raise DownloadError(f"{self.endpoint} sends us around in circles (more than {_MOST_REDIRECTS} redirects).")
 
-    async def _send(self, method: str, url: str, headers: dict[str, str]) -> httpx2.Response:
-        assert self._client is not None, "used outside of `async with`"
+    def _send(self, method: str, url: str, headers: dict[str, str]) -> httpx2.Response:
+        assert self._client is not None, "used outside of `with`"
         whole = {"User-Agent": f"sapo-desktop/{__version__}", "Accept-Encoding": "identity", **headers}
         if self._token and self._is_ours(url):
             whole["Authorization"] = f"Bearer {self._token}"
-        request = self._client.build_request(method, url, headers=whole, timeout=httpx2.Timeout(self._patience.answer))
-        return await self._client.send(request, stream=True, follow_redirects=False)
+        request = self._client.build_request(
+            method, url, headers=whole, timeout=httpx2.Timeout(self._patience.silence), extensions={"trace": self._note}
+        )
+        return self._client.send(request, stream=True, follow_redirects=False)
 
-    async def _chunks(self, response: httpx2.Response) -> AsyncIterator[bytes]:
+    def _note(self, event: str, about: Mapping[str, Any]) -> None:
+        """Remember the connections, so that a deadline can end what waits for them."""
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            self._streams.append(about["return_value"])
+
+    def _chunks(self, response: httpx2.Response) -> Iterator[bytes]:
         """The body piece by piece; too long a silence, or too slow a trickle, is Trouble."""
-        patience, pieces = self._patience, response.aiter_raw()
+        patience, pieces = self._patience, response.iter_raw()
         window, counted = time.monotonic(), 0
         while True:
             try:
-                async with asyncio.timeout(patience.silence):
-                    piece = await anext(pieces, None)
-            except TimeoutError as error:
+                piece = next(pieces, None)
+            except httpx2.TimeoutException as error:
                 raise Trouble(f"{response.url.host} stopped sending.") from error
             except httpx2.HTTPError as error:
                 _explain(error, str(response.url))
@@ -299,6 +305,35 @@ class Hub:
             f"Accept its licence at {page} with the account of your token, or set another token: "
             "sapo-desktop models token set"
         )
+
+
+class _Stream(Protocol):
+    """A connection of the client."""
+
+    def get_extra_info(self, info: str) -> Any: ...
+
+
+class _Deadline:
+    """Ends the connections if what it is held around takes longer. The client's own time-outs count from byte to byte,
+    and a head may come byte by byte for ever."""
+
+    def __init__(self, seconds: float, streams: list[_Stream]) -> None:
+        self.passed = False
+        self._streams = streams
+        self._timer = threading.Timer(seconds, self._end)
+        self._timer.daemon = True
+
+    def __enter__(self) -> None:
+        self._timer.start()
+
+    def __exit__(self, *ended: object) -> None:
+        self._timer.cancel()
+
+    def _end(self) -> None:
+        self.passed = True
+        for stream in list(self._streams):
+            with contextlib.suppress(OSError):  # closed already
+                stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
 
 
 def checked_endpoint(access: Access) -> str:

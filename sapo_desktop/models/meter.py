@@ -5,6 +5,7 @@ Bytes may be lost (a file that turns out wrong is fetched anew); then the meter 
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 
 from sapo_desktop.core.models import Stage, Transfer
@@ -27,6 +28,7 @@ class Meter:
         self.done = 0
         self._here = 0
         self._arrivals: deque[tuple[float, int]] = deque()
+        self._lock = threading.Lock()  # one thread counts, another one tells
         self._began: float | None = None
 
     def present(self, count: int) -> None:
@@ -38,9 +40,10 @@ class Meter:
         """So many bytes have come in."""
         self.present(count)
         self._began = now if self._began is None else self._began
-        self._arrivals.append((now, count))
-        while self._arrivals[0][0] < now - _WINDOW:
-            self._arrivals.popleft()
+        with self._lock:
+            self._arrivals.append((now, count))
+            while self._arrivals[0][0] < now - _WINDOW:
+                self._arrivals.popleft()
 
     @property
     def missing(self) -> int:
@@ -51,7 +54,8 @@ class Meter:
         """Bytes a second over the last seconds; 0 while too little has come to tell."""
         if self._began is None or now - self._began < _SHORTEST:
             return 0.0
-        counted = sum(count for time, count in self._arrivals if time >= now - _WINDOW)
+        with self._lock:
+            counted = sum(count for time, count in self._arrivals if time >= now - _WINDOW)
         return counted / min(_WINDOW, now - self._began)
 
     def shown(self, now: float, stage: Stage, file: str = "", text: str = "") -> Transfer:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sapo_desktop.core.errors import DownloadError
 
-Sleep = Callable[[float], Awaitable[None]]
+Sleep = Callable[[float], None]
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Patience:
     answer: float = 30.0
     """For the head of an answer, all redirects included."""
     silence: float = 30.0
-    """Between two pieces of a body."""
+    """Between two pieces of an answer."""
     slowest: float = 1000.0
     """Bytes a second; a body slower than that over `window` is dropped and asked for again."""
     window: float = 60.0
@@ -44,7 +44,7 @@ class Trouble(Exception):
 class Retries:
     """Counts failures in a row and waits between tries, longer each time, never all nodes at once."""
 
-    def __init__(self, patience: Patience, sleep: Sleep = asyncio.sleep, draw: Callable[[], float] = random.random):
+    def __init__(self, patience: Patience, sleep: Sleep = time.sleep, draw: Callable[[], float] = random.random):
         self.patience = patience
         self._sleep = sleep
         self._draw = draw
@@ -54,7 +54,7 @@ class Retries:
         """Enough has arrived: the next failure is a first one."""
         self._failures = 0
 
-    async def wait(self, trouble: Trouble, say: Callable[[str], None]) -> None:
+    def wait(self, trouble: Trouble, say: Callable[[str], None]) -> None:
         """Wait before the next try, and say so.
 
         Raises:
@@ -72,7 +72,7 @@ class Retries:
             ) from trouble
         seconds = self._seconds(trouble.wait)
         say(f"{trouble} Trying again in {seconds:.0f} s ({self._failures + 1} of {self.patience.tries}).")
-        await self._sleep(seconds)
+        self._sleep(seconds)
 
     def _seconds(self, asked: float | None) -> float:
         """What was asked, and a little more; else a time that doubles, by half at random."""

@@ -6,7 +6,6 @@ socket.
 
 from __future__ import annotations
 
-import asyncio
 import difflib
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
@@ -57,7 +56,7 @@ class ModelFiles:
         from sapo_desktop.models.download import download  # the hub's client; nothing else needs it
 
         spec = self._spec(request)
-        return asyncio.run(download(Store(Path(request.folder)), spec, request.access, progress))
+        return download(Store(Path(request.folder)), spec, request.access, progress)
 
     def _spec(self, request: Fetch) -> ModelSpec:
         if "/" in request.reference:

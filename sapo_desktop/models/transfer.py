@@ -119,7 +119,7 @@ class FileTransfer:
         self._counted = bytes_present(path, wanted, around.identities.get(wanted.name))
         """Bytes of this file that the meter has."""
 
-    async def run(self) -> KeptFile:
+    def run(self) -> KeptFile:
         """Returns when the file is whole and verified.
 
         Raises:
@@ -128,7 +128,7 @@ class FileTransfer:
         # A file that another run began may have holes after a power cut: it gets a second chance, in one go.
         for chances in (1, 0) if self._counted else (0,):
             try:
-                await self._to_the_end()
+                self._to_the_end()
                 self._verify()
                 break
             except _WrongBytes as wrong:
@@ -137,7 +137,7 @@ class FileTransfer:
                     raise DownloadError(f"{wrong} {_ADVICE}") from wrong
         return KeptFile(bytes=self._wanted.bytes, sha256=self._digest.sha256)
 
-    async def _to_the_end(self) -> None:
+    def _to_the_end(self) -> None:
         if self._counted:
             self._hash_what_is_there()
         else:
@@ -146,22 +146,22 @@ class FileTransfer:
         while self._digest.count < self._wanted.bytes:
             before = self._digest.count
             try:
-                await self._go_on()
+                self._go_on()
             except Trouble as trouble:
                 if self._digest.count - before >= retries.patience.worth:
                     retries.moved()
-                await retries.wait(trouble, self._waiting)
-                await self._look_up(retries)
+                retries.wait(trouble, self._waiting)
+                self._look_up(retries)
 
-    async def _look_up(self, retries: Retries) -> None:
+    def _look_up(self, retries: Retries) -> None:
         """A fresh address, for signed ones end; the file itself must not have changed."""
         wanted = self._wanted
         while True:
             try:
-                remote = await self._around.hub.look_up(wanted.repository, wanted.commit, wanted.name)
+                remote = self._around.hub.look_up(wanted.repository, wanted.commit, wanted.name)
                 break
             except Trouble as trouble:
-                await retries.wait(trouble, self._waiting)
+                retries.wait(trouble, self._waiting)
         if (remote.etag, remote.bytes) != (wanted.remote.etag, wanted.remote.bytes):
             raise DownloadError(f"{wanted.name} of {wanted.repository} changed on the hub meanwhile: try again.")
         self._wanted = dataclasses.replace(wanted, remote=remote)
@@ -185,15 +185,15 @@ class FileTransfer:
         with self._path.open("xb"):
             pass
 
-    async def _go_on(self) -> None:
+    def _go_on(self) -> None:
         """Fetch the rest. Raises Trouble, with all that has arrived in file and digest."""
         wanted, start = self._wanted, self._digest.count
-        async with self._around.hub.body(wanted.remote, wanted.repository, wanted.name, start, wanted.bytes) as body:
+        with self._around.hub.body(wanted.remote, wanted.repository, wanted.name, start, wanted.bytes) as body:
             self._take_over(body)
             with self._path.open("r+b", buffering=0) as file:
                 file.seek(self._digest.count)
                 looked = self._digest.count
-                async for piece in body.chunks:
+                for piece in body.chunks:
                     self._take(piece, file.fileno())
                     if self._digest.count - looked >= _LOOK_AT_DISK:
                         self._around.check_room()

@@ -15,6 +15,12 @@ def safetensors(count: int = 50_000, seed: int = 1) -> bytes:
     return struct.pack("<Q", len(header)) + header + random.Random(seed).randbytes(4 * count)
 
 
+def zeros(count: int) -> bytes:
+    """One F32 tensor of so many zeros, quickly made."""
+    header = json.dumps({"w": {"dtype": "F32", "shape": [count], "data_offsets": [0, 4 * count]}}).encode()
+    return struct.pack("<Q", len(header)) + header + bytes(4 * count)
+
+
 def transformers_files(count: int = 50_000, **config: object) -> dict[str, bytes]:
     return {
         "config.json": json.dumps(CONFIG | config).encode(),

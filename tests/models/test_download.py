@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import hashlib
 import json
@@ -14,8 +13,8 @@ from pathlib import Path
 import httpx2
 import msgspec
 import pytest
-from huggingface_hub import set_async_client_factory
-from huggingface_hub.utils._http import default_async_client_factory
+from huggingface_hub import set_client_factory
+from huggingface_hub.utils._http import default_client_factory
 
 from sapo_desktop.core.errors import AccessRefused, DownloadError, ModelError, NoRoom
 from sapo_desktop.core.models import Access, FileSpec, Kept, ModelSpec, Transfer
@@ -40,9 +39,9 @@ def hub() -> Iterator[FakeHub]:
 def without_certificates() -> Iterator[None]:
     """Reading the certificates of the world takes a quarter of a second for each client; nothing here needs them."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    set_async_client_factory(lambda: httpx2.AsyncClient(verify=context, timeout=None))
+    set_client_factory(lambda: httpx2.Client(verify=context, timeout=None))
     yield
-    set_async_client_factory(default_async_client_factory)
+    set_client_factory(default_client_factory)
 
 
 @pytest.fixture(autouse=True)
@@ -70,13 +69,10 @@ class Downloads:
         spec = spec or ModelSpec(name="small", repository=REPO, revision="main")
         access = Access(endpoint=endpoint or self.hub.endpoint, token=token)
         self.reports.clear()
-        return asyncio.run(download(Store(self.folder), spec, access, self.reports.append, self.surface))
+        return download(Store(self.folder), spec, access, self.reports.append, self.surface)
 
     def _retries(self, patience: Patience) -> Retries:
-        async def sleep(seconds: float) -> None:
-            self.waits.append(seconds)
-
-        return Retries(patience, sleep, lambda: 0.5)
+        return Retries(patience, self.waits.append, lambda: 0.5)
 
     def content(self, name: str, model: str = "small") -> bytes:
         return (self.folder / model / name).read_bytes()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -25,26 +24,26 @@ def test_a_host_that_does_not_prove_who_it_is_gets_nothing(tmp_path: Path, monke
     server.socket = context.wrap_socket(server.socket, server_side=True)
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
 
-    async def ask() -> None:
+    def ask() -> None:
         access = Access(endpoint=f"https://127.0.0.1:{server.server_address[1]}", token="hf_secret")
-        async with Hub(access, Patience(answer=5)) as hub:
-            await hub.listing("someone/small", "main")
+        with Hub(access, Patience(answer=5)) as hub:
+            hub.listing("someone/small", "main")
 
     try:
         with pytest.raises(DownloadError, match=r"does not prove who it is.*clock"):
-            asyncio.run(ask())
+            ask()
     finally:
         server.shutdown()
         server.server_close()
 
 
 def test_a_host_that_is_not_there_is_a_passing_trouble() -> None:
-    async def ask() -> None:
-        async with Hub(Access(endpoint="http://127.0.0.1:9"), Patience(answer=5)) as hub:
-            await hub.listing("someone/small", "main")
+    def ask() -> None:
+        with Hub(Access(endpoint="http://127.0.0.1:9"), Patience(answer=5)) as hub:
+            hub.listing("someone/small", "main")
 
     with pytest.raises(Trouble, match=r"connection to 127.0.0.1 broke"):
-        asyncio.run(ask())
+        ask()
 
 
 @pytest.mark.parametrize("target", ["http://hub.example/x", "file:///etc/passwd", "ftp://hub.example/x"])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from sapo_desktop.core.errors import DownloadError
@@ -17,12 +15,12 @@ class Waits:
         self.seconds: list[float] = []
         self.said: list[str] = []
 
-    async def __call__(self, seconds: float) -> None:
+    def __call__(self, seconds: float) -> None:
         self.seconds.append(seconds)
 
     def fail(self, retries: Retries, times: int, wait: float | None = None) -> None:
         for _ in range(times):
-            asyncio.run(retries.wait(Trouble("It broke.", wait), self.said.append))
+            retries.wait(Trouble("It broke.", wait), self.said.append)
 
 
 def test_waits_double_up_to_a_minute_and_end_after_some_ten_minutes() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker import librarian
 from sapo_desktop.worker.hosting import Host
 from tests.models.hub_server import FakeHub, Fault, Repo, running_hub
-from tests.models.small_models import transformers_files
+from tests.models.small_models import transformers_files, zeros
 
 REPO = "someone/small"
 HELD = 100_000
@@ -175,6 +176,27 @@ def test_in_silo_no_process_is_started(hub: FakeHub, data: DataFolder, monkeypat
     with pytest.raises(InSilo, match="HF_HUB_OFFLINE"):
         asyncio.run(librarian.fetch(settings(hub, data), data, REPO, []))
     assert hub.asked == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the peak of memory from /proc")
+@pytest.mark.allowed_skip("other systems tell the peak otherwise")
+def test_a_host_that_sends_faster_than_we_write_fills_no_memory(hub: FakeHub, data: DataFolder) -> None:
+    peaks: list[int] = []
+
+    async def watched(host: Host, reports: list[Transfer], task: asyncio.Task[Kept]) -> None:
+        await task
+        status = Path(f"/proc/{host.pid}/status").read_text()
+        peaks.append(int(status.partition("VmHWM:")[2].split()[0]))
+
+    files = hub.repos[REPO].files
+    asyncio.run(with_host(hub, data, watched))
+    Store(data.root / "models").remove("someone--small")
+    hub.repos[REPO].files = files | {"model.safetensors": zeros(75_000_000)}
+    hub.repos[REPO].commit = "d" * 40
+    asyncio.run(with_host(hub, data, watched))
+    small, large = peaks
+    assert large - small < 50_000, "KiB: the file has 300 MB"
 
 
 def test_a_name_that_the_catalogue_lacks_is_said(hub: FakeHub, data: DataFolder) -> None:
