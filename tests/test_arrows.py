@@ -172,6 +172,16 @@ def test_the_messages_are_imported_as_one() -> None:
     assert inside == []
 
 
+def test_the_host_of_llama_cpp_never_loads_torch() -> None:
+    known = modules(ROOT)
+    loaded = reached(ROOT, "engines.llama_cpp_service")
+    heavy = {"torch", "transformers", "peft", "safetensors"}
+    assert "engines.drawing" in loaded
+    assert [
+        name for name in loaded if heavy & {top.partition(".")[0] for top in imports(known[name], name, known)}
+    ] == []
+
+
 def test_every_library_of_the_table_is_declared() -> None:
     declared = (ROOT / "pyproject.toml").read_text(encoding="utf-8").lower().replace("-", "_")
     assert [name for name in LIBRARIES if DISTRIBUTIONS.get(name, name) not in declared] == []
