@@ -19,7 +19,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 from sapo_desktop.core.advantage import group_advantages
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
 from sapo_desktop.engines import protocols as p
-from sapo_desktop.engines import llama_cpp_service, service
+from sapo_desktop.engines import service
 from sapo_desktop.engines.export import MergedWeights, lora_factors
 from sapo_desktop.engines.gguf import write_adapter, write_model
 from sapo_desktop.engines.gguf_folder import write_folder
@@ -37,6 +37,8 @@ class LlamaCppBesideTorch:
     """torch learns, llama.cpp answers with the adapter handed over, as worker/split_engine.py has it."""
 
     def __init__(self, work: Path) -> None:
+        from sapo_desktop.engines import llama_cpp_service
+
         self._work = work
         self._torch, self._cpp = service.create(), llama_cpp_service.create()
         self._stale = True
