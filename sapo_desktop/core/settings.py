@@ -32,7 +32,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Meta(description="What answers: torch, as it learns; llama.cpp beside it; remote: the server at remote_url."),
     ] = "auto"
     generator_weights: Annotated[
-        Literal["f32", "f16", "q8_0", "q4_k_m"],
+        Literal["f32", "f16", "q8_0", "q4_0", "q4_k_m"],
         Meta(description="Number format of the weights that llama.cpp answers with, where they are converted here."),
     ] = "f16"
     trainer: Annotated[

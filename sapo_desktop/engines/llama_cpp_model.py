@@ -17,7 +17,7 @@ import llama_cpp.llama_cpp as c
 
 from sapo_desktop.core.errors import ModelError
 
-_WARNING, _ERROR, _CONTINUED = 3, 4, 5
+_ERROR, _CONTINUED = 4, 5
 """Of ggml's log levels: none, debug, information, warning, error, continued."""
 _MAGIC = b"GGUF"
 
@@ -27,10 +27,10 @@ _level = 0
 
 @c.llama_log_callback  # type: ignore[untyped-decorator]
 def _log(level: int, text: bytes | None, _: Any) -> None:
-    """Keep warnings and errors; they also go to the log of this process."""
+    """Keep errors; they also go to the log of this process. Warnings come by the dozen with every adapter."""
     global _level
     _level = _level if level == _CONTINUED else level
-    if text and _level in (_WARNING, _ERROR):
+    if text and _level == _ERROR:
         line = text.decode(errors="replace")
         sys.stderr.write(line)
         if line.strip():

@@ -14,13 +14,17 @@ import llama_cpp.llama_cpp as c
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.engines.llama_cpp_model import last_words
 
-_TYPES = {"q8_0": c.LLAMA_FTYPE_MOSTLY_Q8_0, "q4_k_m": c.LLAMA_FTYPE_MOSTLY_Q4_K_M}
+_TYPES = {
+    "q8_0": c.LLAMA_FTYPE_MOSTLY_Q8_0,
+    "q4_0": c.LLAMA_FTYPE_MOSTLY_Q4_0,
+    "q4_k_m": c.LLAMA_FTYPE_MOSTLY_Q4_K_M,
+}
 
 
 def quantise(source: Path, target: Path, weights: str, threads: int) -> None:
     """Write `target` from the F32 or F16 file `source`; raises ModelError."""
     if weights not in _TYPES:
-        raise ModelError(f"Weights are quantised to {' or '.join(_TYPES)}, not to {weights!r}.")
+        raise ModelError(f"Weights are quantised to {', '.join(_TYPES)}, not to {weights!r}.")
     settings = c.llama_model_quantize_default_params()
     settings.ftype, settings.nthread = _TYPES[weights], threads
     part = target.with_name(f"{target.name}.part")

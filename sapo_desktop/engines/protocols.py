@@ -191,7 +191,7 @@ class UseAdapter(EngineMessage, frozen=True):
 
 
 class Quantise(EngineMessage, frozen=True):
-    """Make a GGUF file with fewer bits a weight (`q8_0`, `q4_k_m`) of an F16 or F32 one."""
+    """Make a GGUF file with fewer bits a weight (`q8_0`, `q4_0`, `q4_k_m`) of an F16 or F32 one."""
 
     source: str
     target: str

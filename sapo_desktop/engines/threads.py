@@ -2,8 +2,9 @@
 
 Threads that wait for each other after every operation lose far more than their share on a busy machine: with both of
 two cores kept busy by others, two threads made a third of what one made. So the share of the processor that ours got
-is watched, CPU time against wall time: below four fifths one thread is given up, and after a while of being alone one
-more is tried, each time later if it was in vain. Time is an argument; nothing is measured here.
+is watched, CPU time against wall time. One thread begins; while it is alone their number is doubled, up to what the
+settings allow; below four fifths of the processor it is halved, and doubled again after a while of being alone, each
+time later if that was in vain. Time is an argument; nothing is measured here.
 """
 
 from __future__ import annotations
@@ -32,11 +33,12 @@ class ThreadPace:
     """The number of threads, between 1 and `most`."""
 
     def __init__(self, most: int, start: Used) -> None:
-        self.most = self.count = max(1, most)
+        self.most = max(1, most)
+        self.count = 1
         self._since = start
         self._alone_since = start.wall
-        self._patience = FIRST_PATIENCE
-        self._tried = False
+        self._patience = 0.0
+        """Seconds of being alone before more threads are tried; none until it was crowded once."""
 
     def begin(self, now: Used) -> None:
         """Computing goes on after a rest, which says nothing."""
@@ -51,18 +53,19 @@ class ThreadPace:
         share = (now.cpu - self._since.cpu) / (wall * self.count)
         self._since = now
         if share < CROWDED:
-            self._give_one_up(now)
+            self._crowded(now)
         elif share < ALONE:
             self._alone_since = now.wall
         elif self.count < self.most and now.wall - self._alone_since >= self._patience:
-            self.count += 1
-            self._alone_since, self._tried = now.wall, True
-        elif self._tried and now.wall - self._alone_since >= FIRST_PATIENCE:
-            self._tried, self._patience = False, FIRST_PATIENCE  # the one more was no mistake
+            self.count = min(self.most, 2 * self.count)
+            self._alone_since = now.wall
         return self.count
 
-    def _give_one_up(self, now: Used) -> None:
+    def _crowded(self, now: Used) -> None:
+        if self.count > 1:
+            alone = now.wall - self._alone_since
+            # More threads that were alone for a while were no mistake: others have come since.
+            before = 0.0 if alone >= FIRST_PATIENCE else self._patience
+            self._patience = min(LONGEST_PATIENCE, max(FIRST_PATIENCE, 2 * before))
         self._alone_since = now.wall
-        if self._tried:
-            self._tried, self._patience = False, min(LONGEST_PATIENCE, 2 * self._patience)
-        self.count = max(1, self.count - 1)
+        self.count = max(1, self.count // 2)

@@ -37,7 +37,7 @@ class Hosting:
 
     async def start(self, kind: str) -> Host:
         """Start a host of that kind with its own log."""
-        threads = None if kind == "examiner" else self.threads
+        threads = self.threads if kind == "engine" else None
         return await Host.start(kind, log=self.folder.log(kind), threads=threads, low_priority=self.low_priority)
 
 

@@ -42,6 +42,8 @@ class GeneratorHost:
         self.host = host
         self.load = load
         self.loaded: Loaded | None = None
+        self._process: int | None = None
+        """The process that loaded the model; another one holds nothing."""
         self._wanted: Path | None = None
         self._holds: Path | None = None
 
@@ -51,10 +53,10 @@ class GeneratorHost:
 
     async def start(self) -> Loaded:
         """Load the model where it is not loaded, and the adapter; a host that ended is started again."""
-        if self.host.pid is None:
-            await self.host.restart()
+        await self.revive()
+        if self.loaded is None or self._process != self.host.pid:
+            self._process = self.host.pid
             self.loaded = None
-        if self.loaded is None:
             reply = await self._call(self.load, LOAD_SECONDS)
             if not isinstance(reply, Loaded):
                 raise HostError(f"The generator answered {type(reply).__name__} where Loaded was expected.")
@@ -64,6 +66,11 @@ class GeneratorHost:
             await self._call(UseAdapter(file=None if wanted is None else str(wanted)), WORK_SECONDS)
             self._holds = wanted
         return self.loaded
+
+    async def revive(self) -> None:
+        """Start a process that ended again."""
+        if self.host.pid is None:
+            await self.host.restart()
 
     async def ask(
         self, request: GeneratorRequest | RemoteRequest, told: Callable[[msgspec.Struct], None] | None = None

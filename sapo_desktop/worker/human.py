@@ -246,7 +246,10 @@ def _note(posed: _Posed, *, shared: bool, learned: bool) -> str:
             "model's beside it may not travel."
         )
     if not learned:
-        notes.append("It is not learned from: the model cannot read it, or too many others wait for a round.")
+        notes.append(
+            "It is not learned from: the model cannot read it, too many others wait for a round, or nothing is trained "
+            "here."
+        )
     return " ".join(notes)
 
 

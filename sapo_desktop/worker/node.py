@@ -140,8 +140,8 @@ class Node:
         self.swarm = swarm
 
     def learn_from(self, group: HumanGroup) -> bool:
-        """Train on it in one of the next rounds; False where too many wait already."""
-        if len(self._human) >= _MOST_WAITING:
+        """Train on it in one of the next rounds; False where too many wait already, or nothing is trained."""
+        if len(self._human) >= _MOST_WAITING or not self.engine.trains:
             return False
         self._human.append(group)
         return True
@@ -194,6 +194,8 @@ class Node:
     async def roll_back(self, name: str) -> Checkpoint:
         """Put a checkpoint's adapter back in; rounds count on. The round in hand is discarded."""
         target = await self.find_checkpoint(name)
+        if not self.engine.trains:
+            raise UsageError("This node only answers, with the base model: there is nothing to go back to.")
         if target is None and self.counters.round == 0:
             raise UsageError("Nothing was trained yet: the node still is at its base.")
         # To its end even where the client leaves: half of it is an adapter that no checkpoint holds.

@@ -33,6 +33,7 @@ class RemoteEngine(SplitEngine):
         if server is not None and not server.learns:
             raise HostError(f"{' '.join(server.said)} Empty remote_adapters, or use such a server.")
         await self._hand_over(None)
+        await self.generator.start()
         self._stale = False
         return loaded
 

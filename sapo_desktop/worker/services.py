@@ -67,7 +67,7 @@ KINDS = {
         request="sapo_desktop.engines.protocols:GeneratorRequest",
         reply="sapo_desktop.engines.protocols:GeneratorReply",
         progress="sapo_desktop.engines.protocols:EngineProgress",
-        # numpy draws tokens on one thread; llama.cpp's own are set by request.
+        # Of numpy's; llama.cpp's threads are its own and set by request.
         environment={"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     ),
 }

@@ -45,7 +45,7 @@ class GgufBase:
 
     file: Path
     weights: str
-    """f32, f16, q8_0 or q4_k_m."""
+    """f32, f16, q8_0, q4_0 or q4_k_m."""
 
     @property
     def exact(self) -> bool:
@@ -133,9 +133,9 @@ class SplitEngine(Engine):
 
     async def _load(self, checkpoint: Path | None) -> Loaded:
         self._stale = True
+        self.generator.use(None)
         loaded = await super()._load(checkpoint)
-        if self.generator.host.pid is None:
-            await self.generator.host.restart()
+        await self.generator.revive()
         if self._base is not None:
             await self._base.convert(self.host, self.generator.host, self.plan.threads)
         await self.generator.start()
@@ -157,7 +157,6 @@ class SplitEngine(Engine):
         self._number += 1
         place = self._folder / f"adapter-{self._number:08d}"
         self.generator.use(await self._write_adapter(place, checkpoint))
-        await self.generator.start()
         for old in before:
             if old.is_dir():
                 shutil.rmtree(old)

@@ -1,108 +1,237 @@
-"""How fast does the torch engine answer? Eight questions, eight answers each, on one thread.
+"""How fast do the generators answer? Nine questions, eight answers each, on one thread.
 
-    python -m tests.bench.generate [--quick] [--json] [--seed N]
+    python -m tests.bench.generate [--quick] [--json] [--seed N] [--models starter,50M,0.5B]
 
-Random weights in the starter's shape (tests/bench/models.py); no answer ends early, so every way does the
-same work. Compared within the run, in turns, by CPU time: our decoding, our loop through transformers'
-modules, and transformers' own generate(). CPU seconds, because the machine may be busy with something else.
+Random weights in the shapes of tests/bench/models.py; no answer ends early, so every way does the same work. Compared
+within the run, in turns, by CPU time, because the machine may be busy with something else: our loops in torch and in
+llama.cpp, transformers' own generate() in both precisions, a bare llama.cpp decode loop of the same batch that draws
+nothing, and llama-cpp-python one answer after the other. At the end by wall time what the number of threads, following
+the load, makes of a machine whose cores are all kept busy. Without llama-cpp-python its lines are missing.
 """
 
 from __future__ import annotations
 
+import copy
+import importlib.util
+import multiprocessing
+import os
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from sapo_desktop.core.records import Sampling, TrainerSettings
 from sapo_desktop.engines.answering import GenerationJob, Watch
-from sapo_desktop.engines.decoder import Start, start_with_transformers
-from sapo_desktop.engines.decoder_llama import start_written_out
 from sapo_desktop.engines.generation import generate
-from sapo_desktop.engines.llama import WrittenOutModel
-from sapo_desktop.engines.protocols import Load
-from sapo_desktop.engines.service import TorchEngine
+from sapo_desktop.engines.protocols import Load, WriteGguf
+from sapo_desktop.engines.service import Service, TorchEngine
 from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
-from tests.bench.models import starter_like
+from tests.bench.models import random_model
 
-QUESTIONS, ANSWERS = 8, 8
+QUESTIONS, ANSWERS = 9, 8
 PROMPT_TOKENS = 16
+TOKENS = {"starter": 150, "50M": 60, "0.5B": 12}
+"""Answer tokens by model: the larger ones take minutes as it is."""
+OURS, LLAMA = "torch engine", "llama.cpp"
+Ways = dict[str, Callable[[], object]]
 
 
 def main() -> None:
     """Measure and print."""
-    options = arguments(__doc__).parse_args()
+    parser = arguments(__doc__)
+    parser.add_argument("--models", default="starter,50M", help="by comma, of starter, 50M, 0.5B")
+    options = parser.parse_args()
     torch.set_num_threads(1)
-    tokens, repeats = (50, 1) if options.quick else (150, 3)
-    with tempfile.TemporaryDirectory() as folder:
-        load = Load(model=str(starter_like(Path(folder), options.seed)), trainer=TrainerSettings(), threads=1)
-        engine = TorchEngine(load)
-    ways = ways_of(engine, tokens, options.seed)
+    for shape in ["starter"] if options.quick else options.models.split(","):
+        with tempfile.TemporaryDirectory() as folder:
+            measure(shape, Path(folder), options)
+
+
+def measure(shape: str, folder: Path, options: Any) -> None:
+    """Every way with one model."""
+    tokens, turns = (20, 1) if options.quick else (TOKENS[shape], 3 if shape == "starter" else 2)
+    service = Service()
+    model = str(random_model(folder / "model", shape, options.seed))
+    service.handle(Load(model=model, trainer=TrainerSettings(), threads=1, dtype="float32"), lambda _: None)
+    engine = service._engine
+    assert engine is not None
+    job = job_of(tokens, options.seed)
+    ways = torch_ways(engine, job)
+    llama = None
+    if importlib.util.find_spec("llama_cpp"):
+        file = folder / "model.gguf"
+        service.handle(WriteGguf(file=str(file), weights="F16"), lambda _: None)
+        llama = LlamaWays(file, job)
+        ways |= llama.ways()
     best = dict.fromkeys(ways, float("inf"))
-    for turn in range(repeats):
+    for turn in range(turns):
         for name, way in ways.items():
-            tell(f"turn {turn + 1} of {repeats}: {name}")
+            tell(f"{shape}, turn {turn + 1} of {turns}: {name}")
             best[name] = min(best[name], cpu_seconds(way))
-    total = QUESTIONS * ANSWERS * tokens
-    for name, seconds in best.items():
-        show(Figure(name=f"generate/{name}", value=total / seconds, unit="tokens per CPU-s"), options.json)
-    speedup = best["transformers generate"] / best["ours"]
-    show(
-        Figure(
-            name="generate/ours against transformers generate",
-            value=speedup,
-            unit="times",
-            goal="at least 2",
-            held=speedup >= 2,
-        ),
-        options.json,
-    )
-    seconds = best["ours"] * 150 / tokens
-    show(
-        Figure(
-            name="generate/64 answers of 150 tokens",
-            value=seconds,
-            unit="CPU-s",
-            goal="at most 2",
-            held=seconds <= 2,
-            note="scaled from 50 tokens" if options.quick else "",
-        ),
-        options.json,
-    )
+    rates = {name: job.total * tokens / seconds for name, seconds in best.items()}
+    for name, rate in rates.items():
+        show(Figure(name=f"generate/{shape}/{name}", value=rate, unit="tokens per CPU-s"), options.json)
+    compare(shape, rates, options.json)
+    if llama is not None:
+        under_load(shape, llama, options)
 
 
-def ways_of(engine: TorchEngine, tokens: int, seed: int) -> dict[str, Callable[[], object]]:
-    """The ways to answer the same questions; each continues after a warm-up of its own."""
+def job_of(tokens: int, seed: int) -> GenerationJob:
+    """The questions, as ids of plain bytes."""
     words = torch.Generator().manual_seed(seed)
-    prompts = torch.randint(4, 60, (QUESTIONS, PROMPT_TOKENS), generator=words)
-    sampling = Sampling(max_tokens=tokens, seed=seed)
-    job = GenerationJob(prompts.tolist(), ANSWERS, sampling, frozenset(), engine.lm.context)
-    model = engine.lm.model
+    prompts = torch.randint(0, 250, (QUESTIONS, PROMPT_TOKENS), generator=words)
+    return GenerationJob(prompts.tolist(), ANSWERS, Sampling(max_tokens=tokens, seed=seed), frozenset(), 512)
+
+
+def torch_ways(engine: TorchEngine, job: GenerationJob) -> Ways:
+    """Our loop, and transformers' generate() in both precisions."""
+    precisions = {"float32": engine.lm.model, "bfloat16": copy.deepcopy(engine.lm.model).bfloat16()}
 
     def ours() -> object:
-        with torch.no_grad():
-            return loop(start_written_out(WrittenOutModel(model, merged=True)))
+        engine._packed.clear()  # as in a round: the weights have changed
+        return generate(job, engine.starter(base=False), engine.lm.device, Watch())
 
-    def loop(start: Start) -> object:
-        return generate(job, start, engine.lm.device, Watch())
+    def theirs(model: Any) -> object:
+        repeated = torch.tensor(job.prompts).repeat_interleave(ANSWERS, 0)
+        length = job.sampling.max_tokens
+        mask = torch.ones_like(repeated)
+        with torch.inference_mode():
+            return model.generate(
+                input_ids=repeated,
+                attention_mask=mask,
+                max_new_tokens=length,
+                min_new_tokens=length,
+                do_sample=True,
+                top_k=0,
+            )
 
-    def theirs() -> object:
-        repeated = prompts.repeat_interleave(ANSWERS, 0)
-        return model.generate(
-            input_ids=repeated,
-            attention_mask=torch.ones_like(repeated),
-            max_new_tokens=tokens,
-            min_new_tokens=tokens,
-            do_sample=True,
-            top_k=0,
-        )
+    ways: Ways = {OURS: ours}
+    for name, model in precisions.items():
+        ways[f"transformers generate, {name}"] = lambda model=model: theirs(model)  # type: ignore[misc]
+    return ways
 
-    return {
-        "ours": ours,
-        "our loop, transformers' modules": lambda: loop(start_with_transformers(model)),
-        "transformers generate": theirs,
-    }
+
+class LlamaWays:
+    """llama.cpp over one file: our loop, the least loop there can be, and the high-level interface."""
+
+    def __init__(self, file: Path, job: GenerationJob) -> None:
+        from sapo_desktop.engines.llama_cpp import stream_length
+        from sapo_desktop.engines.llama_cpp_model import GgufModel
+        from sapo_desktop.engines.llama_cpp_streams import Streams
+
+        self.file, self.job = file, job
+        self.streams = Streams(GgufModel(file, gpu=False), job.total, stream_length(job), exact=False)
+
+    def ways(self) -> Ways:
+        return {LLAMA: self.ours, f"{LLAMA}, bare decode loop": self.bare, "llama-cpp-python, one by one": self.single}
+
+    def ours(self) -> object:
+        from sapo_desktop.engines.llama_cpp import generate as generate_with_llama
+
+        return generate_with_llama(self.job, self.streams, Watch())
+
+    def bare(self) -> None:
+        """The same tokens through llama_decode, prompts shared, nothing drawn and nothing noted."""
+        import numpy as np
+
+        job, streams = self.job, self.streams
+        streams.clear()
+        for number, prompt in enumerate(job.prompts):
+            streams.read([prompt], [number * ANSWERS])
+        for place in range(job.total):
+            if place % ANSWERS:
+                streams.copy(place - place % ANSWERS, place)
+        tokens, every = np.full(job.total, 7, np.int32), np.arange(job.total)
+        for step in range(job.sampling.max_tokens - 1):
+            streams.decode(tokens, tokens * 0 + PROMPT_TOKENS + step, every, np.ones(job.total, bool))
+
+    def single(self) -> None:
+        """One answer after the other; the prompt of a question stays in its cache."""
+        from llama_cpp import Llama
+
+        llama = Llama(str(self.file), n_ctx=512, n_threads=1, n_threads_batch=1, verbose=False, seed=1)
+        length = self.job.sampling.max_tokens
+        for row in range(self.job.total):
+            drawn = llama.generate(self.job.prompt(row), temp=1.0, top_k=0, top_p=1.0, min_p=0.0)
+            for _ in range(length):
+                next(drawn)
+        llama.close()
+
+    def wall_rate(self, threads: int, seconds: float) -> float:
+        """Tokens a second by the clock, with the number of threads following the load."""
+        from sapo_desktop.engines.llama_cpp import generate as generate_with_llama
+        from sapo_desktop.engines.threads import ThreadPace, Used
+
+        def used() -> Used:
+            return Used(time.monotonic(), time.process_time())
+
+        pace = ThreadPace(threads, used())
+        self.streams.use_threads(pace.count)
+        began, tokens = time.monotonic(), 0
+        while time.monotonic() - began < seconds:
+            watch = Watch()
+            generate_with_llama(self.job, self.streams, watch, lambda: self.streams.use_threads(pace.passed(used())))
+            tokens += watch.tokens
+        self.streams.use_threads(1)
+        return tokens / (time.monotonic() - began)
+
+
+def compare(shape: str, rates: dict[str, float], as_json: bool) -> None:
+    """The ratios that have goals; those of the largest model are reported without."""
+    goals = shape != "0.5B"
+    slow, half = rates["transformers generate, float32"], rates["transformers generate, bfloat16"]
+    ratio(shape, "torch engine against transformers float32", rates[OURS] / slow, 2 if goals else None, as_json)
+    if LLAMA not in rates:
+        return
+    ours = rates[LLAMA]
+    ratio(shape, "llama.cpp against its bare loop", ours / rates[f"{LLAMA}, bare decode loop"], 0.95, as_json)
+    ratio(shape, "llama.cpp against transformers float32", ours / slow, 4 if goals else None, as_json)
+    best = max(slow, half)
+    ratio(shape, "llama.cpp against transformers' best", ours / best, 2.5 if goals else None, as_json)
+    single = rates["llama-cpp-python, one by one"]
+    ratio(shape, "llama.cpp against one by one", ours / single, 3, as_json)
+    ratio(shape, "llama.cpp against our torch engine", ours / rates[OURS], None, as_json)
+
+
+def under_load(shape: str, llama: LlamaWays, options: Any) -> None:
+    """One thread on the machine as it is, against threads that follow the load while every core is kept busy."""
+    seconds = 3.0 if options.quick else 20.0
+    cores = os.cpu_count() or 1
+    tell(f"{shape}: by the clock")
+    idle = llama.wall_rate(1, seconds)
+    context = multiprocessing.get_context("spawn")
+    others = [context.Process(target=spin, daemon=True) for _ in range(cores)]
+    for one in others:
+        one.start()
+    time.sleep(1.0)
+    try:
+        busy = llama.wall_rate(cores, seconds)
+    finally:
+        for one in others:
+            one.terminate()
+            one.join()
+    show(Figure(name=f"generate/{shape}/one thread", value=idle, unit="tokens per s"), options.json)
+    ratio(shape, f"all cores busy, up to {cores} threads, against one thread before", busy / idle, 0.5, options.json)
+
+
+def spin() -> None:
+    """Keep a core busy."""
+    while True:
+        pass
+
+
+def ratio(shape: str, name: str, value: float, goal: float | None, as_json: bool) -> None:
+    figure = Figure(
+        name=f"generate/{shape}/{name}",
+        value=value,
+        unit="times",
+        goal=None if goal is None else f"at least {goal:g}",
+        held=None if goal is None else value >= goal,
+    )
+    show(figure, as_json)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""The number of threads follows the load: given up at once, tried again later; time is an argument."""
+"""The number of threads follows the load: halved at once, doubled again later; time is an argument."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
-from sapo_desktop.engines.threads import FIRST_PATIENCE, ThreadPace, Used
+from sapo_desktop.engines.threads import FIRST_PATIENCE, LONGEST_PATIENCE, ThreadPace, Used
 
 
 class Machine:
@@ -22,41 +22,51 @@ class Machine:
         return self.pace.count
 
 
-def test_alone_all_threads_are_kept() -> None:
-    assert Machine(4).run(100, 1.0) == 4
+def alone(most: int) -> Machine:
+    """A machine on which all threads are at work."""
+    machine = Machine(most)
+    machine.run(10, 1.0)
+    return machine
+
+
+def test_alone_threads_are_doubled_up_to_what_is_allowed() -> None:
+    machine = Machine(6)
+    assert [machine.run(1, 1.0) for _ in range(5)] == [2, 4, 6, 6, 6]
 
 
 def test_one_thread_is_never_given_up() -> None:
     assert Machine(1).run(100, 0.1) == 1
 
 
-def test_on_a_busy_machine_one_thread_after_the_other_is_given_up() -> None:
-    machine = Machine(4)
-    assert [machine.run(1, 0.5) for _ in range(5)] == [3, 2, 1, 1, 1]
+def test_a_busy_machine_is_never_tried_with_more() -> None:
+    assert Machine(8).run(100, 0.7) == 1
 
 
-def test_a_thread_is_tried_again_once_the_others_had_their_processor_for_a_while() -> None:
-    machine = Machine(2)
+def test_where_others_come_threads_are_halved() -> None:
+    machine = alone(8)
+    assert [machine.run(1, 0.5) for _ in range(4)] == [4, 2, 1, 1]
+
+
+def test_more_are_tried_once_the_processor_was_ours_for_a_while() -> None:
+    machine = alone(2)
     assert machine.run(1, 0.5) == 1
     assert machine.run(int(FIRST_PATIENCE) - 1, 1.0) == 1
     assert machine.run(1, 1.0) == 2
 
 
-def test_each_try_in_vain_doubles_the_time_to_the_next() -> None:
+def test_each_try_in_vain_doubles_the_time_to_the_next_up_to_a_limit() -> None:
     machine = Machine(2)
-    machine.run(1, 0.5)
     tries = []
-    for second in range(200):
-        if machine.pace.count == 2:
-            tries.append(second)
-            machine.run(1, 0.5)
-        else:
-            machine.run(1, 1.0)
-    assert [later - earlier for earlier, later in pairwise(tries)] == [21, 41, 81]
+    for _ in range(2000):
+        if machine.run(1, 1.0 if machine.pace.count == 1 else 0.5) == 2:
+            tries.append(machine.wall)
+    gaps = [later - earlier for earlier, later in pairwise(tries)]
+    assert gaps[:4] == [11, 21, 41, 81]
+    assert gaps[-1] == LONGEST_PATIENCE + 1
 
 
 def test_a_rest_between_two_generations_counts_for_nothing() -> None:
-    machine = Machine(2)
+    machine = alone(2)
     machine.wall += 1000
     machine.pace.begin(Used(machine.wall, machine.cpu))
     assert machine.run(1, 1.0) == 2
@@ -64,5 +74,5 @@ def test_a_rest_between_two_generations_counts_for_nothing() -> None:
 
 def test_looks_closer_together_than_the_window_decide_nothing() -> None:
     pace = ThreadPace(2, Used(0, 0))
-    assert pace.passed(Used(0.1, 0.0)) == 2
-    assert pace.passed(Used(0.6, 0.1)) == 1
+    assert pace.passed(Used(0.1, 0.1)) == 1
+    assert pace.passed(Used(0.6, 0.6)) == 2

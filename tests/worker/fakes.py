@@ -85,6 +85,8 @@ class FakeEngine:
         self.rates: list[float] = []
         self.parameters = 10**9
         self.trains = True
+        self.elsewhere = False
+        """Whether answers come from another sampler than the trainer's model."""
 
     @property
     def running(self) -> bool:
@@ -108,7 +110,7 @@ class FakeEngine:
         if self.errors:
             raise self.errors.pop(0)
         progress(len(questions) * answers, len(questions) * answers)
-        return generated(questions, answers, self.skill)
+        return msgspec.structs.replace(generated(questions, answers, self.skill), elsewhere=self.elsewhere)
 
     async def generate_with(
         self,

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import CheckpointError, HostDied, HostTimeout, OutOfMemory
+from sapo_desktop.core.errors import CheckpointError, HostDied, HostTimeout, OutOfMemory, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState, Trigger
 from sapo_desktop.worker import messages as m
@@ -272,5 +272,20 @@ def test_scores_of_any_checkpoint_leave_the_live_adapter_alone(tmp_path: Path) -
             assert [e.score for e in it.keeper.history.evals("test (sampled)")] == [1 / 32]
             assert (await it.node.evaluate("last", "test")).score == 4 / 8
             assert it.engine.skill == 4
+
+    asyncio.run(scene())
+
+
+def test_a_node_that_only_answers_says_so_and_validates_nothing(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=1), rounds=2) as it:
+            it.engine.trains = False
+            await it.until(m.RoundFinished, count=1)
+            assert it.gate.reason == "Answering round 2; nothing is trained"
+            await it.until(m.RoundFinished, count=2)
+            assert not any(isinstance(event, m.EvalFinished) for event in it.events)
+            assert it.engine.batches == []
+            with pytest.raises(UsageError, match="only answers"):
+                await it.node.roll_back("base")
 
     asyncio.run(scene())

@@ -156,3 +156,27 @@ def test_an_answer_that_ended_is_shown_with_its_question_before_the_others_are_t
     watcher = FakeWatcher()
     play(FakeEngine(skill=1), watcher)
     assert watcher.early == [(watcher.groups[-1].question.text, "wrong")]
+
+
+def test_what_another_sampler_drew_goes_to_the_trainer_with_its_log_probabilities() -> None:
+    engine, swarm = FakeEngine(skill=1), FakeSwarm(groups=1)
+    engine.elsewhere = True
+    play(engine, swarm=swarm, share=MixShare(1, 1))
+    (batch,) = engine.batches
+    own, foreign = batch[:4], batch[4:]
+    assert [one.sampler_logprobs for one in own] == [[-0.5, -0.5], [-1.0], [-1.0], [-1.0]]
+    assert [one.sampler_logprobs for one in foreign] == [None] * 4
+    play(FakeEngine(skill=1))
+    engine.elsewhere = False
+    play(engine)
+    assert [one.sampler_logprobs for one in engine.batches[-1]] == [None] * 12
+
+
+def test_a_node_that_only_answers_marks_and_shares_and_learns_nothing() -> None:
+    engine, swarm, watcher = FakeEngine(skill=1), FakeSwarm(groups=5), FakeWatcher()
+    result = play(engine, watcher, swarm, trains=False)
+    assert watcher.phases == ["questions", "generate", "mark"]
+    assert len(swarm.shared) == 3 and engine.batches == []
+    assert result.report.step is None and "nothing was trained" in result.report.note
+    assert (result.report.solved, result.report.external_groups) == (0.25, 0)
+    assert result.advantages == [[0.0] * 4] * 3

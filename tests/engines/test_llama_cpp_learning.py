@@ -1,0 +1,203 @@
+"""GRPO on what 8-bit and 4-bit weights sampled: with importance weights it follows the torch-only run.
+
+The starter trains on eight fixed questions that it solves now and then. First one gradient, made of each sampler's
+answers under one seed: its direction is compared with torch's own, and with how much two of torch's own directions
+differ under two seeds, which is what chance alone does. Then whole short runs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import torch
+
+from sapo_desktop.core.advantage import group_advantages
+from sapo_desktop.core.records import Sampling, TrainingSequence
+from sapo_desktop.core.resources import resource
+from sapo_desktop.engines import protocols as p
+from sapo_desktop.engines.trainer import Before, GrpoTrainer
+from sapo_desktop.models.starter import resolve
+from sapo_desktop.tasks.extraction import extract_answer
+from tests.engines.cpp import Pair, needs_llama
+
+pytestmark = [needs_llama, pytest.mark.slow, pytest.mark.timeout(900)]
+
+ROUNDS, ANSWERS = 15, 8
+ASK = """
+import json, sys
+from pathlib import Path
+from sapo_desktop.tasks.catalogue import load_catalogue
+from sapo_desktop.tasks.examiner import Examiner
+examiner = Examiner(load_catalogue(Path(sys.argv[1])))
+tasks = ["basic_arithmetic/middle", "base_conversion/middle", "fraction_simplification/middle", "gcd/middle"]
+print(json.dumps([(examiner.question(t, s).text, examiner.truth(t, s)) for t in tasks for s in range(100, 110)]))
+"""
+
+
+class Sampler:
+    """One trainer on the starter, and who answers for it."""
+
+    def __init__(self, work: Path, weights: str | None) -> None:
+        work.mkdir()
+        self.pair = Pair(resolve("starter"), work, "F16", learning_rate=2e-3, seed=1, micro_batch=16)
+        self.weights = weights
+        if weights is not None:
+            file = work / f"{weights}.gguf"
+            source = str(self.pair.gguf)
+            self.pair.ask_cpp(p.Quantise(source=source, target=str(file), weights=weights, threads=1))
+            self.pair.load(file)
+
+    def answer(self, questions: list[str], seed: int) -> p.Generated:
+        request = p.Generate(prompts=questions, answers=ANSWERS, sampling=Sampling(max_tokens=80, seed=seed))
+        if self.weights is None:
+            made: p.Generated = self.pair.ask_torch(request)
+            return made
+        self.pair.sync()
+        told: p.Generated = self.pair.ask_cpp(request)
+        return told
+
+    @property
+    def trainer(self) -> GrpoTrainer:
+        engine = self.pair.torch._engine
+        assert engine is not None
+        return engine.trainer
+
+    def gradient(self, batch: list[TrainingSequence]) -> torch.Tensor:
+        """The gradient of the loss, all parameters in a row [P]."""
+        trainer = self.trainer
+        trainer.optimiser.zero_grad(set_to_none=True)
+        teaching = [place for place, one in enumerate(batch) if one.advantage]
+        trainer.accumulate(batch, teaching, sum(len(one.tokens) for one in batch), Before())
+        parameters = trainer.policy.trainable().values()
+        return torch.cat([(q.grad if q.grad is not None else torch.zeros_like(q)).flatten() for q in parameters])
+
+
+@pytest.fixture(scope="module")
+def questions() -> list[tuple[str, str]]:
+    """Question and truth, of four tasks."""
+    done = subprocess.run(
+        [sys.executable, "-c", ASK, str(resource("tasks.toml"))],
+        env=os.environ | {"PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True,
+        check=True,
+    )
+    return [(text, truth) for text, truth in json.loads(done.stdout)]
+
+
+@pytest.fixture(scope="module")
+def samplers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Sampler]:
+    pytest.importorskip("llama_cpp", reason="llama-cpp-python is not built here")
+    work = tmp_path_factory.mktemp("samplers")
+    return {name: Sampler(work / name, None if name == "torch" else name) for name in ("torch", "q8_0", "q4_0")}
+
+
+def rewards(made: p.Generated, truths: list[str]) -> list[list[float]]:
+    return [
+        [float(extract_answer(one.text) == truth) for one in row]
+        for row, truth in zip(made.completions, truths, strict=True)
+    ]
+
+
+def batch(made: p.Generated, marks: list[list[float]], *, weighed: bool = True) -> list[TrainingSequence]:
+    return [
+        TrainingSequence(
+            prompt=prompt,
+            tokens=one.tokens,
+            advantage=advantage,
+            sampler_logprobs=one.logprobs if weighed and made.elsewhere else None,
+        )
+        for prompt, row, group in zip(made.prompt_tokens, made.completions, marks, strict=True)
+        for one, advantage in zip(row, group_advantages(group), strict=True)
+        if one.tokens
+    ]
+
+
+def mixed(sampler: Sampler, questions: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Eight questions of which some answers are right and some are wrong: the ones that teach."""
+    made = sampler.answer([text for text, _ in questions], seed=99)
+    shares = [sum(row) / len(row) for row in rewards(made, [truth for _, truth in questions])]
+    return [one for one, share in zip(questions, shares, strict=True) if 0 < share < 1][:8]
+
+
+def cosine(first: torch.Tensor, second: torch.Tensor) -> float:
+    return float(torch.nn.functional.cosine_similarity(first, second, dim=0))
+
+
+def test_the_gradient_points_where_the_torch_samplers_does(
+    samplers: dict[str, Sampler], questions: list[tuple[str, str]]
+) -> None:
+    own = samplers["torch"]
+    # An adapter that does something: at its start B is zero and only B has a gradient.
+    chosen = mixed(own, questions)
+    texts, truths = [text for text, _ in chosen] * 4, [truth for _, truth in chosen] * 4
+    assert len(chosen) == 8
+
+    def direction(sampler: Sampler, seed: int) -> torch.Tensor:
+        made = sampler.answer(texts, seed)
+        return own.gradient(batch(made, rewards(made, truths)))
+
+    reference, chance = direction(own, 1), cosine(direction(own, 1), direction(own, 2))
+    found = {name: cosine(reference, direction(samplers[name], 1)) for name in ("q8_0", "q4_0")}
+    print(f"cosine with torch's gradient: {found}; of two seeds of torch: {chance:.3f}")
+    assert found["q8_0"] > 0.8
+    assert found["q4_0"] > chance - 0.1 > 0
+
+
+def test_weights_bring_the_gradient_of_a_4_bit_sampler_nearer(
+    samplers: dict[str, Sampler], questions: list[tuple[str, str]]
+) -> None:
+    """Against the gradient of many of torch's own answers, the same 4-bit answers with and without weights."""
+    own, four = samplers["torch"], samplers["q4_0"]
+    chosen = mixed(own, questions)
+    texts, truths = [text for text, _ in chosen] * 4, [truth for _, truth in chosen] * 4
+
+    def of(sampler: Sampler, seeds: range, *, weighed: bool = True) -> torch.Tensor:
+        made = [sampler.answer(texts, seed) for seed in seeds]
+        return sum(own.gradient(batch(one, rewards(one, truths), weighed=weighed)) for one in made) / len(made)  # type: ignore[return-value]
+
+    truth = of(own, range(10, 14))
+    weighed, plain = of(four, range(20, 24)), of(four, range(20, 24), weighed=False)
+    print(f"cosine with the reference: weighed {cosine(truth, weighed):.3f}, plain {cosine(truth, plain):.3f}")
+    assert cosine(truth, weighed) > cosine(truth, plain) - 0.05
+    assert cosine(truth, weighed) > 0.3
+
+
+def test_short_runs_learn_alike(samplers: dict[str, Sampler], questions: list[tuple[str, str]]) -> None:
+    chosen = mixed(samplers["torch"], questions)
+    texts, truths = [text for text, _ in chosen], [truth for _, truth in chosen]
+    curves: dict[str, list[float]] = {}
+    for name, sampler in samplers.items():
+        sampler.pair.ask_torch(p.Restore(folder=None))
+        curve = curves.setdefault(name, [])
+        for number in range(ROUNDS):
+            made = sampler.answer(texts, seed=1000 + number)
+            marks = rewards(made, truths)
+            curve.append(sum(map(sum, marks)) / (len(marks) * ANSWERS))
+            sampler.pair.ask_torch(p.Step(batch=batch(made, marks)))
+    print(msgspec.json.encode({name: [round(one, 3) for one in curve] for name, curve in curves.items()}).decode())
+    gained = {name: sum(curve[-5:]) / 5 - sum(curve[:3]) / 3 for name, curve in curves.items()}
+    assert gained["torch"] > 0.1
+    for name in ("q8_0", "q4_0"):
+        assert gained[name] > gained["torch"] / 2, gained
+
+
+def test_the_step_sees_the_weights(samplers: dict[str, Sampler], questions: list[tuple[str, Any]]) -> None:
+    """Answers that the sampler found twice as likely as the trainer count half."""
+    own = samplers["torch"]
+    chosen = mixed(own, questions)
+    made = own.answer([text for text, _ in chosen], seed=4)
+    plain = batch(made, rewards(made, [truth for _, truth in chosen]))
+    own_logprobs = [one.logprobs for row in made.completions for one in row if one.tokens]
+    shifted = [
+        msgspec.structs.replace(one, sampler_logprobs=[value + 0.6931472 for value in logprobs])
+        for one, logprobs in zip(plain, own_logprobs, strict=True)
+    ]
+    ratio = own.gradient(shifted).norm() / own.gradient(plain).norm()
+    assert abs(float(ratio) - 0.5) < 1e-3

@@ -1,0 +1,181 @@
+"""Whole nodes whose answers come from llama.cpp: beside the trainer, killed, paused, and without any trainer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sapo_desktop.core.records import RoundReport, TrainerSettings
+from sapo_desktop.engines.generator_files import write_base
+from sapo_desktop.engines.lora import Policy
+from sapo_desktop.engines.torch_lm import load_language_model
+from sapo_desktop.models.starter import resolve
+from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.client import Client
+from tests.whole.nodes import finished, host, is_state, reports, sapo, until, wait_gone, worker
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(400),
+    pytest.mark.allowed_skip("llama-cpp-python is built from source and may be missing at a desk"),
+]
+
+HARD = {"tasks": "arc_1d/easy,basic_arithmetic/middle,base_conversion/middle"}
+"""Tasks that the starter solves now and then: its groups teach."""
+LLAMA = HARD | {"generator": "llama.cpp"}
+
+
+@pytest.fixture(autouse=True)
+def built() -> None:
+    pytest.importorskip("llama_cpp", reason="llama-cpp-python is not built here")
+
+
+async def ended(client: Client) -> None:
+    await client.close()
+    wait_gone(client.worker_pid)
+
+
+def maps(process: psutil.Process) -> str:
+    return "\n".join(part.path for part in process.memory_maps())
+
+
+def test_rounds_are_answered_by_llama_cpp_and_learned_from_by_torch(tmp_path: Path) -> None:
+    settings = [f"--set={key}={value}" for key, value in (LLAMA | {"curriculum": "off", "questions": "8"}).items()]
+    done = sapo(tmp_path, "run", "--silo", "--rounds", "2", "--seed", "3", *settings, "--json")
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    rounds = [line for line in lines if line["event"] == "round"]
+    assert [line["round"] for line in rounds] == [1, 2]
+    assert all(line["step"] for line in rounds)
+    weights = list((tmp_path / "cache" / "gguf").iterdir())
+    assert [path.name.endswith("-f16.gguf") for path in weights] == [True]
+    before = weights[0].stat().st_mtime_ns
+    # Everything that answers goes the same way, with any state of the adapter, and nothing is converted again.
+    answers = {
+        name: sapo(tmp_path, "ask", "What is 17 + 25?", "--checkpoint", name).stdout for name in ("base", "last", "1")
+    }
+    assert all(text.strip() for text in answers.values())
+    assert weights[0].stat().st_mtime_ns == before
+
+
+def test_no_torch_is_loaded_where_llama_cpp_answers_and_no_llama_where_torch_learns(tmp_path: Path) -> None:
+    async def play() -> None:
+        client = await worker(tmp_path, 2, **LLAMA)
+        await until(client, finished(1))
+        if sys.platform == "linux":
+            generator, trainer = host(client.worker_pid, "generator"), host(client.worker_pid, "engine")
+            assert "libllama" in maps(generator) and "libtorch" not in maps(generator)
+            assert "libtorch" in maps(trainer) and "libllama" not in maps(trainer)
+        facts = await client.call(m.Examine())
+        assert isinstance(facts, m.Facts) and facts.values["library generator weights"] == "F16"
+        await until(client, is_state("idle"))
+        await ended(client)
+
+    asyncio.run(play())
+
+
+def test_a_killed_generator_costs_no_round_and_the_trainer_goes_on(tmp_path: Path) -> None:
+    async def play() -> None:
+        client = await worker(tmp_path, 4, **LLAMA)
+        await until(client, finished(1))
+        pid = client.worker_pid
+        trainer = host(pid, "engine").pid
+        for number in (2, 3):
+            dead = host(pid, "generator")
+            dead.kill()
+            wait_gone(dead.pid)
+            await until(client, finished(number))
+        assert host(pid, "engine").pid == trainer
+        await until(client, is_state("idle"))
+        await ended(client)
+
+    asyncio.run(play())
+    assert [report.round for report in reports(tmp_path)] == [1, 2, 3, 4]
+
+
+def test_a_killed_trainer_is_brought_back_at_the_newest_checkpoint(tmp_path: Path) -> None:
+    async def play() -> None:
+        client = await worker(tmp_path, 3, **LLAMA)
+        await until(client, finished(1))
+        host(client.worker_pid, "engine").kill()
+        await until(client, is_state("idle"))
+        await ended(client)
+
+    asyncio.run(play())
+    assert [report.round for report in reports(tmp_path)] == [1, 2, 3]
+
+
+def test_a_pause_suspends_both_and_ending_leaves_no_process(tmp_path: Path) -> None:
+    async def play() -> list[int]:
+        client = await worker(tmp_path, 50, **LLAMA)
+        await until(client, finished(1))
+        pid = client.worker_pid
+        await client.call(m.Pause())
+        hosts = [host(pid, kind) for kind in ("generator", "engine", "examiner")]
+        await asyncio.sleep(0.2)
+        if sys.platform == "linux":
+            assert [one.status() for one in hosts] == [psutil.STATUS_STOPPED] * 3
+        await client.call(m.Resume())
+        await until(client, finished(2))
+        await client.call(m.Quit())
+        await client.close()
+        return [one.pid for one in hosts]
+
+    for pid in asyncio.run(play()):
+        wait_gone(pid)
+
+
+def played(data: Path, rounds: int, **settings: str) -> list[RoundReport]:
+    async def play() -> None:
+        client = await worker(data, rounds, **settings)
+        await until(client, is_state("idle"))
+        await ended(client)
+
+    asyncio.run(play())
+    return reports(data)
+
+
+def test_a_gguf_file_answers_and_nothing_is_trained(tmp_path: Path) -> None:
+    model = tmp_path / "starter.gguf"
+    lm = load_language_model(resolve("starter"), "cpu", "float32")
+    write_base(lm, Policy(lm.model, TrainerSettings()), model, "F16")
+    data = tmp_path / "node"
+    data.mkdir()
+    (data / "settings.toml").write_text(f"version = 1\nmodel = {str(model)!r}\n")
+
+    async def play() -> None:
+        client = await worker(data, 2, **HARD)
+        await until(client, finished(1))
+        status = await client.call(m.GetStatus())
+        assert isinstance(status, m.Status) and status.reason == "Answering round 2; nothing is trained"
+        kinds = {word for child in psutil.Process(client.worker_pid).children() for word in child.cmdline()}
+        assert "generator" in kinds and "engine" not in kinds
+        host(client.worker_pid, "generator").kill()
+        await until(client, is_state("idle"))
+        await ended(client)
+
+    asyncio.run(play())
+    assert [(report.round, report.step) for report in reports(data)] == [(1, None), (2, None)]
+    assert "nothing was trained" in reports(data)[0].note
+    assert sapo(data, "ask", "What is 17 + 25?").stdout.strip()
+    refused = sapo(data, "export", "--format", "peft", "--to", str(tmp_path / "out"), check=False)
+    assert refused.returncode == 2 and "only answers" in refused.stderr
+
+
+def test_training_rests_while_a_node_only_answers_and_goes_on_after(tmp_path: Path) -> None:
+    trained = tmp_path / "checkpoints" / "00000001" / "adapter_model.safetensors"
+    played(tmp_path, 1, **LLAMA)
+    weights = trained.read_bytes()
+    assert [report.step is None for report in played(tmp_path, 1, trainer="none", **HARD)] == [False, True]
+    assert (tmp_path / "checkpoints" / "00000002" / "adapter_model.safetensors").read_bytes() == weights
+    assert [report.step is None for report in played(tmp_path, 1, **HARD)] == [False, True, False]
+
+
+def test_a_node_that_only_answered_begins_to_train(tmp_path: Path) -> None:
+    played(tmp_path, 1, trainer="none", generator_weights="q8_0", **HARD)
+    assert [path.name.endswith("q8_0.gguf") for path in (tmp_path / "cache" / "gguf").iterdir()] == [True]
+    assert [report.step is None for report in played(tmp_path, 1, **LLAMA)] == [True, False]
