@@ -245,6 +245,12 @@ class Service:
 
     def handle(self, request: p.RemoteRequest, progress: p.Progress) -> p.GeneratorReply:
         """Do what is asked; raises SapoError. A cancel ends the request under way, not the next one."""
+        try:
+            return self._handle(request, progress)
+        except Refused as refused:
+            raise HostError(str(refused)) from refused  # a class that the worker knows
+
+    def _handle(self, request: p.RemoteRequest, progress: p.Progress) -> p.GeneratorReply:
         if isinstance(request, p.LoadRemote):
             self._generator = RemoteGenerator(request, Runner(self.cancelled))
             return self._generator.loaded()

@@ -362,6 +362,7 @@ def test_a_refusal_is_told_once_and_cleaned(connect: Connect) -> None:
     with pytest.raises(HostError, match=r"refuses \(404: no, vllm does not do that\)") as refusal:
         node.generate(QUESTIONS[:1])
     assert str(refusal.value).isprintable()
+    assert type(refusal.value) is HostError, "the worker knows the class"
     assert len(node.script.asked) == 1
 
 
