@@ -176,7 +176,6 @@ class Completions:
     """OpenAI's completions as the standard has them: the prompt as text, tokens as texts. llama-cpp-python's server
     answers one at a time, and fills in a top-k of its own where none is sent."""
 
-
     def __init__(self, name: str, *, one_by_one: bool, logprobs: bool) -> None:
         self.name = name
         self.together = not one_by_one

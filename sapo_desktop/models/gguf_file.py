@@ -1,0 +1,256 @@
+"""Looks at a GGUF file before anything opens it: header, metadata, and whether every tensor is there, to the byte.
+
+Files come from anywhere, so every count and length is held against what is left of the file before it is believed.
+Nothing of the tensors themselves is read. Left out: whether an engine knows the architecture.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from sapo_desktop.core.errors import ModelError
+
+_VERSIONS = (2, 3)
+_MOST_ENTRIES = 100_000
+_MOST_VALUES = 10_000_000
+_LONGEST_STRING = 16_000_000
+_DEEPEST = 2
+_NUMBERS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
+_STRING, _ARRAY = 8, 9
+_TYPES = {
+    0: (1, 4),
+    1: (1, 2),
+    30: (1, 2),
+    28: (1, 8),
+    24: (1, 1),
+    25: (1, 2),
+    26: (1, 4),
+    27: (1, 8),
+    2: (32, 18),
+    3: (32, 20),
+    6: (32, 22),
+    7: (32, 24),
+    8: (32, 34),
+    20: (32, 18),
+    39: (32, 17),
+    10: (256, 84),
+    11: (256, 110),
+    12: (256, 144),
+    13: (256, 176),
+    14: (256, 210),
+    15: (256, 292),
+    16: (256, 66),
+    17: (256, 74),
+    18: (256, 98),
+    19: (256, 50),
+    21: (256, 110),
+    22: (256, 82),
+    23: (256, 136),
+    29: (256, 56),
+    34: (256, 54),
+    35: (256, 66),
+}
+"""ggml's number of a tensor type -> numbers in a block, bytes of a block."""
+_PART = re.compile(r"(.+)-(\d{5})-of-(\d{5})\.gguf")
+
+
+class GgufFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that passed the checks."""
+
+    architecture: str
+    """As the file says: `qwen2`, `llama`. Empty in the later parts of a model in several files."""
+    tensors: int
+    parameters: int
+    bytes: int
+    part: int = 0
+    parts: int = 1
+    context: int = 0
+    """Most tokens that the model was made for; 0 where the file does not say."""
+    vocabulary: int = 0
+    """Number of tokens; 0 where the file does not say."""
+    chat_template: str = ""
+    """As the file has it, a program of unknown origin: it belongs into the sandbox of engines/chat_template.py."""
+
+
+class _Cut(Exception):
+    """The file ends before what its header announces."""
+
+
+def check_gguf(files: Sequence[Path]) -> GgufFile:
+    """Check the files of one model, one or several parts of it, and describe it as a whole.
+
+    Raises:
+        ModelError: a file is damaged, cut short, or none of a model; or parts are missing.
+    """
+    found = {path: read_gguf(path) for path in sorted(files)}
+    first = next(iter(found.values()))
+    expected = [(number, first.parts) for number in range(first.parts)]
+    if [(file.part, file.parts) for file in found.values()] != expected:
+        raise ModelError(
+            f"This model is in {first.parts} GGUF files, and these are {len(found)}: all of them are needed, under the "
+            "names they came with."
+        )
+    if not first.architecture:
+        raise ModelError(f"{next(iter(found))} names no architecture.")
+    return msgspec.structs.replace(
+        first,
+        tensors=sum(file.tensors for file in found.values()),
+        parameters=sum(file.parameters for file in found.values()),
+        bytes=sum(file.bytes for file in found.values()),
+    )
+
+
+def parts_of(path: Path) -> list[Path]:
+    """The files of the model that `path` is (a part of), by their names."""
+    match = _PART.fullmatch(path.name)
+    if match is None:
+        return [path]
+    total = int(match[3])
+    return [path.with_name(f"{match[1]}-{number:05d}-of-{match[3]}.gguf") for number in range(1, min(total, 1000) + 1)]
+
+
+def read_gguf(path: Path) -> GgufFile:
+    """Check one file. Raises ModelError."""
+    size = path.stat().st_size
+    with path.open("rb") as stream:
+        reader = _Reader(stream, size)
+        try:
+            return _read(reader, path, size)
+        except _Cut as cut:
+            raise ModelError(f"{path} is cut short or damaged: get it again.") from cut
+
+
+def _read(reader: _Reader, path: Path, size: int) -> GgufFile:
+    if reader.take(4) != b"GGUF":
+        raise ModelError(f"{path} is no GGUF file.")
+    version = reader.number("<I")
+    if version not in _VERSIONS:
+        raise ModelError(f"{path} is GGUF version {version}; known are {_VERSIONS[0]} and {_VERSIONS[1]}.")
+    tensors, entries = reader.number("<Q"), reader.number("<Q")
+    if tensors > _MOST_ENTRIES or entries > _MOST_ENTRIES:
+        raise ModelError(f"{path} announces {tensors:,} tensors and {entries:,} entries: it is damaged.")
+    values = dict(reader.entry() for _ in range(entries))
+    part, parts = _whole(values, "split.no", 0), _whole(values, "split.count", 1) or 1
+    kind = values.get("general.type", "model")
+    if kind != "model":
+        raise ModelError(f"{path} is no model but of the kind {str(kind)[:40]!r}.")
+    if tensors == 0 and parts == 1:
+        raise ModelError(f"{path} has no tensors: it is a vocabulary, no model.")
+    parameters = _check_tensors(reader, path, size, tensors, _whole(values, "general.alignment", 32))
+    architecture = values.get("general.architecture", "")
+    if not isinstance(architecture, str) or not re.fullmatch(r"[a-z0-9_.-]{0,64}", architecture):
+        raise ModelError(f"{path} names no architecture.")
+    template = values.get("tokenizer.chat_template", "")
+    return GgufFile(
+        architecture=architecture,
+        tensors=tensors,
+        parameters=parameters,
+        bytes=size,
+        part=part,
+        parts=parts,
+        context=_whole(values, f"{architecture}.context_length", 0),
+        vocabulary=reader.lengths.get("tokenizer.ggml.tokens", 0),
+        chat_template=template if isinstance(template, str) else "",
+    )
+
+
+def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment: int) -> int:
+    """Whether the tensors fill the rest of the file; returns their numbers."""
+    if alignment < 1 or alignment > 1 << 20 or alignment & (alignment - 1):
+        raise ModelError(f"{path} aligns its tensors to {alignment} bytes: it is damaged.")
+    places, numbers = [], 0
+    for _ in range(count):
+        name, shape, kind, offset = reader.tensor()
+        block, block_bytes = _TYPES.get(kind, (0, 0))
+        if block == 0:
+            raise ModelError(f"{path} has a tensor of type {kind}, which is not known here: update SAPO Desktop.")
+        length = math.prod(shape)
+        if not shape or shape[0] % block or length >= 1 << 50:
+            raise ModelError(f"{path} is damaged: its tensor {name[:60]!r} has the shape {shape}.")
+        numbers += length
+        places.append((offset, length // block * block_bytes))
+    start = _aligned(reader.position, alignment)
+    end = 0
+    for offset, length in sorted(places):
+        if offset != _aligned(end, alignment):
+            raise ModelError(f"{path} is damaged: its tensors do not follow each other.")
+        end = offset + length
+    if count and not start + end <= size <= start + _aligned(end, alignment):
+        raise ModelError(f"{path} should have {start + end:,} bytes and has {size:,}: get it again.")
+    return numbers
+
+
+class _Reader:
+    """Takes bytes of the header one thing after the other; raises _Cut where the file has no more."""
+
+    def __init__(self, stream: BinaryIO, size: int) -> None:
+        self._stream = stream
+        self._size = size
+        self._values = 0
+        self.position = 0
+        self.lengths: dict[str, int] = {}
+        """Of the lists among the entries, by key."""
+
+    def take(self, count: int) -> bytes:
+        if count > self._size - self.position:
+            raise _Cut
+        self.position += count
+        return self._stream.read(count)
+
+    def number(self, form: str) -> int:
+        value = struct.unpack(form, self.take(struct.calcsize(form)))[0]
+        return int(value) if isinstance(value, int) else 0
+
+    def string(self) -> str:
+        length = self.number("<Q")
+        if length > _LONGEST_STRING:
+            raise _Cut
+        return self.take(length).decode("utf-8", "replace")
+
+    def entry(self) -> tuple[str, str | int | None]:
+        key, before = self.string(), self._values
+        value = self._value(self.number("<I"), 0)
+        self.lengths[key] = self._values - before
+        return key, value
+
+    def tensor(self) -> tuple[str, list[int], int, int]:
+        name, dimensions = self.string(), self.number("<I")
+        if not 1 <= dimensions <= 4:
+            raise _Cut
+        shape = [self.number("<Q") for _ in range(dimensions)]
+        return name, shape, self.number("<I"), self.number("<Q")
+
+    def _value(self, kind: int, depth: int) -> str | int | None:
+        """A whole number or a text; None for what is only passed over."""
+        if kind in _NUMBERS:
+            return self.number(_NUMBERS[kind])
+        if kind == _STRING:
+            return self.string()
+        if kind != _ARRAY or depth >= _DEEPEST:
+            raise _Cut
+        inner, count = self.number("<I"), self.number("<Q")
+        self._values += count
+        if self._values > _MOST_VALUES:
+            raise _Cut
+        if inner in _NUMBERS:
+            self.take(count * struct.calcsize(_NUMBERS[inner]))
+        else:
+            for _ in range(count):
+                self._value(inner, depth + 1)
+        return None
+
+
+def _whole(values: dict[str, str | int | None], key: str, otherwise: int) -> int:
+    value = values.get(key, otherwise)
+    return value if isinstance(value, int) and value >= 0 else otherwise
+
+
+def _aligned(position: int, alignment: int) -> int:
+    return -(-position // alignment) * alignment

@@ -1,0 +1,143 @@
+"""GGUF files are believed to the byte or not at all."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import gguf as library
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.models.gguf_file import _TYPES, check_gguf, parts_of, read_gguf
+from tests.models.small_models import gguf
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "model.gguf"
+
+
+def test_a_good_file_is_described(file: Path) -> None:
+    file.write_bytes(gguf())
+    found = check_gguf([file])
+    assert (found.architecture, found.tensors, found.parameters) == ("llama", 2, 2 * 32 * 64)
+    assert found.bytes == file.stat().st_size
+
+
+def test_the_libraries_own_file_is_a_good_one(file: Path) -> None:
+    import numpy as np
+
+    writer = library.GGUFWriter(file, "qwen2")
+    writer.add_context_length(512)
+    writer.add_token_list(["a", "b"])
+    writer.add_array("scores", [0.5, 0.25])
+    writer.add_tensor("odd", np.zeros((3, 5), dtype=np.float32))
+    writer.add_tensor("half", np.zeros((7,), dtype=np.float16))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    assert read_gguf(file).parameters == 22
+
+
+def test_what_an_engine_has_to_know_is_told(file: Path) -> None:
+    import numpy as np
+
+    writer = library.GGUFWriter(file, "smollm3")
+    writer.add_context_length(65536)
+    writer.add_token_list(["a", "b", "c"])
+    writer.add_chat_template("{{ messages }}")
+    writer.add_tensor("one", np.zeros((32,), dtype=np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    found = check_gguf([file])
+    assert (found.architecture, found.context, found.vocabulary) == ("smollm3", 65536, 3)
+    assert found.chat_template == "{{ messages }}"
+
+
+def test_a_file_that_says_less_is_no_worse(file: Path) -> None:
+    file.write_bytes(gguf())
+    found = check_gguf([file])
+    assert (found.context, found.chat_template) == (0, "")
+
+
+def test_block_sizes_are_those_of_the_library() -> None:
+    known = {kind.value: size for kind, size in library.GGML_QUANT_SIZES.items()}
+    assert {kind: known[kind] for kind in _TYPES} == _TYPES
+
+
+@pytest.mark.parametrize("lost", [1, 33, 1000, 5000])
+def test_a_file_that_is_cut_short_is_refused(file: Path, lost: int) -> None:
+    content = gguf()
+    file.write_bytes(content[: len(content) - lost])
+    with pytest.raises(ModelError, match=r"should have|cut short"):
+        read_gguf(file)
+
+
+def test_a_file_with_more_than_its_tensors_is_refused(file: Path) -> None:
+    file.write_bytes(gguf() + b"x" * 64)
+    with pytest.raises(ModelError, match="should have"):
+        read_gguf(file)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "cut short"),
+        (b"PK\x03\x04" + b"\0" * 100, "no GGUF file"),
+        (gguf(version=1), "version 1"),
+        (gguf(version=3 << 24), "version 50331648"),
+        (b"GGUF" + struct.pack("<IQQ", 3, 2**60, 1), "damaged"),
+        (b"GGUF" + struct.pack("<IQQ", 3, 1, 1) + struct.pack("<Q", 2**62), "cut short"),
+        (b"GGUF" + struct.pack("<IQQ", 3, 0, 0), "no tensors"),
+        (gguf({"general.architecture": "../x y"}), "no architecture"),
+        (gguf({"general.type": "adapter"}), "of the kind 'adapter'"),
+        (gguf({"general.alignment": 3}), "aligns"),
+        (gguf().replace(struct.pack("<IQQI", 2, 32, 64, 8), struct.pack("<IQQI", 2, 32, 64, 99)), "type 99"),
+        (gguf().replace(struct.pack("<IQQI", 2, 32, 64, 8), struct.pack("<IQQI", 2, 31, 64, 8)), "shape"),
+        (gguf().replace(struct.pack("<IQQI", 2, 32, 64, 8), struct.pack("<IQQI", 2, 64, 64, 8)), "should have"),
+        (gguf().replace(struct.pack("<IQQIQ", 2, 32, 64, 8, 8192), struct.pack("<IQQIQ", 2, 32, 64, 8, 0)), "follow"),
+    ],
+)
+def test_a_damaged_file_is_refused(file: Path, content: bytes, said: str) -> None:
+    file.write_bytes(content)
+    with pytest.raises(ModelError, match=said):
+        read_gguf(file)
+
+
+@given(st.data())
+def test_no_damage_ends_in_anything_but_a_sentence(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    content = bytearray(gguf(rows=1))
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, 400))] = data.draw(st.integers(0, 255))
+    path = tmp_path_factory.mktemp("damaged") / "model.gguf"
+    path.write_bytes(content[: data.draw(st.integers(0, len(content)))])
+    try:
+        read_gguf(path)
+    except ModelError as error:
+        assert str(path) in str(error)
+
+
+def parts(folder: Path, count: int, numbers: list[int]) -> list[Path]:
+    made = []
+    for number in numbers:
+        path = folder / f"model-{number + 1:05d}-of-{count:05d}.gguf"
+        path.write_bytes(gguf({"split.no": number, "split.count": count}))
+        made.append(path)
+    return made
+
+
+def test_a_model_in_parts_needs_all_of_them(tmp_path: Path) -> None:
+    files = parts(tmp_path, 3, [0, 1, 2])
+    assert check_gguf(files).parameters == 3 * 2 * 32 * 64
+    assert parts_of(files[1]) == files
+    for some in ([files[0]], files[:2], files[1:]):
+        with pytest.raises(ModelError, match="all of them are needed"):
+            check_gguf(some)
