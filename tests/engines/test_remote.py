@@ -374,9 +374,10 @@ def test_a_reply_without_end_is_cut_off(connect: Connect, monkeypatch: pytest.Mo
     assert node.script.was_cut.wait(30)
 
 
-def test_a_server_that_says_nothing_is_given_up(connect: Connect) -> None:
-    node = connect("vllm", seconds=0.2)
-    node.script.faults = ["hang"] * 100
+@pytest.mark.parametrize("fault", ["hang", "drip"])
+def test_a_server_that_does_not_come_to_an_end_is_given_up(connect: Connect, fault: str) -> None:
+    node = connect("vllm", seconds=0.5)
+    node.script.faults = [fault] * 100
     with pytest.raises(HostError, match="does not answer in time"):
         node.generate(QUESTIONS[:1])
 
