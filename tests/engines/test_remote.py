@@ -356,6 +356,11 @@ def test_ids_that_are_not_ours_are_not_learned_from(connect: Connect) -> None:
         assert completion.logprobs == [] and max(completion.tokens) < node.loaded.vocabulary
 
 
+def test_a_server_with_another_vocabulary_is_told_at_once(connect: Connect, folder: Path) -> None:
+    script = Scripted("vllm", load_tokenizer(folder), faults=[None, foreign_ids])
+    assert any("is it the same model?" in text for text in connect(script=script).loaded.said)
+
+
 def test_a_refusal_is_told_once_and_cleaned(connect: Connect) -> None:
     node = connect("vllm")
     node.script.models.clear()
