@@ -36,6 +36,7 @@ SCRIPTS = {
     "first_answer": "tests.bench.first_answer",
     "generate": "tests.bench.generate",
     "train": "tests.bench.train",
+    "precision": "tests.bench.precision",
     "tasks": "tests.bench.tasks",
     "kills": "tests.attack.kills",
     "flood": "tests.attack.flood",

@@ -233,8 +233,7 @@ def _swarm(commands: Commands[Parser]) -> None:
     _command(actions, "new", "identity:new", "forget this identity and draw another")
     _command(actions, "protect", "identity:protect", "keep the identity in a file that a passphrase closes")
     _command(actions, "unlock", "identity:unlock", "open a protected identity for the running node")
-    actions = _group(commands, "remote", "remote:key", "servers elsewhere that answer for this node")
-    key = _command(actions, "key", "remote:key", "keep the key of such a server in this computer's keyring")
+    key = _command(commands, "remote-key", "remote:key", "keep the key of a server that answers for this node")
     key.add_argument("url", metavar="URL", help="as in the setting remote_url")
 
 

@@ -1,4 +1,4 @@
-"""remote: the key of a server that answers for this node."""
+"""remote-key: the key of a server that answers for this node."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Completion(Record, frozen=True):
     """Exactly the sampled ids, end-of-sequence included where it was sampled; never re-encoded text."""
     logprobs: list[float]
     """log p of each token under the sampler, at the sampling temperature; as long as `tokens`. None of a foreign
-    answer: what its sender claims is not used."""
+    answer, as what its sender claims is not used, and where a server does not tell them."""
     text: str
     """Decoded, special tokens left out."""
     finish: FinishReason

@@ -104,8 +104,8 @@ class RemoteGenerator:
 
     # -- inside ------------------------------------------------------------------------------------------------
 
-    def _server(self, seconds: float | None = None) -> Server:
-        return Server(self.request.url, self.request.key, seconds or self.request.seconds)
+    def _server(self) -> Server:
+        return Server(self.request.url, self.request.key, self.request.seconds)
 
     async def _connect(self) -> tuple[Found, How, bool]:
         """What the server is, and how much of what it samples can be understood, tried on one question."""
@@ -193,7 +193,12 @@ class RemoteGenerator:
             yield f"The key goes to {url} in the clear: use https, or a tunnel."
         if isinstance(self.dialect, Chat):
             yield f"{url} only chats: questions go into a template of its own, which may not be the one trained on."
-        if self.how == "text":
+        if self.how == "text" and isinstance(self.dialect, Vllm | Sglang | LlamaServer):
+            yield (
+                f"The tokens that {url} samples do not read as its text in the vocabulary of the model here: is it the "
+                "same model? Answers are encoded anew, and learned from without importance weights."
+            )
+        elif self.how == "text":
             yield (
                 f"{url} does not tell which tokens it samples: answers are encoded anew, and learned from without "
                 "importance weights."
@@ -245,6 +250,12 @@ class Service:
 
     def handle(self, request: p.RemoteRequest, progress: p.Progress) -> p.GeneratorReply:
         """Do what is asked; raises SapoError. A cancel ends the request under way, not the next one."""
+        try:
+            return self._handle(request, progress)
+        except Refused as refused:
+            raise HostError(str(refused)) from refused  # a class that the worker knows
+
+    def _handle(self, request: p.RemoteRequest, progress: p.Progress) -> p.GeneratorReply:
         if isinstance(request, p.LoadRemote):
             self._generator = RemoteGenerator(request, Runner(self.cancelled))
             return self._generator.loaded()

@@ -11,10 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import msgspec
-
 from sapo_desktop.core.records import Sampling
 from sapo_desktop.engines.remote_http import Unusable
+from sapo_desktop.engines.remote_replies import LlamaCompletion, Piece, Raw, SglangAnswer, decode, openai_answers
 
 
 @dataclass(frozen=True)
@@ -36,30 +35,10 @@ class Ask:
     """Name of the adapter to answer with; None: the base."""
 
 
-@dataclass(frozen=True)
-class Piece:
-    """One sampled token as a server tells it: by id, or by its bytes."""
-
-    id: int | None
-    content: bytes | None
-    logprob: float | None
-
-
-@dataclass(frozen=True)
-class Raw:
-    """One answer as a server gave it. `pieces` None: it tells nothing of tokens."""
-
-    text: str
-    pieces: list[Piece] | None
-    stopped: bool
-    """By the end of the sequence, not by the limit."""
-
-
 class Dialect(Protocol):
     """How one kind of server is asked."""
 
     name: str
-    tells_ids: bool
     together: bool
     """Several answers to a prompt in one request."""
     at_once: int
@@ -72,77 +51,6 @@ class Dialect(Protocol):
         """The answers in a reply; raises Unusable."""
 
 
-# -- replies ---------------------------------------------------------------------------------------------------
-
-
-class _Reply(msgspec.Struct, frozen=True):
-    """Base: what is not named here is not looked at."""
-
-
-class _Token(_Reply, frozen=True):
-    """A token with its log-probability, as llama.cpp's server and every chat endpoint write it."""
-
-    logprob: float
-    token: str = ""
-    id: int | None = None
-    bytes: list[int] | None = None
-
-
-class _Logprobs(_Reply, frozen=True):
-    """OpenAI's older form (lists side by side) or its newer one (`content`)."""
-
-    tokens: list[str] | None = None
-    token_logprobs: list[float | None] | None = None
-    content: list[_Token] | None = None
-
-
-class _Message(_Reply, frozen=True):
-    content: str | None = None
-
-
-class _Choice(_Reply, frozen=True):
-    index: int = 0
-    text: str | None = None
-    message: _Message | None = None
-    finish_reason: str | None = None
-    logprobs: _Logprobs | None = None
-    token_ids: list[int] | None = None
-
-
-class _Choices(_Reply, frozen=True):
-    choices: list[_Choice]
-
-
-class _LlamaCompletion(_Reply, frozen=True):
-    content: str
-    tokens: list[int] | None = None
-    completion_probabilities: list[_Token] | None = None
-    stop_type: str = ""
-
-
-class _SglangFinish(_Reply, frozen=True):
-    type: str = ""
-
-
-class _SglangMeta(_Reply, frozen=True):
-    finish_reason: _SglangFinish | None = None
-    output_token_logprobs: list[tuple[float | None, int, Any]] | None = None
-
-
-class _SglangAnswer(_Reply, frozen=True):
-    text: str
-    meta_info: _SglangMeta
-    output_ids: list[int] | None = None
-
-
-def decode(raw: bytes, kind: Any) -> Any:
-    """A reply as one of the records above; raises Unusable."""
-    try:
-        return msgspec.json.decode(raw, type=kind)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise Unusable(str(error)[:120]) from error
-
-
 # -- servers that tell ids ------------------------------------------------------------------------------------
 
 
@@ -150,7 +58,6 @@ class Vllm:
     """vLLM's completions."""
 
     name = "vllm"
-    tells_ids = True
     together = True
     at_once = 64
 
@@ -169,14 +76,13 @@ class Vllm:
         return "/v1/completions", body
 
     def read(self, raw: bytes, ask: Ask) -> list[Raw]:
-        return [_openai_answer(choice) for choice in _choices(raw, ask)]
+        return openai_answers(raw, ask.count)
 
 
 class Sglang:
     """SGLang's own endpoint, the one that takes and tells ids."""
 
     name = "sglang"
-    tells_ids = True
     together = True
     at_once = 64
 
@@ -203,13 +109,13 @@ class Sglang:
         return "/generate", body
 
     def read(self, raw: bytes, ask: Ask) -> list[Raw]:
-        found = decode(raw, _SglangAnswer | list[_SglangAnswer])
+        found = decode(raw, SglangAnswer | list[SglangAnswer])
         answers = found if isinstance(found, list) else [found]
         if len(answers) != ask.count:
             raise Unusable(f"{len(answers)} answers where {ask.count} were asked for")
         return [self._answer(answer) for answer in answers]
 
-    def _answer(self, answer: _SglangAnswer) -> Raw:
+    def _answer(self, answer: SglangAnswer) -> Raw:
         meta = answer.meta_info
         stopped = meta.finish_reason is not None and meta.finish_reason.type == "stop"
         if meta.output_token_logprobs is not None:
@@ -222,7 +128,6 @@ class LlamaServer:
     """llama.cpp's own endpoint; one answer a request. Adapters come with the server's start and stay."""
 
     name = "llama-server"
-    tells_ids = True
     together = False
     at_once = 16
 
@@ -255,7 +160,7 @@ class LlamaServer:
         return "/completion", body
 
     def read(self, raw: bytes, ask: Ask) -> list[Raw]:
-        answer: _LlamaCompletion = decode(raw, _LlamaCompletion)
+        answer: LlamaCompletion = decode(raw, LlamaCompletion)
         stopped = answer.stop_type in {"eos", "word"}
         told = answer.completion_probabilities
         if told is not None and all(token.id is not None for token in told):
@@ -270,8 +175,6 @@ class LlamaServer:
 class Completions:
     """OpenAI's completions as the standard has them: the prompt as text, tokens as texts. llama-cpp-python's server
     answers one at a time, and fills in a top-k of its own where none is sent."""
-
-    tells_ids = False
 
     def __init__(self, name: str, *, one_by_one: bool, logprobs: bool) -> None:
         self.name = name
@@ -291,14 +194,13 @@ class Completions:
         return "/v1/completions", body
 
     def read(self, raw: bytes, ask: Ask) -> list[Raw]:
-        return [_openai_answer(choice) for choice in _choices(raw, ask)]
+        return openai_answers(raw, ask.count)
 
 
 class Chat:
     """The chat endpoint, where a server has no other: it puts the question into its own template."""
 
     name = "chat"
-    tells_ids = False
     together = True
     at_once = 16
 
@@ -311,7 +213,7 @@ class Chat:
         return "/v1/chat/completions", body
 
     def read(self, raw: bytes, ask: Ask) -> list[Raw]:
-        return [_openai_answer(choice) for choice in _choices(raw, ask)]
+        return openai_answers(raw, ask.count)
 
 
 def _openai(ask: Ask) -> dict[str, Any]:
@@ -330,47 +232,3 @@ def _openai(ask: Ask) -> dict[str, Any]:
 
 def _temperature(sampling: Sampling) -> float:
     return 0.0 if sampling.greedy else sampling.temperature
-
-
-def _choices(raw: bytes, ask: Ask) -> list[_Choice]:
-    choices: list[_Choice] = sorted(decode(raw, _Choices).choices, key=lambda choice: choice.index)
-    if len(choices) != ask.count:
-        raise Unusable(f"{len(choices)} answers where {ask.count} were asked for")
-    return choices
-
-
-def _openai_answer(choice: _Choice) -> Raw:
-    text = choice.text if choice.text is not None else choice.message.content if choice.message else None
-    if text is None:
-        raise Unusable("an answer without text")
-    return Raw(text, _pieces(choice), choice.finish_reason == "stop")
-
-
-def _pieces(choice: _Choice) -> list[Piece] | None:
-    told = choice.logprobs
-    if told is not None and told.content is not None:
-        return [Piece(t.id, _bytes(t), t.logprob) for t in told.content]
-    if told is None or told.tokens is None:
-        return None if choice.token_ids is None else [Piece(i, None, None) for i in choice.token_ids]
-    values = told.token_logprobs if told.token_logprobs is not None else [None] * len(told.tokens)
-    if len(values) != len(told.tokens) or (choice.token_ids and len(values) != len(choice.token_ids)):
-        raise Unusable("tokens and log-probabilities of different number")
-    if choice.token_ids is not None:
-        return [Piece(i, None, p) for i, p in zip(choice.token_ids, values, strict=True)]
-    return [_named(text, p) for text, p in zip(told.tokens, values, strict=True)]
-
-
-def _named(text: str, logprob: float | None) -> Piece:
-    """A token by its text, or by the `token_id:N` that vLLM writes on request."""
-    kind, _, number = text.partition(":")
-    if kind == "token_id" and number.isascii() and number.isdigit() and len(number) < 10:
-        return Piece(int(number), None, logprob)
-    return Piece(None, None if "\N{REPLACEMENT CHARACTER}" in text else text.encode(), logprob)
-
-
-def _bytes(token: _Token) -> bytes | None:
-    if token.bytes is None:
-        return None if "\N{REPLACEMENT CHARACTER}" in token.token else token.token.encode()
-    if any(not 0 <= value < 256 for value in token.bytes):
-        raise Unusable("bytes out of their range")
-    return bytes(token.bytes)

@@ -54,6 +54,7 @@ class Server:
 
     def __init__(self, url: str, key: str | None, seconds: float) -> None:
         self.url = base_url(url)
+        self._seconds = seconds
         address = httpx2.URL(self.url)
         near = address.host in _LOOPBACK
         self._client = httpx2.AsyncClient(
@@ -82,12 +83,14 @@ class Server:
         pause = FIRST_PAUSE
         for attempt in range(1, tries + 1):
             try:
-                return read(await self._once(path, body))
+                async with asyncio.timeout(self._seconds):  # a reply may also come drop by drop
+                    raw = await self._once(path, body)
+                return read(raw)
             except _Busy as busy:
                 problem, pause = busy.text, max(pause, busy.seconds)
             except Unusable as reason:
                 problem = f"{self.url} answers what cannot be used ({reason})"
-            except httpx2.TimeoutException:
+            except (httpx2.TimeoutException, TimeoutError):
                 problem = f"{self.url} does not answer in time"
             except (httpx2.TransportError, httpx2.StreamError) as error:
                 problem = f"{self.url} cannot be reached ({_short(str(error)) or type(error).__name__})"
@@ -107,7 +110,7 @@ class Server:
             if reply.status_code in (401, 403):
                 raise Refused(
                     f"{self.url} does not accept the key ({reply.status_code}). Set it in SAPO_REMOTE_KEY, or with "
-                    "`sapo-desktop remote key`.",
+                    "`sapo-desktop remote-key`.",
                     reply.status_code,
                 )
             if reply.status_code != 200:

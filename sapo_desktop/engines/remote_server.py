@@ -13,11 +13,12 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import HostError, ModelError, UsageError
-from sapo_desktop.engines.lora import ADAPTER_FILE
-from sapo_desktop.engines.remote_dialects import Chat, Completions, Dialect, LlamaServer, Sglang, Vllm, decode
+from sapo_desktop.engines.remote_dialects import Chat, Completions, Dialect, LlamaServer, Sglang, Vllm
 from sapo_desktop.engines.remote_http import Refused, Server
+from sapo_desktop.engines.remote_replies import decode
 
-ADAPTER_FILES = (ADAPTER_FILE, "adapter_config.json")
+ADAPTER_FILES = ("adapter_model.safetensors", "adapter_config.json")
+"""What peft writes, and servers read."""
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from typing import Any, Literal
 from tokenizers.pre_tokenizers import ByteLevel
 
 from sapo_desktop.core.records import Completion, Sampling
-from sapo_desktop.engines.remote_dialects import Piece, Raw
 from sapo_desktop.engines.remote_http import Unusable
+from sapo_desktop.engines.remote_replies import Piece, Raw
 from sapo_desktop.engines.tokenizer import ModelTokenizer
 
 How = Literal["ids", "pieces", "text"]

@@ -135,10 +135,20 @@ def _device(name: str) -> torch.device:
         raise ModelError(f"The device {name!r} cannot be used: {error}") from error
 
 
+def bf16_computes_faster() -> bool:
+    """Whether this processor has instructions for bfloat16 (those with AMX have these as well).
+
+    Without them bfloat16 is converted back and forth and slower (tests/bench/precision.py measures both); kinds of
+    processor that were not measured, ARM among them, count as without. A rule, not a measurement at every start: a
+    resumed run must compute in the same format as before.
+    """
+    return bool(torch.cpu._is_avx512_bf16_supported())
+
+
 def _dtype(name: str, device: torch.device, folder: Path) -> torch.dtype:
     if name == "auto":
         small = sum(path.stat().st_size for path in folder.glob("*.safetensors")) < 2 * SMALL_MODEL
-        slow = device.type == "cpu" and not torch.cpu._is_avx512_bf16_supported()
+        slow = device.type == "cpu" and not bf16_computes_faster()
         return torch.float32 if small or slow else torch.bfloat16
     known = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
     if name not in known:

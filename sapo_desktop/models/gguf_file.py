@@ -71,6 +71,12 @@ class GgufFile(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
     part: int = 0
     parts: int = 1
+    context: int = 0
+    """Most tokens that the model was made for; 0 where the file does not say."""
+    vocabulary: int = 0
+    """Number of tokens; 0 where the file does not say."""
+    chat_template: str = ""
+    """As the file has it, a program of unknown origin: it belongs into the sandbox of engines/chat_template.py."""
 
 
 class _Cut(Exception):
@@ -93,12 +99,11 @@ def check_gguf(files: Sequence[Path]) -> GgufFile:
         )
     if not first.architecture:
         raise ModelError(f"{next(iter(found))} names no architecture.")
-    return GgufFile(
-        architecture=first.architecture,
+    return msgspec.structs.replace(
+        first,
         tensors=sum(file.tensors for file in found.values()),
         parameters=sum(file.parameters for file in found.values()),
         bytes=sum(file.bytes for file in found.values()),
-        parts=first.parts,
     )
 
 
@@ -142,8 +147,17 @@ def _read(reader: _Reader, path: Path, size: int) -> GgufFile:
     architecture = values.get("general.architecture", "")
     if not isinstance(architecture, str) or not re.fullmatch(r"[a-z0-9_.-]{0,64}", architecture):
         raise ModelError(f"{path} names no architecture.")
+    template = values.get("tokenizer.chat_template", "")
     return GgufFile(
-        architecture=architecture, tensors=tensors, parameters=parameters, bytes=size, part=part, parts=parts
+        architecture=architecture,
+        tensors=tensors,
+        parameters=parameters,
+        bytes=size,
+        part=part,
+        parts=parts,
+        context=_whole(values, f"{architecture}.context_length", 0),
+        vocabulary=reader.lengths.get("tokenizer.ggml.tokens", 0),
+        chat_template=template if isinstance(template, str) else "",
     )
 
 
@@ -181,6 +195,8 @@ class _Reader:
         self._size = size
         self._values = 0
         self.position = 0
+        self.lengths: dict[str, int] = {}
+        """Of the lists among the entries, by key."""
 
     def take(self, count: int) -> bytes:
         if count > self._size - self.position:
@@ -199,7 +215,10 @@ class _Reader:
         return self.take(length).decode("utf-8", "replace")
 
     def entry(self) -> tuple[str, str | int | None]:
-        return self.string(), self._value(self.number("<I"), 0)
+        key, before = self.string(), self._values
+        value = self._value(self.number("<I"), 0)
+        self.lengths[key] = self._values - before
+        return key, value
 
     def tensor(self) -> tuple[str, list[int], int, int]:
         name, dimensions = self.string(), self.number("<I")

@@ -79,13 +79,18 @@ async def _remote(hosting: Hosting, way: Way, settings: Settings, plan: EnginePl
         model=settings.remote_model,
         folder=str(plan.model),
         key=await asyncio.to_thread(remote_key.load, settings.remote_url),
-        adapters=settings.remote_adapters or None,
+        adapters=_full(settings.remote_adapters) if settings.remote_adapters else None,
     )
     cache = hosting.folder.cache
     if not way.trains:
         return AnswerEngine(GeneratorHost(await hosting.start("remote"), load), plan, cache / "kept-training")
     trainer, generator = await _both(hosting, "remote")
     return RemoteEngine(trainer, plan, GeneratorHost(generator, load), cache / "adapters")
+
+
+def _full(path: str) -> str:
+    """As the server has to be told it."""
+    return str(Path(path).expanduser().absolute())
 
 
 async def _both(hosting: Hosting, generating: str = "generator") -> tuple[Host, Host]:

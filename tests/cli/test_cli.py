@@ -13,6 +13,7 @@ from sapo_desktop.commands.relay import _arguments
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ModelError, SapoError, UsageError
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.system import remote_key
 from sapo_desktop.worker import messages as m
 from tests.cli.fake_node import LINK, FakeDoor, FakeNode, scripted_round
 
@@ -45,6 +46,16 @@ class Words:
 @pytest.fixture
 def run(tmp_path: Path, door: FakeDoor, capsys: pytest.CaptureFixture[str]) -> Words:
     return Words(tmp_path, door, capsys)
+
+
+def test_the_key_of_a_server_is_kept_and_shown_nowhere(run: Words, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: dict[str, str] = {}
+    monkeypatch.setattr(remote_key, "keep", kept.__setitem__)
+    monkeypatch.setattr("getpass.getpass", lambda prompt: "the-secret ")
+    assert run("remote-key", "http://gpu:8000", "--json") == 0
+    assert kept == {"http://gpu:8000": "the-secret"}
+    assert run.lines == [{"event": "remote-key", "url": "http://gpu:8000", "kept": True}]
+    assert "the-secret" not in run.stdout + run.stderr
 
 
 def test_without_a_command_it_says_what_to_do(run: Words) -> None:

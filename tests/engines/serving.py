@@ -219,7 +219,9 @@ def _handler(script: Scripted) -> type[BaseHTTPRequestHandler]:
                 case "hang":
                     self._hang()
                 case "endless":
-                    self._endless()
+                    self._send_on(b" " * 65536, 0.0)
+                case "drip":
+                    self._send_on(b" ", 0.02)
                 case "redirect":
                     self._send(302, b"", {"Location": "http://127.0.0.1:1/steal"})
                 case _:
@@ -241,13 +243,13 @@ def _handler(script: Scripted) -> type[BaseHTTPRequestHandler]:
                     break
             self.close_connection = True
 
-        def _endless(self) -> None:
+        def _send_on(self, part: bytes, pause: float) -> None:
+            """A reply without an end."""
             self.send_response(200)
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()
-            part = b" " * 65536
             try:
-                while not script.let_go.is_set():
+                while not script.let_go.wait(pause):
                     self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
             except OSError:
                 script.was_cut.set()

@@ -18,8 +18,8 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from sapo_desktop.core.advantage import group_advantages
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
-from sapo_desktop.engines import llama_cpp_service, service
 from sapo_desktop.engines import protocols as p
+from sapo_desktop.engines import service
 from sapo_desktop.engines.export import MergedWeights, lora_factors
 from sapo_desktop.engines.gguf import write_adapter, write_model
 from sapo_desktop.engines.gguf_folder import write_folder
@@ -27,6 +27,7 @@ from sapo_desktop.engines.llama import can_be_written_out
 from sapo_desktop.engines.tokenizer import load_tokenizer
 from sapo_desktop.engines.trainer import Before
 from sapo_desktop.models.folder import read_folder
+from sapo_desktop.models.gguf_file import check_gguf
 from sapo_desktop.tasks.extraction import extract_answer
 from tests.engines.export_models import CORPUS, llama, torch_greedy, torch_logits
 from tests.engines.real_models import KINDS, QUESTION, save_real_model, trained_tokenizer
@@ -37,6 +38,8 @@ class LlamaCppBesideTorch:
     """torch learns, llama.cpp answers with the adapter handed over, as worker/split_engine.py has it."""
 
     def __init__(self, work: Path) -> None:
+        from sapo_desktop.engines import llama_cpp_service
+
         self._work = work
         self._torch, self._cpp = service.create(), llama_cpp_service.create()
         self._stale = True
@@ -212,6 +215,9 @@ def test_gguf_cuts_text_and_ends_answers_as_the_folder_does(kind: str, folder: P
     assert values["tokenizer.ggml.eos_token_id"] == words.end_token
     assert values["tokenizer.ggml.add_bos_token"] is (kind == "llama3")
     assert values["tokenizer.chat_template"] == KINDS[kind].template
+    told = check_gguf([tmp_path / "m.gguf"])
+    rows = trained_tokenizer(kind).get_vocab_size() + 6
+    assert (told.context, told.vocabulary, told.chat_template) == (1024, rows, KINDS[kind].template)
     with llama(tmp_path / "m.gguf") as cpp:
         # Like transformers, llama.cpp puts Llama 3's beginning before every text.
         begin = [words.backend.bos_token_id] if kind == "llama3" else []

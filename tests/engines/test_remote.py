@@ -356,12 +356,18 @@ def test_ids_that_are_not_ours_are_not_learned_from(connect: Connect) -> None:
         assert completion.logprobs == [] and max(completion.tokens) < node.loaded.vocabulary
 
 
+def test_a_server_with_another_vocabulary_is_told_at_once(connect: Connect, folder: Path) -> None:
+    script = Scripted("vllm", load_tokenizer(folder), faults=[None, foreign_ids])
+    assert any("is it the same model?" in text for text in connect(script=script).loaded.said)
+
+
 def test_a_refusal_is_told_once_and_cleaned(connect: Connect) -> None:
     node = connect("vllm")
     node.script.models.clear()
     with pytest.raises(HostError, match=r"refuses \(404: no, vllm does not do that\)") as refusal:
         node.generate(QUESTIONS[:1])
     assert str(refusal.value).isprintable()
+    assert type(refusal.value) is HostError, "the worker knows the class"
     assert len(node.script.asked) == 1
 
 
@@ -373,9 +379,10 @@ def test_a_reply_without_end_is_cut_off(connect: Connect, monkeypatch: pytest.Mo
     assert node.script.was_cut.wait(30)
 
 
-def test_a_server_that_says_nothing_is_given_up(connect: Connect) -> None:
-    node = connect("vllm", seconds=0.2)
-    node.script.faults = ["hang"] * 100
+@pytest.mark.parametrize("fault", ["hang", "drip"])
+def test_a_server_that_does_not_come_to_an_end_is_given_up(connect: Connect, fault: str) -> None:
+    node = connect("vllm", seconds=0.5)
+    node.script.faults = [fault] * 100
     with pytest.raises(HostError, match="does not answer in time"):
         node.generate(QUESTIONS[:1])
 

@@ -30,7 +30,11 @@ from sapo_desktop.engines.remote import Service
 from tests.engines.real_models import QUESTION, save_real_model
 from tests.engines.tiny import answer, loaded_engine, sequences, token_logprobs_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+    pytest.mark.allowed_skip("what that server needs (NEEDED below) is in no lock yet"),
+]
 NEEDED = ("llama_cpp", "fastapi", "uvicorn", "sse_starlette", "starlette_context", "pydantic_settings")
 
 

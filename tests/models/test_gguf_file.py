@@ -43,6 +43,29 @@ def test_the_libraries_own_file_is_a_good_one(file: Path) -> None:
     assert read_gguf(file).parameters == 22
 
 
+def test_what_an_engine_has_to_know_is_told(file: Path) -> None:
+    import numpy as np
+
+    writer = library.GGUFWriter(file, "smollm3")
+    writer.add_context_length(65536)
+    writer.add_token_list(["a", "b", "c"])
+    writer.add_chat_template("{{ messages }}")
+    writer.add_tensor("one", np.zeros((32,), dtype=np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    found = check_gguf([file])
+    assert (found.architecture, found.context, found.vocabulary) == ("smollm3", 65536, 3)
+    assert found.chat_template == "{{ messages }}"
+
+
+def test_a_file_that_says_less_is_no_worse(file: Path) -> None:
+    file.write_bytes(gguf())
+    found = check_gguf([file])
+    assert (found.context, found.chat_template) == (0, "")
+
+
 def test_block_sizes_are_those_of_the_library() -> None:
     known = {kind.value: size for kind, size in library.GGML_QUANT_SIZES.items()}
     assert {kind: known[kind] for kind in _TYPES} == _TYPES
