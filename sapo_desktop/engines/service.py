@@ -22,6 +22,7 @@ from sapo_desktop.engines.decoder_llama import start_written_out
 from sapo_desktop.engines.generation import Answers, GenerationJob, Watch, generate
 from sapo_desktop.engines.llama import WrittenOutModel
 from sapo_desktop.engines.lora import Policy
+from sapo_desktop.engines.memory import return_freed_memory
 from sapo_desktop.engines.torch_lm import LanguageModel, load_language_model
 from sapo_desktop.engines.trainer import GrpoTrainer
 from sapo_desktop.engines.training_state import reset_trainer, restore_trainer, save_trainer
@@ -41,7 +42,8 @@ class TorchEngine:
         self.policy = Policy(self.lm.model, request.trainer)
         self.trainer = GrpoTrainer(self.policy, request.trainer, self.lm.device)
         self._packed: dict[bool, tuple[int, WrittenOutModel]] = {}
-        self._batch = _MOST_ON_CPU if self.lm.device.type == "cpu" else 0
+        most = _MOST_ON_CPU if self.lm.device.type == "cpu" else 0
+        self._batch = min(request.batch, most or request.batch) if request.batch else most
 
     def loaded(self) -> p.Loaded:
         """Describe the engine."""
@@ -67,6 +69,7 @@ class TorchEngine:
         if job.total == 1:
             watch.token = _Speaker(self.lm, progress)
         answers = self._answer(job, request.base, watch)
+        return_freed_memory()
         if job.total and answers.batch < min(self._batch or job.total, job.total):
             self._batch = answers.batch  # what did not fit once is not tried every round
         return p.Generated(

@@ -1,15 +1,29 @@
-"""The models that speed is measured on: random weights in the starter's shape."""
+"""The models that speed and memory are measured on: random weights, in the starter's shape or any other."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM
+from safetensors.torch import save_file
+from transformers import (
+    LlamaConfig,
+    LlamaForCausalLM,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+)
 
+from tests.engines.export_models import starter_like_tokenizer
 from tests.engines.tiny import make_tokenizer
 
 WORDS = 512
+ARCHITECTURES = {
+    "LlamaForCausalLM": (LlamaConfig, LlamaForCausalLM),
+    "Qwen2ForCausalLM": (Qwen2Config, Qwen2ForCausalLM),
+    "Qwen3ForCausalLM": (Qwen3Config, Qwen3ForCausalLM),
+}
 
 
 def starter_like(folder: Path, seed: int) -> Path:
@@ -30,5 +44,35 @@ def starter_like(folder: Path, seed: int) -> Path:
         bos_token_id=None,
     )
     LlamaForCausalLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def random_model(
+    folder: Path, architecture: str, seed: int, *, dtype: torch.dtype = torch.bfloat16, **shape: object
+) -> Path:
+    """Write a model of random weights in any shape; `architecture` is transformers' class, `shape` its configuration.
+
+    Weights repeat one block of normal numbers: what they are changes nothing about the memory they take.
+    """
+    tokenizer = starter_like_tokenizer()
+    config_class, model_class = ARCHITECTURES[architecture]
+    config = config_class(
+        **shape, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id, bos_token_id=None
+    )
+    with torch.device("meta"):
+        model = model_class(config)
+    block = (torch.randn(1 << 20, generator=torch.Generator().manual_seed(seed)) * 0.02).to(dtype)
+    weights = {}
+    for name, parameter in model.named_parameters():
+        count = parameter.numel()
+        weights[name] = block.repeat(-(-count // len(block)))[:count].view(parameter.shape).clone()
+    if config.tie_word_embeddings:
+        weights.pop("lm_head.weight", None)
+    folder.mkdir(parents=True, exist_ok=True)
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    config.architectures = [architecture]
+    config.dtype = dtype
+    config.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
