@@ -109,6 +109,8 @@ class Tier(CatalogueRecord, frozen=True, kw_only=True):
     from_gigabytes: Annotated[float, Meta(ge=0)]
     models: list[str]
     """Ids, or `*`."""
+    picks: list[str]
+    """Ids of models that may be chosen for a user from this tier on."""
     lora_rank: Count
     learning_rate: Annotated[float, Meta(gt=0, le=0.1)]
     answers: Annotated[int, Meta(ge=2, le=64)]
@@ -136,13 +138,18 @@ class ModelCatalogue(CatalogueRecord, frozen=True, kw_only=True):
 
     def recommended(self, entry: Entry, device: Literal["cpu", "gpu"], memory: int) -> Tier:
         """Settings to start this model with, on a device with so many bytes in all."""
-        fitting = [
-            tier
-            for tier in self.tiers
-            if tier.device in ("any", device) and tier.from_gigabytes * 1e9 <= memory and _names(tier, entry)
-        ]
+        named = [tier for tier in self._reached(device, memory) if _names(tier, entry)]
         # What names the model comes before what holds for all.
-        return max(fitting, key=lambda tier: (entry.id in tier.models, tier.from_gigabytes))
+        return max(named, key=lambda tier: (entry.id in tier.models, tier.from_gigabytes))
+
+    def picks(self, device: Literal["cpu", "gpu"], memory: int) -> set[str]:
+        """Ids of the models that may be chosen for a user on such a device."""
+        return {name for tier in self._reached(device, memory) for name in tier.picks}
+
+    def _reached(self, device: str, memory: int) -> list[Tier]:
+        # What is sold as 16 GB has 16 GiB, less what the machine keeps to itself.
+        gigabytes = memory / 1e9 * 1.02
+        return [tier for tier in self.tiers if tier.device in ("any", device) and tier.from_gigabytes <= gigabytes]
 
 
 @functools.cache
@@ -185,5 +192,6 @@ def _problems(catalogue: ModelCatalogue) -> list[str]:
             if not any(t.device in ("any", device) and not t.from_gigabytes and _names(t, entry) for t in catalogue.tiers):
                 found.append(f"{entry.id}: no tier has settings for it on a {device}")
     known = {"*", *ids}
-    found += [f"a tier names {name}" for tier in catalogue.tiers for name in tier.models if name not in known]
+    for tier in catalogue.tiers:
+        found += [f"a tier names {name}" for name in [*tier.models, *tier.picks] if name not in known]
     return found
