@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "sapo_desktop"
 
 # Part -> the parts it may import, besides itself and the version in `sapo_desktop`. The longest name wins.
-DOOR = ("worker.messages", "worker.channel", "worker.proof", "worker.frames", "worker.lock")
+DOOR = ("worker.messages", "worker.fit_messages", "worker.channel", "worker.proof", "worker.frames", "worker.lock")
 ARROWS: dict[str, tuple[str, ...]] = {
     "core": (),
     "system": ("core",),
@@ -24,7 +24,8 @@ ARROWS: dict[str, tuple[str, ...]] = {
     "models": ("system", "core"),
     "swarm": ("core",),
     "engines": ("core",),
-    "worker.messages": ("core",),
+    "worker.messages": ("worker.fit_messages", "core"),
+    "worker.fit_messages": ("core",),
     "worker.client": (*DOOR, "system", "core"),
     "worker.channel": (*DOOR, "system", "core"),
     "worker.proof": ("system", "core"),
@@ -32,7 +33,7 @@ ARROWS: dict[str, tuple[str, ...]] = {
     "worker.lock": ("system", "core"),
     "worker": (*DOOR, "engines", "swarm", "tasks", "models", "system", "core"),
     "terminal": ("worker.messages", "core"),
-    "commands": ("worker.client", "worker.messages", "terminal", "system", "core"),
+    "commands": ("worker.client", "worker.messages", "worker.fit_messages", "terminal", "system", "core"),
     "cli": ("commands", "worker.client", "worker.messages", "terminal", "system", "core"),
     "__main__": ("cli",),
 }

@@ -16,6 +16,7 @@ from typing import Protocol, TypeVar
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.wording import nearest
+from sapo_desktop.worker.fit_messages import FitReply, FitRequest
 from sapo_desktop.worker.messages import Evaluate, Event, GetStatus, Progressed, Quit, Reply, Request, Status, Stopping
 
 ReplyType = TypeVar("ReplyType")
@@ -56,6 +57,9 @@ class Door(Protocol):
 
     async def running_or_started(self, folder: Path, overrides: Mapping[str, str]) -> Attached:
         """The folder's running node, else a fresh idle one with us as owner. `overrides`: for the fresh one only."""
+
+    async def appraise(self, folder: Path, request: FitRequest) -> FitReply:
+        """What fits this computer; no node is needed, and none is started."""
 
 
 @dataclass(frozen=True)

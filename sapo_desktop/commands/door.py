@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sapo_desktop.commands.context import Attached, Node
+from sapo_desktop.worker.fit_messages import FitReply, FitRequest
 
 END_SECONDS = 20.0
 """How long a worker that was told to end is waited for, so that the next command finds its folder free."""
@@ -37,6 +38,11 @@ class WorkerDoor:
         if client.process is None:
             return Attached(node=client, started=started)
         return Attached(node=client, started=started, ended=_Ending(client.process))
+
+    async def appraise(self, folder: Path, request: FitRequest) -> FitReply:
+        from sapo_desktop.worker.client import appraise
+
+        return await appraise(folder, request)
 
 
 class _Ending:

@@ -39,6 +39,7 @@ def build_parser() -> Parser:
     _run(commands)
     _node(commands)
     _model(commands)
+    _models(commands)
     _records(commands)
     _settings(commands)
     _swarm(commands)
@@ -139,6 +140,14 @@ def _model(commands: Commands[Parser]) -> None:
     back.add_argument("to", metavar="NAME", help="base, best, or a number")
 
 
+def _models(commands: Commands[Parser]) -> None:
+    fit = _command(commands, "fit", "fitting:show", "say what would run here, or on such a machine, and why")
+    fit.add_argument("--ram", type=_gibibytes, metavar="GIB", help="as if the computer had so much memory")
+    fit.add_argument("--vram", type=_gibibytes, metavar="GIB", help="and a graphics card so much; 0: none")
+    actions = _group(commands, "models", "fitting:show_models", "list the models that a node can be started with")
+    _command(actions, "list", "fitting:show_models", "list the catalogue: what fits here, with sizes and licences")
+
+
 def _records(commands: Commands[Parser]) -> None:
     actions = _group(commands, "tasks", "tasks:show_all", "list the tasks, show one, or try one")
     _command(actions, "list", "tasks:show_all", "list families and levels")
@@ -232,6 +241,12 @@ def _positive(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above zero")
     return value
+
+
+def _gibibytes(text: str) -> float:
+    if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of GiB")
+    return float(text)
 
 
 def _natural(text: str) -> int:

@@ -80,6 +80,21 @@ class Way(Record, frozen=True):
         """Bytes in all, the reserve not counted."""
         return self.memory.total - self.memory.reserve + self.device_memory.total - self.device_memory.reserve
 
+    @property
+    def words(self) -> str:
+        """Who answers, who learns, and where."""
+        where = {"cpu": "", "cuda": " on the card", "mps": " on the Mac's GPU"}[self.device]
+        match self.generator, self.trainer:
+            case _, "none":
+                text = "llama.cpp answers, nothing learns"
+            case "torch", _:
+                text = f"torch answers and learns{where}"
+            case "remote", _:
+                text = f"a server answers, torch learns{where}"
+            case _:
+                text = f"llama.cpp answers, torch learns{where}"
+        return f"{text} ({self.precision})"
+
 
 class Available(Record, frozen=True):
     """The memory that there is to choose in."""
@@ -120,8 +135,8 @@ class ModelBadge(Record, frozen=True):
     downloaded: bool
     badge: Badge
     estimate: int
-    """Of the best way that fits, else of the smallest."""
+    """Of the best way that fits; of the least that learning takes, where the model can only answer or not even that."""
     free: int
     way: str
-    """In words: who answers, who learns."""
+    """In words: who answers, who learns; empty where nothing fits."""
     unverified: list[str]

@@ -189,7 +189,9 @@ def _problems(catalogue: ModelCatalogue) -> list[str]:
         if entry.shipped == bool(entry.repository):
             found.append(f"{entry.id}: a model is either shipped or in a repository")
         for device in ("cpu", "gpu"):
-            if not any(t.device in ("any", device) and not t.from_gigabytes and _names(t, entry) for t in catalogue.tiers):
+            if not any(
+                t.device in ("any", device) and not t.from_gigabytes and _names(t, entry) for t in catalogue.tiers
+            ):
                 found.append(f"{entry.id}: no tier has settings for it on a {device}")
     known = {"*", *ids}
     for tier in catalogue.tiers:

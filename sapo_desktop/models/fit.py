@@ -38,6 +38,8 @@ TOKENS_A_PASS = 2048
 """On a processor a large model learns no faster from more at once."""
 ASSUMED_FREE, ASSUMED_FREE_CARD = 0.75, 0.9
 """Of a machine that is only described: what its system and other programs leave."""
+CARD_IN_USE = 0.85
+"""With less than this free, somebody computes on the card or plays a game."""
 TIGHT = 0.9
 """Of the free memory: above it a model is badged tight."""
 STARTER_QUESTIONS, QUESTIONS = 32, 8
@@ -79,7 +81,9 @@ def described(ram: float | None, vram: float | None, here: Hardware) -> Hardware
     changed = here
     if ram is not None:
         total = int(ram * 2**30)
-        changed = msgspec.structs.replace(changed, memory=total, memory_free=int(ASSUMED_FREE * total), memory_limited=False, swap=0)
+        changed = msgspec.structs.replace(
+            changed, memory=total, memory_free=int(ASSUMED_FREE * total), memory_limited=False, swap=0
+        )
     if vram is not None:
         total = int(vram * 2**30)
         card = Gpu(f"a card of {vram:g} GiB", total, int(ASSUMED_FREE_CARD * total))
@@ -99,7 +103,7 @@ def available(hardware: Hardware, settings: Settings) -> Available:
         card = cards[0]
         if len(cards) > 1:
             notes.append(f"Of {len(cards)} cards the one with the most free memory is used.")
-        if card.free < ASSUMED_FREE_CARD * card.memory:
+        if card.free < CARD_IN_USE * card.memory:
             notes.append(f"The card is in use: {_gb(card.memory - card.free)} of its {_gb(card.memory)} are taken.")
         return Available(
             memory=hardware.memory,
@@ -166,6 +170,7 @@ def badges(
     for entry in catalogue.models:
         found = ways(Model.of(entry), catalogue.recommended(entry, *_tier_key(here)), hardware, settings)
         way = best(found)
+        needed = way if way.fits and way.trainer == "torch" else _least_training(found)
         made.append(
             ModelBadge(
                 id=entry.id,
@@ -176,10 +181,10 @@ def badges(
                 gate=entry.gate,
                 repository=entry.repository,
                 downloaded=entry.shipped or entry.id in downloaded,
-                badge=_badge(way, here),
-                estimate=way.estimate,
-                free=_free(way.device, here),
-                way=words(way),
+                badge=_badge(needed, here),
+                estimate=needed.estimate,
+                free=_free(needed.device, here),
+                way=way.words if way.fits else "",
                 unverified=list(entry.unverified),
             )
         )
@@ -211,7 +216,9 @@ def plan(model: Model, tier: Tier, hardware: Hardware, settings: Settings) -> Wa
     Raises:
         OutOfMemory: not even one short answer at a time fits.
     """
-    way = next(way for way in ways(model, tier, hardware, settings) if (way.generator, way.trainer) == ("torch", "torch"))
+    way = next(
+        way for way in ways(model, tier, hardware, settings) if (way.generator, way.trainer) == ("torch", "torch")
+    )
     if not way.fits:
         raise OutOfMemory(way.why_not)
     return way
@@ -235,7 +242,9 @@ class _Sketch:
         self.generator, self.trainer, self.file = generator, trainer, file
         # A setting that was changed is a wish; one that was not gives way to what is recommended for such a machine.
         self.answers = _wish(settings.answers, _DEFAULTS.answers, tier.answers)
-        self.tokens = min(_wish(settings.max_tokens, _DEFAULTS.max_tokens, tier.max_tokens), model.context - PROMPT_TOKENS)
+        self.tokens = min(
+            _wish(settings.max_tokens, _DEFAULTS.max_tokens, tier.max_tokens), model.context - PROMPT_TOKENS
+        )
         self.rank = _wish(settings.lora_rank, _DEFAULTS.lora_rank, tier.lora_rank)
         self.rate = settings.learning_rate or tier.learning_rate
         self.method = settings.method
@@ -272,7 +281,10 @@ class _Sketch:
             learning_rate=self.rate,
             memory=memory,
             device_memory=on_device,
-            unmeasured=self.torch.device != "cpu" or self.here.unified or self.generator == "remote" or self.torch.width == 2,
+            unmeasured=self.torch.device != "cpu"
+            or self.here.unified
+            or self.generator == "remote"
+            or self.torch.width == 2,
         )
 
     def _memory(self, work: Work) -> tuple[Parts, Parts]:
@@ -326,32 +338,26 @@ def _lacking(way: Way, here: Available) -> str | None:
                 ((name, getattr(parts, name)) for name in parts.__struct_fields__), key=lambda part: -part[1]
             )[:2]
             of_it = ", ".join(f"{name.replace('_', ' ')} {_gb(size)}" for name, size in largest)
-            return f"{words(way)} takes {_gb(parts.total)}{where} with one short answer at a time ({of_it}); {_gb(free)} are free."
+            return f"{way.words} takes {_gb(parts.total)}{where} with one short answer at a time ({of_it}); {_gb(free)} are free."
     return None
-
-
-def words(way: Way) -> str:
-    """Who answers and who learns."""
-    if way.trainer == "none":
-        return f"llama.cpp answers ({way.precision}), nothing learns"
-    where = {"cpu": "", "cuda": " on the card", "mps": " on the Mac's GPU"}[way.device]
-    if way.generator == "torch":
-        return f"torch answers and learns{where} ({way.precision})"
-    answers = "llama.cpp answers" if way.generator == "llama.cpp" else "a server answers"
-    return f"{answers}, torch learns{where} ({way.precision})"
 
 
 def _why_not(entry: Entry, found: Sequence[Way], trains: Sequence[Way], whole: bool, here: Available) -> str:
     if entry.gate != "open":
         return f"{entry.name} is never chosen by itself: {entry.licence} has to be accepted first."
     if not trains:
-        learn = [way for way in found if way.trainer == "torch" and way.generator != "remote"]
-        return f"{entry.name}: {min(learn, key=lambda way: way.estimate).why_not}"
+        return f"{entry.name}: {_least_training(found).why_not}"
     way = best(found)
     if not whole:
         return f"{entry.name} fits ({_gb(way.estimate)}) with answers of {way.max_tokens} tokens only; a smaller model gets whole ones."
-    slow = "a processor teaches a model of that size too slowly" if here.device == "cpu" else "a larger tier is meant for it"
-    return f"{entry.name} fits ({_gb(way.estimate)}) but is not chosen by itself: {slow}; `--model {entry.id}` names it."
+    slow = (
+        "a processor teaches a model of that size too slowly"
+        if here.device == "cpu"
+        else "a larger tier is meant for it"
+    )
+    return (
+        f"{entry.name} fits ({_gb(way.estimate)}) but is not chosen by itself: {slow}; `--model {entry.id}` names it."
+    )
 
 
 def _answer_only(
@@ -365,8 +371,14 @@ def _answer_only(
     raise AssertionError("the catalogue has a shipped model")
 
 
+def _least_training(found: Sequence[Way]) -> Way:
+    """Of the ways in which something learns here the one that takes least."""
+    learn = [way for way in found if way.trainer == "torch" and way.generator != "remote"]
+    return min(learn, key=lambda way: way.estimate)
+
+
 def _badge(way: Way, here: Available) -> Badge:
-    if not way.fits or way.trainer == "none":
+    if not way.fits:
         return "too big"
     free = _free(way.device, here)
     used = (way.device_memory if way.device == "cuda" else way.memory).total

@@ -27,7 +27,7 @@ FLOAT32_PARAMETERS = 100_000_000
 
 TORCH_RUNTIME = 285 * MB
 """Python with torch, transformers and peft, a tokenizer, the host's own modules."""
-LLAMA_RUNTIME = 60 * MB
+LLAMA_RUNTIME = 45 * MB
 """Python with llama.cpp and numpy."""
 CUDA_RUNTIME = 2_500 * MB
 """Of the computer's own memory, for CUDA's libraries. Not measured."""
@@ -44,6 +44,8 @@ PREFILL_TOKENS = 2048
 PREFILL_TOKENS_SMALL = 8192
 UBATCH = 512
 """Tokens that llama.cpp computes at once."""
+STREAM_STEP = 256
+"""llama.cpp rounds the room of a stream up to this many tokens, and fills it when it starts."""
 
 HEAP_HOLES = 1.35
 """The C library cannot give an aligned block that was freed to the next request of the same size, so tensors that come and go leave
@@ -138,7 +140,7 @@ def llama_answering(shape: ModelShape, weight_bytes: int, work: Work, *, cache_w
         weights=weight_bytes,
         activations=4 * tokens * (widest + 4 * shape.hidden) + 4 * tokens * work.length,
         logits=2 * 4 * shape.vocabulary * max(work.batch, 1),
-        kv_cache=kv_cache(shape, work, cache_width),
+        kv_cache=work.batch * -(-work.length // STREAM_STEP) * STREAM_STEP * shape.kv_numbers() * cache_width,
         runtime=LLAMA_RUNTIME,
     )
 
@@ -209,5 +211,7 @@ def _decoding_tensors(model: TorchModel, work: Work) -> int:
     reading = read * (4 * s.hidden * 4 + max(scores + 5 * s.query * model.width, 5 * s.ffn * model.width))
     repeated = 2 * s.query * model.width if s.heads != s.kv_heads and not model.written_out else 0
     decoding = work.batch * work.length * (repeated + 2 * 4 * s.heads)
-    grown = 0 if model.written_out else work.batch * work.length * 2 * s.key * model.width  # a layer's cache while it grows
+    grown = (
+        0 if model.written_out else work.batch * work.length * 2 * s.key * model.width
+    )  # a layer's cache while it grows
     return max(reading, decoding + grown)

@@ -14,6 +14,7 @@ from msgspec import Meta
 
 from sapo_desktop.core.records import EvalReport, Mark, RoundReport, SwarmReward
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.worker.fit_messages import FitReply, FitRequest
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknown_fields=True):
@@ -235,6 +236,7 @@ Request = (
     | GetRollouts
     | GetSources
     | Examine
+    | FitRequest
 )
 
 # -- replies -----------------------------------------------------------------------------------------------
@@ -547,6 +549,7 @@ Reply = (
     | PeerAnswered
     | IdentityIs
     | InviteIs
+    | FitReply
 )
 
 # -- events ------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ request that needs a host wakes it for as long as it takes, paused or not (worke
 
 from __future__ import annotations
 
+import asyncio
 import os
 import platform
 import time
@@ -25,6 +26,8 @@ from sapo_desktop.core.state import NodeState
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.appraisal import appraise
+from sapo_desktop.worker.fit_messages import FitRequest, GetCatalogue, GetFit
 from sapo_desktop.worker.human import HumanAnswers
 from sapo_desktop.worker.learning import levels_of_interest, mix_shown
 from sapo_desktop.worker.node import Node
@@ -36,7 +39,7 @@ from sapo_desktop.worker.validation import BASE_NUMBER
 _MODEL = {"model", "method", "lora_rank", "device", "seed", "tasks"}
 # Sampling and training must use one temperature, so that waits with the trainer's other settings.
 _TRAINER = {"micro_batch", "temperature", "kl_weight", "updates"}
-_GUEST = {"threads", "low_priority", "keep_checkpoints", "write_gigabytes_a_day"}
+_GUEST = {"threads", "low_priority", "memory_reserve", "keep_checkpoints", "write_gigabytes_a_day"}
 NEEDS_RESTART = frozenset(_MODEL | _TRAINER | _GUEST)
 """Settings that are read once, when the node starts."""
 EXAMPLE_SEED = 7
@@ -67,7 +70,7 @@ class Requests:
         self._started = time.monotonic()
         human = HumanAnswers(node, side, catalogue)
         swarm = SwarmRequests(side, self._kept, lambda: node.settings, self._keep_for_good)
-        self._handlers: dict[type[m.Message], Callable[[Any], Awaitable[m.Reply]]] = {
+        self._handlers: dict[type[msgspec.Struct], Callable[[Any], Awaitable[m.Reply]]] = {
             m.GetStatus: self._status,
             m.StartRounds: self._start_rounds,
             m.Pause: self._pause,
@@ -98,6 +101,8 @@ class Requests:
             m.GetRollouts: self._rollouts,
             m.GetSources: self._sources,
             m.Examine: self._facts,
+            GetFit: self._appraise,
+            GetCatalogue: self._appraise,
         }
 
     async def handle(self, request: m.Request) -> m.Reply:
@@ -108,6 +113,9 @@ class Requests:
     def settings(self) -> Settings:
         """The settings in force."""
         return self._node.settings
+
+    async def _appraise(self, request: FitRequest) -> m.Reply:
+        return await asyncio.to_thread(appraise, request, self._node.settings, self._settings_path.parent)
 
     # -- state ---------------------------------------------------------------------------------------------
 

@@ -108,7 +108,9 @@ def main() -> None:
     """Measure and print."""
     parser = arguments(__doc__)
     parser.add_argument("--only", default="", metavar="WORD", help="cases whose name has it")
-    parser.add_argument("--record", type=Path, metavar="FILE", help="append parts and phases of every case, as JSON lines")
+    parser.add_argument(
+        "--record", type=Path, metavar="FILE", help="append parts and phases of every case, as JSON lines"
+    )
     options = parser.parse_args()
     within = []
     with tempfile.TemporaryDirectory(prefix="sapo-memory-") as folder:
