@@ -107,7 +107,7 @@ class Available(Record, frozen=True):
     device_memory_free: int = 0
     unified: bool = False
     """The graphics card works in the computer's own memory."""
-    notes: list[str] = []
+    notes: tuple[str, ...] = ()
     """What a reader should know: a container's limit, swap that does not count, a card in use."""
 
 

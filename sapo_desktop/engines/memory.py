@@ -47,9 +47,9 @@ def without_holes() -> Iterator[None]:
     """Inside, glibc maps every block of half a megabyte and more by itself and gives it back when it is freed.
 
     glibc cannot hand an aligned block that was freed to the next request of the same size, so the tensors that come and
-    go between those that the backward pass needs leave holes: a step took up to twice the memory of what it kept. Mapping
-    costs page faults, about a fifth of a step's CPU time on a model of 135M parameters and less on larger ones; small models
-    are better off with the holes.
+    go between those that the backward pass needs leave holes: a step took up to twice the memory of what it kept.
+    Mapping costs page faults, about a fifth of a step's CPU time on a model of 135M parameters and less on larger ones;
+    small models are better off with the holes.
     """
     set_option = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if set_option is None:

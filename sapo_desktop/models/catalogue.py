@@ -1,8 +1,9 @@
 """The model catalogue, resources/models.toml: which models a node can be started with, and what is known of them.
 
-Read strictly: an unknown field, a shape that does not give the stated number of parameters, or two models of one id are errors, so
-that a slip in the file is found by a test and not by a volunteer. What is not known is said so (`revision` and `sha256` empty,
-`size` 0) and fixed at the first download. Left out: downloading, and whether a model fits this machine (models/fit.py).
+Read strictly: an unknown field, a shape that does not give the stated number of parameters, or two models of one id are
+errors, so that a slip in the file is found by a test and not by a volunteer. What is not known is said so (`revision`
+and `sha256` empty, `size` 0) and fixed at the first download. Left out: downloading, and whether a model fits this
+machine (models/fit.py).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Which model runs here, with which engines, how much at once: one calculation for command line, window and loader.
 
-`fit` chooses for a user; `ways` says for one model what every way would take; `plan` is the loader's question, for the model that is
-there already. Where something does not fit, less is tried in the order of what it costs: smaller micro-batches and fewer answers at once
-(time only), then shorter answers, then a smaller model. The arithmetic is models/memory.py's; looking at the machine is
-system/hardware.py's, anew before each load. Left out: speed.
+`fit` chooses for a user; `ways` says for one model what every way would take; `plan` is the loader's question, for the
+model that is there already. Where something does not fit, less is tried in the order of what it costs: smaller micro-
+batches and fewer answers at once (time only), then shorter answers, then a smaller model. The arithmetic is
+models/memory.py's; looking at the machine is system/hardware.py's, anew before each load. Left out: speed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from sapo_desktop.models.memory import (
     CUDA_RUNTIME,
     TorchModel,
     Work,
-    answering,
     both,
     learning,
     llama_answering,
@@ -31,7 +30,8 @@ from sapo_desktop.models.shape import ModelShape
 from sapo_desktop.system.hardware import Gpu, Hardware
 
 PROMPT_TOKENS = 256
-"""Assumed of a question with its template; the longest of the catalogue's tasks stay below it with common tokenizers."""
+"""Assumed of a question with its template; the longest of the catalogue's tasks stay below it with common
+tokenizers."""
 FEWEST_TOKENS = 32
 MOST_AT_ONCE = 64
 TOKENS_A_PASS = 2048
@@ -112,7 +112,7 @@ def available(hardware: Hardware, settings: Settings) -> Available:
             device_name=card.name,
             device_memory=card.memory,
             device_memory_free=card.free,
-            notes=notes,
+            notes=tuple(notes),
         )
     if hardware.unified:
         notes.append("Graphics and processor share one memory: it is counted once.")
@@ -121,7 +121,7 @@ def available(hardware: Hardware, settings: Settings) -> Available:
         memory_free=hardware.memory_free,
         device="mps" if hardware.unified and settings.device == "mps" else "cpu",
         unified=hardware.unified,
-        notes=notes,
+        notes=tuple(notes),
     )
 
 
@@ -281,11 +281,12 @@ class _Sketch:
             learning_rate=self.rate,
             memory=memory,
             device_memory=on_device,
-            unmeasured=self.torch.device != "cpu"
-            or self.here.unified
-            or self.generator == "remote"
-            or self.torch.width == 2,
+            unmeasured=self.here.unified or self.generator == "remote" or (learns and self._unmeasured_torch),
         )
+
+    @property
+    def _unmeasured_torch(self) -> bool:
+        return self.torch.device != "cpu" or self.torch.width == 2
 
     def _memory(self, work: Work) -> tuple[Parts, Parts]:
         """What the way takes of the computer's memory, and of the card's."""
@@ -338,7 +339,8 @@ def _lacking(way: Way, here: Available) -> str | None:
                 ((name, getattr(parts, name)) for name in parts.__struct_fields__), key=lambda part: -part[1]
             )[:2]
             of_it = ", ".join(f"{name.replace('_', ' ')} {_gb(size)}" for name, size in largest)
-            return f"{way.words} takes {_gb(parts.total)}{where} with one short answer at a time ({of_it}); {_gb(free)} are free."
+            needs = f"{way.words} takes {_gb(parts.total)}{where} with one short answer at a time ({of_it})"
+            return f"{needs}; {_gb(free)} are free."
     return None
 
 
@@ -348,16 +350,12 @@ def _why_not(entry: Entry, found: Sequence[Way], trains: Sequence[Way], whole: b
     if not trains:
         return f"{entry.name}: {_least_training(found).why_not}"
     way = best(found)
+    fits = f"{entry.name} fits ({_gb(way.estimate)})"
     if not whole:
-        return f"{entry.name} fits ({_gb(way.estimate)}) with answers of {way.max_tokens} tokens only; a smaller model gets whole ones."
-    slow = (
-        "a processor teaches a model of that size too slowly"
-        if here.device == "cpu"
-        else "a larger tier is meant for it"
-    )
-    return (
-        f"{entry.name} fits ({_gb(way.estimate)}) but is not chosen by itself: {slow}; `--model {entry.id}` names it."
-    )
+        return f"{fits} with answers of {way.max_tokens} tokens only; a smaller model gets whole ones."
+    too_slow = "a processor teaches a model of that size too slowly"
+    reason = too_slow if here.device == "cpu" else "it is meant for a larger tier"
+    return f"{fits} but is not chosen by itself: {reason}; `--model {entry.id}` names it."
 
 
 def _answer_only(

@@ -1,12 +1,12 @@
 """How much memory an engine process takes at its peak: a pure function of the model's shape and of what is asked of it.
 
-One formula per part, from what the code keeps (engines/trainer.py, llama.py, decoder.py, sampling.py, logprobs.py); the few constants
-that cannot be counted were measured on Linux by tests/bench/memory.py, which compares every estimate with a measured peak
-(docs/fit.md). For graphics cards and Macs the same formulas stand with constants nobody has measured: `measured` says so.
-Left out: what to do with the numbers (models/fit.py).
+One formula per part, from what the code keeps (engines/trainer.py, llama.py, decoder.py, sampling.py, logprobs.py); the
+few constants that cannot be counted were measured on Linux by tests/bench/memory.py, which compares every estimate with
+a measured peak (docs/fit.md). For graphics cards and Macs the same formulas stand with constants nobody has measured:
+`measured` says so. Left out: what to do with the numbers (models/fit.py).
 
-Letters as in the literature: d hidden, q and k the widths of all query and key heads, f feed-forward, H heads, V vocabulary, T length
-of a sequence.
+Letters as in the literature: d hidden, q and k the widths of all query and key heads, f feed-forward, H heads, V
+vocabulary, T length of a sequence.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ STREAM_STEP = 256
 """llama.cpp rounds the room of a stream up to this many tokens, and fills it when it starts."""
 
 HEAP_HOLES = 1.35
-"""The C library cannot give an aligned block that was freed to the next request of the same size, so tensors that come and go leave
-holes. Large models train without a heap (engines/memory.py) and have none."""
+"""The C library cannot give an aligned block that was freed to the next request of the same size, so tensors that come
+and go leave holes. Large models train without a heap (engines/memory.py) and have none."""
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,14 +126,16 @@ def learning(model: TorchModel, work: Work) -> Parts:
 
 
 def both(model: TorchModel, work: Work) -> Parts:
-    """Peak of a torch process that answers and learns in turns: the greater of the two, adapter and optimiser beside it."""
+    """Peak of a torch process that answers and learns in turns: the greater of the two, adapter and optimiser beside
+    it."""
     learn = learning(model, work)
     standing = Parts(adapter=learn.adapter, optimiser=learn.optimiser)
     return max(learn, answering(model, work) + standing, key=lambda parts: parts.total)
 
 
 def llama_answering(shape: ModelShape, weight_bytes: int, work: Work, *, cache_width: int = 2) -> Parts:
-    """Peak of a llama.cpp process: file, keys and values of every stream at full length, the buffers of one micro-batch."""
+    """Peak of a llama.cpp process: file, keys and values of every stream at full length, the buffers of one micro-
+    batch."""
     tokens = min(UBATCH, max(work.batch, work.prompt_tokens))
     widest = max(4 * shape.ffn, 3 * shape.query + 2 * shape.key)
     return Parts(
@@ -153,10 +155,11 @@ def kv_cache(shape: ModelShape, work: Work, width: int) -> int:
 def saved_for_backward(model: TorchModel, work: Work) -> int:
     """What autograd keeps of a micro-batch between the passes.
 
-    Per token and layer in float32: what the two norms are given (2 d), what each linear layer's adapter is given (attention's and the
-    feed-forward's input, 2 d; the output's, q; down's, f), queries and repeated keys and values (3 q), gate, silu and up (3 f), all of 4
-    bytes; r numbers for each of seven adapters; and H T probabilities. In bfloat16 norms and adapters still compute in float32, each of
-    five adapters keeps its own copy of d, and probabilities are kept twice.
+    Per token and layer in float32: what the two norms are given (2 d), what each linear layer's adapter is given
+    (attention's and the feed-forward's input, 2 d; the output's, q; down's, f), queries and repeated keys and values (3
+    q), gate, silu and up (3 f), all of 4 bytes; r numbers for each of seven adapters; and H T probabilities. In
+    bfloat16 norms and adapters still compute in float32, each of five adapters keeps its own copy of d, and
+    probabilities are kept twice.
     """
     s = model.shape
     d, q, f = s.hidden, s.query, s.ffn
@@ -206,7 +209,7 @@ def _decoding_tensors(model: TorchModel, work: Work) -> int:
     s = model.shape
     limit = PREFILL_TOKENS_SMALL if model.written_out else PREFILL_TOKENS
     read = min(work.prompts * work.prompt_tokens, max(limit, work.prompt_tokens))
-    # Attention holds scores twice, queries thrice, repeated keys and values; the feed-forward five tensors of its width.
+    # Attention: scores twice, queries thrice, repeated keys and values. Feed-forward: five tensors of its width.
     scores = 2 * 4 * s.heads * work.prompt_tokens if model.device == "cpu" else 0
     reading = read * (4 * s.hidden * 4 + max(scores + 5 * s.query * model.width, 5 * s.ffn * model.width))
     repeated = 2 * s.query * model.width if s.heads != s.kv_heads and not model.written_out else 0

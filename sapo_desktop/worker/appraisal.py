@@ -1,7 +1,8 @@
-"""What would run here: the worker's answer, and `python -m sapo_desktop.worker.appraisal --data DIR` where no node runs.
+"""What would run here: the worker's answer, and `python -m sapo_desktop.worker.appraisal --data DIR` where no node
+runs.
 
-That process reads one request from standard input and writes the reply to standard output, both JSON. A node started for the question
-would load the very model that may not fit. Memory is looked at anew at every call.
+That process reads one request from standard input and writes the reply to standard output, both JSON. A node started
+for the question would load the very model that may not fit. Memory is looked at anew at every call.
 """
 
 from __future__ import annotations

@@ -311,9 +311,7 @@ def figures(outcome: Outcome, talker: Talker, goal: int) -> list[Figure]:
             note=", ".join(f"node {number}: {count}" for number, count in sorted(external.items())),
         ),
         Figure(name="external groups trained on", value=groups, unit="groups"),
-        Figure(
-            name="crashes", value=len(outcome.crashes), unit="crashes", goal="0", held=not outcome.crashes, note=told
-        ),
+        Figure(name="crashes", value=len(outcome.crashes), unit="crashes", goal="0", held=not outcome.crashes, note=told),
         Figure(name="relay killed and started again", value=outcome.relay_kills, unit="times"),
         Figure(
             name="checkpointed rounds lost by the killed node",

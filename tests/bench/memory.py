@@ -2,11 +2,11 @@
 
     python -m tests.bench.memory [--quick] [--json] [--seed N] [--only WORD] [--record FILE]
 
-Random weights in the real shapes of the catalogue, and the starter; each case in a process of its own (tests/bench/memory_child.py), whose
-memory is looked at every few milliseconds. What counts is RssAnon + RssShmem (RSS less file pages that other processes may share), and,
-while the engine works, the pages of the model's own files where those are used in place (llama.cpp, and torch where file and computation
-have one number format): without them every token would be read from disk. A case that the machine has no free memory for is skipped, and
-said so.
+Random weights in the real shapes of the catalogue, and the starter; each case in a process of its own
+(tests/bench/memory_child.py), whose memory is looked at every few milliseconds. What counts is RssAnon + RssShmem (RSS
+less file pages that other processes may share), and, while the engine works, the pages of the model's own files where
+those are used in place (llama.cpp, and torch where file and computation have one number format): without them every
+token would be read from disk. A case that the machine has no free memory for is skipped, and said so.
 """
 
 from __future__ import annotations
@@ -299,7 +299,7 @@ def watch(job: Job) -> dict[str, int]:
             line = child.stdout.readline()
             if line:
                 phase = msgspec.json.decode(line, type=Phase)
-                # While a model is loaded its file is read once and let go; later, mapped pages are what it computes with.
+                # While a model is loaded its file is read once and let go; later, mapped pages are computed with.
                 phases[phase.name] = highest + (phase.mapped if phase.name == "done" else 0)
                 highest = 0
                 child.stdin.write(b"\n")

@@ -72,16 +72,15 @@ def mapped_bytes(model: Path) -> int:
 
 
 def with_torch(job: Job) -> None:
+    import peft  # noqa: F401  (both are loaded with the first model)
     import torch
+    import transformers  # noqa: F401
 
     from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
     from sapo_desktop.engines.generation import GenerationJob, Watch, generate
     from sapo_desktop.engines.protocols import Load
     from sapo_desktop.engines.service import TorchEngine
     from sapo_desktop.worker import host  # as in the process that is estimated
-
-    import peft  # noqa: F401  (both are loaded with the first model)
-    import transformers  # noqa: F401
 
     assert host
     ended("imported", job)
