@@ -34,6 +34,7 @@ SCRIPTS = {
     "first_answer": "tests.bench.first_answer",
     "generate": "tests.bench.generate",
     "train": "tests.bench.train",
+    "memory": "tests.bench.memory",
     "tasks": "tests.bench.tasks",
     "kills": "tests.attack.kills",
     "flood": "tests.attack.flood",

@@ -8,12 +8,12 @@ models/memory.py's; looking at the machine is system/hardware.py's, anew before 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 
-from sapo_desktop.core.errors import OutOfMemory
+from sapo_desktop.core.errors import TooBig
 from sapo_desktop.core.fitting import Available, Badge, Device, Fit, GeneratorKind, ModelBadge, Parts, TrainerKind, Way
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import Entry, ModelCatalogue, Tier
@@ -21,6 +21,7 @@ from sapo_desktop.models.memory import (
     CUDA_RUNTIME,
     TorchModel,
     Work,
+    answering,
     both,
     learning,
     llama_answering,
@@ -32,8 +33,11 @@ from sapo_desktop.system.hardware import Gpu, Hardware
 PROMPT_TOKENS = 256
 """Assumed of a question with its template; the longest of the catalogue's tasks stay below it with common
 tokenizers."""
+PROMPT_TOKENS_STARTER = 64
+"""Its tokenizer has whole phrases of the questions."""
 FEWEST_TOKENS = 32
-MOST_AT_ONCE = 64
+MOST_AT_ONCE, MOST_AT_ONCE_SMALL = 64, 512
+"""Answers under way together, as engines/service.py has it; the second number for models that are written out."""
 TOKENS_A_PASS = 2048
 """On a processor a large model learns no faster from more at once."""
 ASSUMED_FREE, ASSUMED_FREE_CARD = 0.75, 0.9
@@ -55,9 +59,14 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     shape: ModelShape
     architecture: str
     context: int
-    gguf: dict[str, int]
+    gguf: dict[str, int] = {}
     """Bytes by quantisation."""
     shipped: bool = False
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Assumed of a question."""
+        return PROMPT_TOKENS_STARTER if self.shipped else PROMPT_TOKENS
 
     @staticmethod
     def of(entry: Entry) -> Model:
@@ -194,8 +203,7 @@ def badges(
 def ways(model: Model, tier: Tier, hardware: Hardware, settings: Settings) -> list[Way]:
     """Every way to run a model here, from weak to strong, each with as much at once as fits."""
     here = available(hardware, settings)
-    device = here.device
-    width = torch_width(model.parameters, device, hardware.fast_bfloat16)
+    torch = _torch(model, hardware, here)
     small_file = "Q8_0" if model.parameters < 1e9 else "Q4_K_M"
     plans: list[tuple[GeneratorKind, TrainerKind, str]] = [
         ("llama.cpp", "none", "Q4_K_M"),
@@ -205,23 +213,55 @@ def ways(model: Model, tier: Tier, hardware: Hardware, settings: Settings) -> li
     ]
     made = []
     for generator, trainer, file in plans:
-        torch = TorchModel(shape=model.shape, architecture=model.architecture, width=width, device=device)
         made.append(_largest(_Sketch(model, torch, generator, trainer, file, tier, settings, here)))
     return made
 
 
-def plan(model: Model, tier: Tier, hardware: Hardware, settings: Settings) -> Way:
-    """What the loader may ask of one torch process at once.
+def _torch(model: Model, hardware: Hardware, here: Available) -> TorchModel:
+    width = torch_width(model.parameters, here.device, hardware.fast_bfloat16)
+    return TorchModel(shape=model.shape, architecture=model.architecture, width=width, device=here.device)
+
+
+def plan(
+    model: Model,
+    hardware: Hardware,
+    settings: Settings,
+    running: int = 0,
+    generator: GeneratorKind = "torch",
+    file: str = "Q8_0",
+) -> Way:
+    """What the loader may ask for at once: for just these settings, up to what the engine takes.
+
+    `running`: bytes of the estimate that are taken already, by the process that waits for the model. `file`: of
+    `model.gguf`, where llama.cpp answers. Where the reserve
+    leaves no room it is given up, and the way says so by `why_not`.
 
     Raises:
-        OutOfMemory: not even one short answer at a time fits.
+        TooBig: not even one short answer at a time fits.
     """
-    way = next(
-        way for way in ways(model, tier, hardware, settings) if (way.generator, way.trainer) == ("torch", "torch")
+    as_set = Tier(
+        device="any",
+        from_gigabytes=0,
+        models=[],
+        picks=[],
+        lora_rank=settings.lora_rank,
+        learning_rate=settings.learning_rate or 1e-5,
+        answers=settings.answers,
+        max_tokens=settings.max_tokens,
     )
-    if not way.fits:
-        raise OutOfMemory(way.why_not)
-    return way
+    hardware = msgspec.structs.replace(hardware, memory_free=hardware.memory_free + running)
+    here = available(hardware, settings)
+    torch = _torch(model, hardware, here)
+    sketch = _Sketch(model, torch, generator, "torch", file, as_set, settings, here)
+    sketch.most = MOST_AT_ONCE_SMALL if torch.written_out else MOST_AT_ONCE
+    way = _largest(sketch)
+    if way.fits:
+        return way
+    sketch.reserve = 0
+    without = _largest(sketch)
+    if not without.fits:
+        raise TooBig(f"{model.id} does not fit: {without.why_not}")
+    return msgspec.structs.replace(without, why_not="Memory is short: the reserve for other programs is used up.")
 
 
 class _Sketch:
@@ -251,19 +291,35 @@ class _Sketch:
         self.questions = settings.questions or (STARTER_QUESTIONS if model.shipped else QUESTIONS)
         self.micro_batch = settings.micro_batch
         if torch.device == "cpu" and not torch.written_out:
-            self.micro_batch = max(1, min(self.micro_batch, TOKENS_A_PASS // (PROMPT_TOKENS + self.tokens)))
+            self.micro_batch = max(1, min(self.micro_batch, TOKENS_A_PASS // (model.prompt_tokens + self.tokens)))
+        self.most = min(MOST_AT_ONCE, self.questions * self.answers)
         self.reserve = int(settings.memory_reserve * 1e9)
 
-    def way(self, batch: int, micro_batch: int, tokens: int) -> Way:
-        work = Work(
+    def work(self, batch: int, micro_batch: int, tokens: int) -> Work:
+        return Work(
             prompts=max(1, min(self.questions, batch)),
             batch=batch,
             micro_batch=micro_batch,
-            prompt_tokens=PROMPT_TOKENS,
+            prompt_tokens=self.model.prompt_tokens,
             max_tokens=tokens,
             method=self.method,
             rank=self.rank,
         )
+
+    def answers_take_more(self, batch: int, micro_batch: int, tokens: int) -> bool:
+        """Whether answering takes more than learning of what grows with how much is done at once."""
+        if self.trainer == "none":
+            return True
+        work = self.work(batch, micro_batch, tokens)
+        if self.generator == "llama.cpp":
+            answer = llama_answering(self.model.shape, 0, work)
+        else:
+            answer = answering(self.torch, work)
+        learn = learning(self.torch, work)
+        return answer.activations + answer.kv_cache + answer.logits > learn.activations + learn.logits
+
+    def way(self, batch: int, micro_batch: int, tokens: int) -> Way:
+        work = self.work(batch, micro_batch, tokens)
         memory, on_device = self._memory(work)
         learns = self.trainer == "torch"
         return Way(
@@ -275,7 +331,7 @@ class _Sketch:
             batch=batch,
             micro_batch=micro_batch if learns else 0,
             answers=self.answers,
-            prompt_tokens=PROMPT_TOKENS,
+            prompt_tokens=self.model.prompt_tokens,
             max_tokens=tokens,
             lora_rank=self.rank,
             learning_rate=self.rate,
@@ -305,26 +361,21 @@ class _Sketch:
 
 def _largest(sketch: _Sketch) -> Way:
     """The way with as much at once as fits, or with the least, where that is still too much."""
-    least = None
-    for batch, micro_batch, tokens in _sizes(sketch):
-        least = sketch.way(batch, micro_batch, tokens)
-        if _lacking(least, sketch.here) is None:
-            return msgspec.structs.replace(least, fits=True)
-    assert least is not None
-    return msgspec.structs.replace(least, why_not=_lacking(least, sketch.here) or "")
-
-
-def _sizes(sketch: _Sketch) -> Iterator[tuple[int, int, int]]:
-    """(answers at once, micro-batch, token limit), from what is wished to the least."""
     tokens = sketch.tokens
     while True:
-        batch, micro = min(MOST_AT_ONCE, sketch.questions * sketch.answers), sketch.micro_batch
-        yield batch, micro, tokens
-        while batch > 1 or micro > 1:
-            batch, micro = max(1, batch // 2), max(1, micro // 2)
-            yield batch, micro, tokens
+        batch, micro = sketch.most, sketch.micro_batch
+        way = sketch.way(batch, micro, tokens)
+        while (lacking := _lacking(way, sketch.here)) and (batch > 1 or micro > 1):
+            # Whatever takes more of what can be had in smaller pieces is halved.
+            if batch > 1 and (micro == 1 or sketch.answers_take_more(batch, micro, tokens)):
+                batch //= 2
+            else:
+                micro //= 2
+            way = sketch.way(batch, micro, tokens)
+        if lacking is None:
+            return msgspec.structs.replace(way, fits=True)
         if tokens <= FEWEST_TOKENS:
-            return
+            return msgspec.structs.replace(way, why_not=lacking)
         tokens = max(FEWEST_TOKENS, tokens // 2)
 
 

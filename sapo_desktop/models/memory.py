@@ -26,9 +26,13 @@ FLOAT32_PARAMETERS = 100_000_000
 """As in engines/torch_lm.py: smaller models compute in float32."""
 
 TORCH_RUNTIME = 285 * MB
-"""Python with torch, transformers and peft, a tokenizer, the host's own modules."""
-LLAMA_RUNTIME = 45 * MB
+"""Python with torch, transformers and peft, the host's own modules."""
+TOKENIZER_BYTES = 900
+"""Of each word of the vocabulary, in the tokenizers library."""
+LLAMA_RUNTIME = 32 * MB
 """Python with llama.cpp and numpy."""
+LLAMA_WORD_BYTES = 350
+"""Of each word of the vocabulary, in llama.cpp."""
 CUDA_RUNTIME = 2_500 * MB
 """Of the computer's own memory, for CUDA's libraries. Not measured."""
 CUDA_CONTEXT = 600 * MB
@@ -47,9 +51,12 @@ UBATCH = 512
 STREAM_STEP = 256
 """llama.cpp rounds the room of a stream up to this many tokens, and fills it when it starts."""
 
-HEAP_HOLES = 1.35
+HEAP_HOLES = 1.4
 """The C library cannot give an aligned block that was freed to the next request of the same size, so tensors that come
-and go leave holes. Large models train without a heap (engines/memory.py) and have none."""
+and go leave holes: 1.2 to 1.9 times what is held was measured."""
+MAPPED_HOLES = 1.1
+"""Large models train with every tensor above half a megabyte mapped by itself (engines/memory.py); smaller ones still
+leave holes: 1.0 to 1.15 times."""
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,13 +111,13 @@ def answering(model: TorchModel, work: Work) -> Parts:
         activations=int(holes * _decoding_tensors(model, work)),
         logits=int(holes * _drawing(model, work)),
         kv_cache=int(holes * kv_cache(model.shape, work, model.width)),
-        runtime=_runtime(model.device),
+        runtime=_runtime(model),
     )
 
 
 def learning(model: TorchModel, work: Work) -> Parts:
     """Peak of a torch process while it takes a step."""
-    holes = HEAP_HOLES if model.device == "cpu" and model.written_out else 1.0
+    holes = 1.0 if model.device != "cpu" else HEAP_HOLES if model.written_out else MAPPED_HOLES
     trained = model.parameters if work.method == "full" else model.shape.adapter_parameters(work.rank)
     copies = 2 if work.method == "full" else 1  # full training keeps the base and the start apart
     return Parts(
@@ -121,7 +128,7 @@ def learning(model: TorchModel, work: Work) -> Parts:
         gradients=4 * trained,
         activations=int(holes * saved_for_backward(model, work)),
         logits=_chunks(model, work),
-        runtime=_runtime(model.device),
+        runtime=_runtime(model),
     )
 
 
@@ -143,7 +150,7 @@ def llama_answering(shape: ModelShape, weight_bytes: int, work: Work, *, cache_w
         activations=4 * tokens * (widest + 4 * shape.hidden) + 4 * tokens * work.length,
         logits=2 * 4 * shape.vocabulary * max(work.batch, 1),
         kv_cache=work.batch * -(-work.length // STREAM_STEP) * STREAM_STEP * shape.kv_numbers() * cache_width,
-        runtime=LLAMA_RUNTIME,
+        runtime=LLAMA_RUNTIME + LLAMA_WORD_BYTES * shape.vocabulary,
     )
 
 
@@ -188,8 +195,10 @@ def _packed(model: TorchModel) -> int:
     return model.shape.linear_weights * model.width if model.written_out else 0
 
 
-def _runtime(device: Device) -> int:
-    return CUDA_CONTEXT if device == "cuda" else TORCH_RUNTIME
+def _runtime(model: TorchModel) -> int:
+    if model.device == "cuda":
+        return CUDA_CONTEXT
+    return TORCH_RUNTIME + TOKENIZER_BYTES * model.shape.vocabulary
 
 
 def _chunks(model: TorchModel, work: Work) -> int:

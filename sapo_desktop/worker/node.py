@@ -26,6 +26,7 @@ from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostError, 
 from sapo_desktop.core.records import EvalReport, Group, Question, Sampling
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState, Trigger
+from sapo_desktop.models.folder import ModelFolder
 from sapo_desktop.tasks.heldout import SetName
 from sapo_desktop.worker.checkpoints import Checkpoint, Counters, Damaged
 from sapo_desktop.worker.engine import Engine
@@ -40,6 +41,7 @@ from sapo_desktop.worker.learning import (
     levels_of_interest,
     next_learning_rate,
     plan_round,
+    trainer_settings,
 )
 from sapo_desktop.worker.messages import (
     Answered,
@@ -383,6 +385,19 @@ class Node:
             self.engine.plan.trainer = msgspec.structs.replace(self.engine.plan.trainer, micro_batch=fitted)
             self.counters = msgspec.structs.replace(self.counters, micro_batch=fitted)
             self.say("info", f"Answers are trained on {fitted} at a time, as memory allows.")
+
+    def shorten_answers(self, tokens: int) -> None:
+        """Cut answers at so many tokens from now on; the kept setting stays."""
+        self.settings = msgspec.structs.replace(self.settings, max_tokens=tokens)
+
+    def change_model(self, model: ModelFolder, reason: str) -> None:
+        """Go on with another model, from its start; only for a node without checkpoints."""
+        settings, counters = self.settings, msgspec.structs.replace(self.counters, model=model.hash, micro_batch=0)
+        self.counters = counters
+        trainer = trainer_settings(settings, model.parameters, counters)
+        self.engine.plan = dataclasses.replace(self.engine.plan, model=model.path, trainer=trainer, batch=0)
+        name = model.path.name
+        self.say("warning", f"{reason} Going on with {name}. To keep it: sapo-desktop settings set model {name}")
 
     def unsettle(self) -> None:
         """From here on the engine may hold more than the counters say."""

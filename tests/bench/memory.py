@@ -32,6 +32,7 @@ from sapo_desktop.models.memory import TorchModel, Work, answering, learning, ll
 from tests.bench.figure import Figure, arguments, show, tell
 from tests.bench.memory_child import Job, Phase
 from tests.bench.models import random_model
+from tests.engines.export_models import starter_like_tokenizer
 
 LOOK_SECONDS = 0.004
 OVER, UNDER = 1.15, 0.95
@@ -206,13 +207,14 @@ class Models:
 
     def _write_f16(self, name: str, path: Path) -> Path:
         from safetensors.torch import load_file
-        from transformers import AutoConfig, AutoTokenizer
+        from transformers import AutoConfig
 
         from sapo_desktop.engines.gguf import write_model
 
         folder = self.transformers(name)
         weights = load_file(folder / "model.safetensors")
-        write_model(path, AutoConfig.from_pretrained(folder), AutoTokenizer.from_pretrained(folder), weights, "F16")
+        # llama.cpp's vocabulary is filled up to the model's rows either way.
+        write_model(path, AutoConfig.from_pretrained(folder), starter_like_tokenizer(), weights, "F16")
         return path
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import torch
 from safetensors.torch import save_file
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import (
     LlamaConfig,
     LlamaForCausalLM,
+    PreTrainedTokenizerFast,
     Qwen2Config,
     Qwen2ForCausalLM,
     Qwen3Config,
     Qwen3ForCausalLM,
 )
 
-from tests.engines.export_models import starter_like_tokenizer
+from tests.engines.export_models import with_added_tokens
 from tests.engines.tiny import make_tokenizer
 
 WORDS = 512
@@ -55,7 +58,7 @@ def random_model(
 
     Weights repeat one block of normal numbers: what they are changes nothing about the memory they take.
     """
-    tokenizer = starter_like_tokenizer()
+    tokenizer = full_size_tokenizer(int(str(shape["vocab_size"])), seed)
     config_class, model_class = ARCHITECTURES[architecture]
     config = config_class(
         **shape, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id, bos_token_id=None
@@ -76,3 +79,22 @@ def random_model(
     config.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+def full_size_tokenizer(words: int, seed: int) -> PreTrainedTokenizerFast:
+    """A byte-level BPE with so many tokens, merges drawn at random: a vocabulary takes memory of its own."""
+    chance = random.Random(seed)
+    texts = sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = {text: number for number, text in enumerate(texts)}
+    merges = []
+    while len(vocabulary) < words - 16:
+        # Later tokens are longer ones, as in a vocabulary that was learned.
+        first, second = texts[int(len(texts) * chance.random() ** 2)], texts[chance.randrange(min(len(texts), 256))]
+        if first + second not in vocabulary:
+            vocabulary[first + second] = len(vocabulary)
+            texts.append(first + second)
+            merges.append((first, second))
+    bare = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
+    bare.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    bare.decoder = decoders.ByteLevel()
+    return with_added_tokens(bare)

@@ -14,6 +14,7 @@ SCRIPTS = [
     "tests.bench.tasks",
     "tests.bench.generate",
     "tests.bench.train",
+    "tests.bench.memory",
     "tests.bench.first_answer",
     "tests.bench.learning",
     "tests.attack.kills",
