@@ -1,7 +1,7 @@
 """Writes the pages of docs/ that hold figures, from what the scripts in tests/bench and tests/attack recorded.
 
-    python packaging/figures.py                    reads docs/data/, writes docs/figures.md, fit.md, learning.md and .svg
-    python packaging/figures.py --measure first_answer kills ...      runs these scripts first and keeps what they print
+    python packaging/figures.py          reads docs/data/, writes docs/figures.md, fit.md, learning.md and learning.svg
+    python packaging/figures.py --measure first_answer kills ...    runs these scripts first, keeps what they print
 
 No figure is typed by hand. A goal that was missed is shown as missed.
 """

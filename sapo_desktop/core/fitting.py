@@ -107,6 +107,8 @@ class Available(Record, frozen=True):
     device_memory_free: int = 0
     unified: bool = False
     """The graphics card works in the computer's own memory."""
+    unmeasured: bool = False
+    """On such a machine no estimate was ever compared with a measured peak."""
     notes: tuple[str, ...] = ()
     """What a reader should know: a container's limit, swap that does not count, a card in use."""
 

@@ -121,6 +121,7 @@ def available(hardware: Hardware, settings: Settings) -> Available:
             device_name=card.name,
             device_memory=card.memory,
             device_memory_free=card.free,
+            unmeasured=True,
             notes=tuple(notes),
         )
     if hardware.unified:
@@ -130,6 +131,7 @@ def available(hardware: Hardware, settings: Settings) -> Available:
         memory_free=hardware.memory_free,
         device="mps" if hardware.unified and settings.device == "mps" else "cpu",
         unified=hardware.unified,
+        unmeasured=hardware.unified or not hardware.system.startswith("Linux"),
         notes=tuple(notes),
     )
 
@@ -282,9 +284,8 @@ class _Sketch:
         self.generator, self.trainer, self.file = generator, trainer, file
         # A setting that was changed is a wish; one that was not gives way to what is recommended for such a machine.
         self.answers = _wish(settings.answers, _DEFAULTS.answers, tier.answers)
-        self.tokens = min(
-            _wish(settings.max_tokens, _DEFAULTS.max_tokens, tier.max_tokens), model.context - PROMPT_TOKENS
-        )
+        tokens = _wish(settings.max_tokens, _DEFAULTS.max_tokens, tier.max_tokens)
+        self.tokens = max(FEWEST_TOKENS, min(tokens, model.context - model.prompt_tokens))
         self.rank = _wish(settings.lora_rank, _DEFAULTS.lora_rank, tier.lora_rank)
         self.rate = settings.learning_rate or tier.learning_rate
         self.method = settings.method
@@ -337,7 +338,7 @@ class _Sketch:
             learning_rate=self.rate,
             memory=memory,
             device_memory=on_device,
-            unmeasured=self.here.unified or self.generator == "remote" or (learns and self._unmeasured_torch),
+            unmeasured=self.here.unmeasured or self.generator == "remote" or (learns and self._unmeasured_torch),
         )
 
     @property

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from sapo_desktop.core.errors import SapoError, TooBig
+from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.fit import Model, plan
@@ -88,25 +88,17 @@ def described(folder: Path) -> Model:
 
 def smaller_model(than: int, settings: Settings, look: Probe = probe) -> ModelFolder | None:
     """The largest model on disk with fewer parameters than `than` that fits; None where not even the starter does."""
-    on_disk = [DataFolder.default() / "models" / entry.id for entry in model_catalogue().models if not entry.shipped]
-    found = [*filter(None, (_usable(path) for path in on_disk if path.is_dir())), read_folder(resolve(STARTER))]
-    for model in sorted(found, key=lambda model: -model.parameters):
-        if model.parameters < than and _fits(model, settings, look):
-            return model
+    for entry in sorted(model_catalogue().models, key=lambda entry: -entry.exact_parameters):
+        path = resolve(STARTER) if entry.shipped else DataFolder.default() / "models" / entry.id
+        if entry.exact_parameters < than and path.is_dir() and (found := _usable(path, settings, look)):
+            return found
     return None
 
 
-def _usable(path: Path) -> ModelFolder | None:
-    """A downloaded model that can be loaded; one that is damaged is no way out, and is named when it is asked for."""
+def _usable(path: Path, settings: Settings, look: Probe) -> ModelFolder | None:
+    """The model in that folder where it is whole and fits; a damaged one is no way out, and is named when asked for."""
     try:
-        return read_folder(path)
-    except SapoError:
+        plan(described(path), look(path), settings, running=TORCH_RUNTIME)
+        return read_folder(path)  # last: it reads all of the weights for their hash
+    except (SapoError, OSError):
         return None
-
-
-def _fits(model: ModelFolder, settings: Settings, look: Probe) -> bool:
-    try:
-        plan(described(model.path), look(model.path), settings, running=TORCH_RUNTIME)
-    except TooBig:
-        return False
-    return True

@@ -102,10 +102,11 @@ class Recovery:
     def _fewer_at_once(self) -> bool:
         node = self._node
         plan = node.engine.plan
-        if plan.trainer.micro_batch == 1 and plan.batch == 1:
+        if plan.trainer.micro_batch == 1 and plan.batch <= 1:
             return False
         if plan.batch > 1:
             plan.batch //= 2
+            node.say("info", f"At most {plan.batch} answers are given at once, as memory allows.")
         node.remember_micro_batch(max(1, plan.trainer.micro_batch // 2))
         return True
 

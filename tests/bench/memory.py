@@ -34,6 +34,7 @@ from tests.bench.memory_child import Job, Phase
 from tests.bench.models import random_model
 from tests.engines.export_models import starter_like_tokenizer
 
+SUMMARY = "memory/estimates within the goal"
 LOOK_SECONDS = 0.004
 OVER, UNDER = 1.15, 0.95
 SPARE = 1.5e9
@@ -133,7 +134,7 @@ def main() -> None:
             show(figure, options.json)
     show(
         Figure(
-            name="memory/estimates within the goal",
+            name=SUMMARY,
             value=sum(map(bool, within)),
             unit="cases",
             goal=f"all of {len(within)}",

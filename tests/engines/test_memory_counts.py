@@ -1,4 +1,4 @@
-"""The estimate of models/memory.py counts what the engine really keeps: autograd's own books are read for comparison."""
+"""The estimate of models/memory.py counts what the engine really keeps: autograd's own books are compared."""
 
 from __future__ import annotations
 

@@ -14,7 +14,9 @@ from sapo_desktop.models.shape import ModelShape
 SHAPE = ModelShape(layers=2, hidden=8, heads=2, kv_heads=1, head=4, ffn=16, vocabulary=100, tied=True)
 WORK = Work(prompts=2, batch=6, micro_batch=3, prompt_tokens=10, max_tokens=20, rank=4)
 LARGE = TorchModel(
-    shape=msgspec.structs.replace(SHAPE, layers=24, hidden=896, ffn=4864, vocabulary=151936, heads=14, kv_heads=2, head=64),
+    shape=msgspec.structs.replace(
+        SHAPE, layers=24, hidden=896, ffn=4864, vocabulary=151936, heads=14, kv_heads=2, head=64
+    ),
     architecture="Qwen2ForCausalLM",
     width=4,
 )

@@ -9,14 +9,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import TooBig
+from sapo_desktop.core.errors import SettingsError, TooBig
 from sapo_desktop.core.records import TrainerSettings
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.folder import read_folder
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import Hardware
-from sapo_desktop.worker.appraisal import appraise, main
+from sapo_desktop.worker.appraisal import appraise
 from sapo_desktop.worker.client import appraise as appraise_apart
 from sapo_desktop.worker.engine import EnginePlan
 from sapo_desktop.worker.fit_messages import CatalogueIs, FitIs, GetCatalogue, GetFit
@@ -82,7 +82,9 @@ def test_answers_are_shortened_and_it_is_said() -> None:
     scene = Scene(70, Settings(max_tokens=512))
     scene.fitting(asked())
     assert scene.settings.max_tokens < 512
-    assert scene.said[-1] == f"Not enough memory for longer answers: they are cut at {scene.settings.max_tokens} tokens."
+    assert (
+        scene.said[-1] == f"Not enough memory for longer answers: they are cut at {scene.settings.max_tokens} tokens."
+    )
     before = list(scene.said)
     scene.fitting(asked())
     assert scene.said == before  # once, not at every load
@@ -96,7 +98,7 @@ def test_a_model_that_does_not_fit_is_refused_with_numbers() -> None:
 def test_the_largest_smaller_model_on_disk_comes_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(DataFolder, "default", classmethod(lambda cls: tmp_path))
     shutil.copytree(STARTER, tmp_path / "models" / "smollm2-135m")  # its files are the starter's: as large, as good
-    (tmp_path / "models" / "qwen3-8b").mkdir()  # damaged: not a way out
+    (tmp_path / "models" / "qwen2.5-0.5b").mkdir()  # damaged: not a way out
     found = smaller_model(10**9, Settings(), machine(6000))
     assert found is not None and found.path == tmp_path / "models" / "smollm2-135m"
     shutil.rmtree(tmp_path / "models")
@@ -122,9 +124,6 @@ def test_questions_about_memory_are_answered_with_and_without_a_process(tmp_path
 
 
 def test_a_wrong_setting_is_named_by_its_error(tmp_path: Path) -> None:
-    from sapo_desktop.core.errors import SettingsError
-
     (tmp_path / "settings.toml").write_text("version = 99\n")
     with pytest.raises(SettingsError, match="newer"):
         asyncio.run(appraise_apart(tmp_path, GetFit()))
-    assert main is not None
