@@ -14,7 +14,7 @@ from pathlib import Path
 
 import torch
 
-from sapo_desktop.core.errors import HostError, UsageError
+from sapo_desktop.core.errors import HostError, TooBig, UsageError
 from sapo_desktop.core.records import StepReport
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.decoder import Start, start_with_transformers
@@ -22,7 +22,7 @@ from sapo_desktop.engines.decoder_llama import start_written_out
 from sapo_desktop.engines.generation import Answers, GenerationJob, Watch, generate
 from sapo_desktop.engines.llama import WrittenOutModel
 from sapo_desktop.engines.lora import Policy
-from sapo_desktop.engines.memory import return_freed_memory
+from sapo_desktop.engines.memory import is_out_of_memory, release_memory, return_freed_memory
 from sapo_desktop.engines.torch_lm import LanguageModel, load_language_model
 from sapo_desktop.engines.trainer import GrpoTrainer
 from sapo_desktop.engines.training_state import reset_trainer, restore_trainer, save_trainer
@@ -147,7 +147,7 @@ class Service:
         """Do what is asked; raises SapoError. A cancel ends the request under way, not the next one."""
         if isinstance(request, p.Load):
             self._engine = None  # give the memory back before the next model comes
-            self._engine = TorchEngine(request)
+            self._engine = _load(request)
             return self._engine.loaded()
         if self._engine is None:
             raise HostError("The engine was asked to work before a model was loaded.")
@@ -181,6 +181,19 @@ class Service:
                 return p.Done(files=engine.export(request))
             case p.Load():
                 return self.handle(request, progress)
+
+
+def _load(request: p.Load) -> TorchEngine:
+    try:
+        return TorchEngine(request)
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        release_memory()
+        name = Path(request.model).name
+        raise TooBig(
+            f"There is not enough memory to load {name}. Close other programs or choose a smaller model."
+        ) from error
 
 
 def create() -> Service:

@@ -167,6 +167,7 @@ def best(found: Sequence[Way]) -> Way:
         return min(found, key=lambda way: way.estimate)
     on_card = [way for way in fitting if way.device != "cpu" and way.trainer == "torch"]
     order = on_card or [way for way in fitting if way.trainer == "torch"] or fitting
+    order = [way for way in order if way.max_tokens == max(each.max_tokens for each in order)]
     # The starter's small rounds are quick either way: one process is simpler than two.
     wanted = "torch" if on_card or order[0].model == "starter" else "llama.cpp"
     return next((way for way in order if way.generator == wanted), order[-1])
@@ -234,9 +235,9 @@ def plan(
 ) -> Way:
     """What the loader may ask for at once: for just these settings, up to what the engine takes.
 
-    `running`: bytes of the estimate that are taken already, by the process that waits for the model. `file`: of
-    `model.gguf`, where llama.cpp answers. Where the reserve
-    leaves no room it is given up, and the way says so by `why_not`.
+    `running`: bytes of the estimate that are taken already, by the process that waits for the model. `file`: the
+    quantisation of `model.gguf`, where llama.cpp answers. Where the reserve leaves no room it is given up, and the way
+    says so by `why_not`.
 
     Raises:
         TooBig: not even one short answer at a time fits.

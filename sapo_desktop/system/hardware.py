@@ -11,6 +11,7 @@ import math
 import os
 import platform
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -30,6 +31,8 @@ class Gpu(msgspec.Struct, frozen=True):
     memory: int
     free: int = 0
     """What nobody uses now."""
+    uuid: str = ""
+    """By which CUDA can be told to see this card only."""
 
 
 class Hardware(msgspec.Struct, frozen=True, kw_only=True):
@@ -169,11 +172,24 @@ def gpus() -> list[Gpu]:
         handles = [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())]
         memories = [nvml.nvmlDeviceGetMemoryInfo(handle) for handle in handles]
         return [
-            Gpu(str(nvml.nvmlDeviceGetName(handle)), int(memory.total), int(memory.free))
+            Gpu(
+                str(nvml.nvmlDeviceGetName(handle)),
+                int(memory.total),
+                int(memory.free),
+                str(nvml.nvmlDeviceGetUUID(handle)),
+            )
             for handle, memory in zip(handles, memories, strict=True)
         ]
     finally:
         nvml.nvmlShutdown()
+
+
+def card_environment(cards: Sequence[Gpu]) -> dict[str, str]:
+    """What makes a process compute on the card with the most free memory; nothing where there is no choice to make, or
+    the user has made it."""
+    if len(cards) < 2 or "CUDA_VISIBLE_DEVICES" in os.environ:
+        return {}
+    return {"CUDA_VISIBLE_DEVICES": max(cards, key=lambda card: card.free).uuid}
 
 
 def _values(name: str, root: Path, membership: Path) -> list[str]:

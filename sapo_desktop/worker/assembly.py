@@ -23,7 +23,7 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.folder import ModelFolder, read_folder
 from sapo_desktop.models.starter import resolve
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.system.hardware import default_threads
+from sapo_desktop.system.hardware import card_environment, default_threads, gpus
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
 from sapo_desktop.tasks.identity import ids_key
 from sapo_desktop.worker import messages as m
@@ -153,8 +153,11 @@ def _counters(settings: Settings, newest: Newest, model: ModelFolder) -> Counter
 
 async def _start_hosts(folder: DataFolder, settings: Settings) -> _Hosts:
     threads, gentle = settings.threads or default_threads(), settings.low_priority
+    card = card_environment(await asyncio.to_thread(gpus))
     starting = [
-        asyncio.create_task(Host.start("engine", log=folder.log("engine"), threads=threads, low_priority=gentle)),
+        asyncio.create_task(
+            Host.start("engine", log=folder.log("engine"), threads=threads, low_priority=gentle, env=card)
+        ),
         asyncio.create_task(Host.start("examiner", log=folder.log("examiner"), low_priority=gentle)),
     ]
     try:

@@ -104,7 +104,17 @@ def test_free_memory_of_graphics_cards_is_the_drivers(monkeypatch: pytest.Monkey
         nvmlDeviceGetCount=lambda: 2,
         nvmlDeviceGetHandleByIndex=lambda index: index,
         nvmlDeviceGetName=lambda handle: f"card {handle}",
+        nvmlDeviceGetUUID=lambda handle: f"GPU-{handle}",
         nvmlDeviceGetMemoryInfo=lambda handle: SimpleNamespace(total=10**10, free=10**9 * (handle + 1)),
     )
     monkeypatch.setitem(sys.modules, "pynvml", driver)
-    assert hardware.gpus() == [hardware.Gpu("card 0", 10**10, 10**9), hardware.Gpu("card 1", 10**10, 2 * 10**9)]
+    cards = hardware.gpus()
+    assert [(card.name, card.memory, card.free) for card in cards] == [
+        ("card 0", 10**10, 10**9),
+        ("card 1", 10**10, 2 * 10**9),
+    ]
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert hardware.card_environment(cards) == {"CUDA_VISIBLE_DEVICES": "GPU-1"}
+    assert hardware.card_environment(cards[:1]) == {}
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    assert hardware.card_environment(cards) == {}
