@@ -41,7 +41,7 @@ class Fitting:
         look: Probe = probe,
     ) -> None:
         self._settings, self._shorten, self._say, self._look = settings, shorten, say, look
-        self._said = ""
+        self._said: set[str] = set()
 
     def __call__(self, asked: EnginePlan) -> EnginePlan:
         """The plan with as much at once as fits; the engine's host runs already, with its libraries.
@@ -62,8 +62,8 @@ class Fitting:
 
     def _tell(self, text: str) -> None:
         """Say a sentence once, not at every load."""
-        if text and text != self._said:
-            self._said = text
+        if text and text not in self._said:
+            self._said.add(text)
             self._say(text)
 
 

@@ -85,7 +85,7 @@ def test_the_ways_go_from_answering_only_to_a_server_that_answers() -> None:
         ("torch", "torch"),
         ("remote", "torch"),
     ]
-    assert found[0].estimate < found[2].estimate < found[1].estimate
+    assert min(found, key=lambda way: way.estimate) is found[0]
     assert [way.unmeasured for way in found] == [False, False, False, True]
     assert all(way.memory.reserve == 500_000_000 for way in found)
 
@@ -179,14 +179,15 @@ def test_where_memory_is_plenty_the_settings_stand() -> None:
 
 
 def test_less_at_once_comes_before_shorter_answers() -> None:
-    way = plan(model("qwen2.5-0.5b"), with_free(4.6), Settings(max_tokens=512))
-    assert way.batch < 64 and way.micro_batch == 1 and way.max_tokens == 512
-    way = plan(model("qwen2.5-0.5b"), with_free(4.0), Settings(max_tokens=512))
+    assert plan(model("qwen2.5-0.5b"), with_free(9), Settings(max_tokens=512)).micro_batch == 2
+    way = plan(model("qwen2.5-0.5b"), with_free(6.4), Settings(max_tokens=512))
+    assert way.micro_batch == 1 and way.max_tokens == 512
+    way = plan(model("qwen2.5-0.5b"), with_free(5.0), Settings(max_tokens=512))
     assert way.micro_batch == 1 and way.max_tokens < 512
 
 
 def test_the_reserve_is_given_up_before_the_model_is() -> None:
-    way = plan(model("qwen2.5-0.5b"), with_free(3.4), SETTINGS)
+    way = plan(model("qwen2.5-0.5b"), with_free(3.6), SETTINGS)
     assert way.fits and "reserve for other programs is used up" in way.why_not
     with pytest.raises(TooBig, match=r"qwen2\.5-0\.5b does not fit: .* GB are free"):
         plan(model("qwen2.5-0.5b"), with_free(2.5), SETTINGS)
@@ -194,8 +195,8 @@ def test_the_reserve_is_given_up_before_the_model_is() -> None:
 
 def test_what_the_waiting_process_holds_already_is_not_counted_twice() -> None:
     with pytest.raises(TooBig):
-        plan(model("qwen2.5-0.5b"), with_free(2.9), SETTINGS)
-    assert plan(model("qwen2.5-0.5b"), with_free(2.9), SETTINGS, running=400_000_000).fits
+        plan(model("qwen2.5-0.5b"), with_free(3.2), SETTINGS)
+    assert plan(model("qwen2.5-0.5b"), with_free(3.2), SETTINGS, running=400_000_000).fits
 
 
 def test_beside_a_generator_of_its_own_the_trainer_gets_less() -> None:
