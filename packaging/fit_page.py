@@ -7,7 +7,6 @@ from pathlib import Path
 
 from sapo_desktop.models import fit, memory
 from tests.bench.figure import Figure
-from tests.bench.memory import SUMMARY
 
 TEMPLATE = Path(__file__).with_name("fit_page.md")
 Table = Callable[[Sequence[str], Sequence[Sequence[str]]], str]
@@ -15,7 +14,7 @@ Table = Callable[[Sequence[str], Sequence[Sequence[str]]], str]
 
 def fit_page(made: dict[str, str], figures: Sequence[Figure], table: Table) -> str:
     """The whole page."""
-    rows = [_row(figure) for figure in figures if figure.name != SUMMARY]
+    rows = [_row(figure) for figure in figures if figure.unit == "of the peak"]
     return TEMPLATE.read_text(encoding="utf-8").format(
         written_out=memory.WRITTEN_OUT_PARAMETERS / 1e6,
         chunk=memory.CHUNK / 2**20,
@@ -31,7 +30,7 @@ def fit_page(made: dict[str, str], figures: Sequence[Figure], table: Table) -> s
         free_card=fit.ASSUMED_FREE_CARD,
         prompt=fit.PROMPT_TOKENS,
         rows=table(["case", "peak", "estimate", "of the peak", ""], rows),
-        **made,
+        **{"remark": "", **made},
     )
 
 

@@ -34,7 +34,6 @@ from tests.bench.memory_child import Job, Phase
 from tests.bench.models import random_model
 from tests.engines.export_models import starter_like_tokenizer
 
-SUMMARY = "memory/estimates within the goal"
 LOOK_SECONDS = 0.004
 OVER, UNDER = 1.15, 0.95
 SPARE = 1.5e9
@@ -134,7 +133,7 @@ def main() -> None:
             show(figure, options.json)
     show(
         Figure(
-            name=SUMMARY,
+            name="memory/estimates within the goal",
             value=sum(map(bool, within)),
             unit="cases",
             goal=f"all of {len(within)}",

@@ -179,7 +179,7 @@ def test_where_memory_is_plenty_the_settings_stand() -> None:
 
 
 def test_less_at_once_comes_before_shorter_answers() -> None:
-    assert plan(model("qwen2.5-0.5b"), with_free(9), Settings(max_tokens=512)).micro_batch == 2
+    assert plan(model("qwen2.5-0.5b"), with_free(12), Settings(max_tokens=512)).micro_batch == 2
     way = plan(model("qwen2.5-0.5b"), with_free(6.4), Settings(max_tokens=512))
     assert way.micro_batch == 1 and way.max_tokens == 512
     way = plan(model("qwen2.5-0.5b"), with_free(5.0), Settings(max_tokens=512))
