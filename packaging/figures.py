@@ -1,7 +1,7 @@
 """Writes the pages of docs/ that hold figures, from what the scripts in tests/bench and tests/attack recorded.
 
-    python packaging/figures.py                    reads docs/data/, writes docs/figures.md, docs/learning.md and .svg
-    python packaging/figures.py --measure first_answer kills ...      runs these scripts first and keeps what they print
+    python packaging/figures.py          reads docs/data/, writes docs/figures.md, fit.md, learning.md and learning.svg
+    python packaging/figures.py --measure first_answer kills ...    runs these scripts first, keeps what they print
     python packaging/figures.py --measure strangers --options "--wscat wscat"
 
 No figure is typed by hand. A goal that was missed is shown as missed.
@@ -22,6 +22,8 @@ import msgspec
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from fit_page import fit_page  # noqa: E402
+
 from sapo_desktop.core.records import EvalReport  # noqa: E402
 from sapo_desktop.core.settings import Settings  # noqa: E402
 from tests.bench.figure import Figure  # noqa: E402
@@ -37,6 +39,7 @@ SCRIPTS = {
     "generate": "tests.bench.generate",
     "train": "tests.bench.train",
     "precision": "tests.bench.precision",
+    "memory": "tests.bench.memory",
     "tasks": "tests.bench.tasks",
     "kills": "tests.attack.kills",
     "flood": "tests.attack.flood",
@@ -59,6 +62,10 @@ def main() -> None:
         learning = msgspec.json.decode((DATA / "learning.json").read_bytes(), type=Learning)
         (ROOT / "docs" / "learning.md").write_text(learning_page(learning), encoding="utf-8")
         plot(learning, ROOT / "docs" / "learning.svg")
+    if (DATA / "memory.jsonl").is_file():
+        made, measured = recorded(DATA / "memory.jsonl")
+        page = WRITTEN + "\n" + fit_page(made, measured, table)
+        (ROOT / "docs" / "fit.md").write_text(page, encoding="utf-8")
     (ROOT / "docs" / "figures.md").write_text(figures_page(sorted(DATA.glob("*.jsonl"))), encoding="utf-8")
 
 
@@ -168,9 +175,7 @@ def figures_page(files: Sequence[Path]) -> str:
     """One table per script; the first line of each file says how it was made."""
     parts = [WRITTEN, "# Figures", "", "Machines are shared and noisy: trust ratios within one run more than times."]
     for file in files:
-        lines = file.read_bytes().splitlines()
-        made = msgspec.json.decode(lines[0], type=dict[str, str])
-        measured = [msgspec.json.decode(line, type=Figure) for line in lines[1:]]
+        made, measured = recorded(file)
         parts += [
             "",
             f"## {made['title']}",
@@ -182,6 +187,13 @@ def figures_page(files: Sequence[Path]) -> str:
         ]
         parts.append(table(["figure", "value", "goal", ""], [figure_row(figure) for figure in measured]))
     return "\n".join(parts) + "\n"
+
+
+def recorded(file: Path) -> tuple[dict[str, str], list[Figure]]:
+    """How a script's figures were made, and the figures."""
+    head, *lines = file.read_bytes().splitlines()
+    made = msgspec.json.decode(head, type=dict[str, str])
+    return made, [msgspec.json.decode(line, type=Figure) for line in lines]
 
 
 def figure_row(figure: Figure) -> list[str]:

@@ -22,7 +22,7 @@ ARROWS: dict[str, tuple[str, ...]] = {
     "core": (),
     "system": ("core",),
     "tasks": ("core",),
-    "models": ("core",),
+    "models": ("system", "core"),
     "swarm": ("core",),
     "engines": ("core",),
     "worker.messages": ("core",),

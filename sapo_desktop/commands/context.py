@@ -16,7 +16,19 @@ from typing import Protocol, TypeVar
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.wording import nearest
-from sapo_desktop.worker.messages import Evaluate, Event, GetStatus, Progressed, Quit, Reply, Request, Status, Stopping
+from sapo_desktop.worker.messages import (
+    Evaluate,
+    Event,
+    FitReply,
+    FitRequest,
+    GetStatus,
+    Progressed,
+    Quit,
+    Reply,
+    Request,
+    Status,
+    Stopping,
+)
 
 ReplyType = TypeVar("ReplyType")
 _LAST_WORD_SECONDS = 1.0
@@ -59,6 +71,9 @@ class Door(Protocol):
 
     async def relay_started(self, folder: Path, arguments: Sequence[str]) -> Attached:
         """A fresh relay, with us as owner. `arguments`: what its process is told beside the folder."""
+
+    async def appraise(self, folder: Path, request: FitRequest) -> FitReply:
+        """What fits this computer; no node is needed, and none is started."""
 
 
 @dataclass(frozen=True)

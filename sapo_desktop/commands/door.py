@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sapo_desktop.commands.context import Attached, Node
+from sapo_desktop.worker.messages import FitReply, FitRequest
 
 END_SECONDS = 20.0
 """How long a worker that was told to end is waited for, so that the next command finds its folder free."""
@@ -43,6 +44,11 @@ class WorkerDoor:
 
         process = await start_worker(folder, arguments, module="sapo_desktop.worker.relay")
         return Attached(node=await connect(folder, owner=True), started=True, ended=_Ending(process))
+
+    async def appraise(self, folder: Path, request: FitRequest) -> FitReply:
+        from sapo_desktop.worker.client import appraise
+
+        return await appraise(folder, request)
 
 
 class _Ending:

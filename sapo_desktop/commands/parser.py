@@ -141,7 +141,11 @@ def _model(commands: Commands[Parser]) -> None:
 
 
 def _models(commands: Commands[Parser]) -> None:
-    actions = _group(commands, "models", "library:show", "list the installed models; download, import or remove them")
+    fit = _command(commands, "fit", "fitting:show", "say what would run here, or on such a machine, and why")
+    fit.add_argument("--ram", type=_gibibytes, metavar="GIB", help="as if the computer had so much memory")
+    fit.add_argument("--vram", type=_gibibytes, metavar="GIB", help="and a graphics card so much; 0: none")
+    actions = _group(commands, "models", "fitting:show_models", "list the models that a node can be started with")
+    _command(actions, "list", "fitting:show_models", "list the catalogue: what fits here, with sizes and licences")
     _command(actions, "installed", "library:show", "list the installed models and unfinished downloads")
     download = _command(actions, "download", "library:download", "download a model, or go on with its download")
     download.add_argument("model", metavar="MODEL", help="a name of the catalogue, OWNER/NAME or OWNER/NAME@REVISION")
@@ -254,6 +258,12 @@ def _positive(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above zero")
     return value
+
+
+def _gibibytes(text: str) -> float:
+    if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of GiB")
+    return float(text)
 
 
 def _natural(text: str) -> int:

@@ -11,6 +11,7 @@ SapoError                      anything we can explain; `str(error)` says what h
 │   ├── HostTimeout            it did not answer in time and was killed
 │   ├── HostCancelled          we ended its work on purpose
 │   └── OutOfMemory            it ran out of memory; less work may fit
+│       └── TooBig             not even the least work fits; a smaller model may
 ├── IdentityError                 a secret key cannot be read, opened or kept
 │   └── PassphraseNeeded       it is, or can only be, behind a passphrase that was not given
 ├── ModelError                 a model folder is missing, damaged or of a kind we cannot use
@@ -81,6 +82,10 @@ class HostCancelled(HostError):
 
 class OutOfMemory(HostError):
     """A host process ran out of memory; a smaller batch may fit."""
+
+
+class TooBig(OutOfMemory):
+    """A model does not fit into the free memory, however little is done at once."""
 
 
 class IdentityError(SapoError):

@@ -180,6 +180,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Literal["end", "continue"],
         Meta(description="What the worker does when the window or terminal that started it goes away."),
     ] = "end"
+    memory_reserve: Annotated[
+        float, Meta(ge=0, le=1000, description="GB of free memory that this node leaves to other programs.")
+    ] = 0.5
     keep_checkpoints: Annotated[int, Meta(ge=2, le=1000, description="Checkpoints kept beside base and best.")] = 5
     write_gigabytes_a_day: Annotated[
         float, Meta(gt=0, le=1000, description="Most that checkpoints may write a day, in GB.")

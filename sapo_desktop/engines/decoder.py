@@ -16,6 +16,8 @@ from torch import Tensor
 
 PREFILL_TOKENS = 8192
 """Prompt tokens read at once."""
+PREFILL_TOKENS_LARGE = 2048
+"""The same for models that are not written out: their layers are wide, and more at once is no faster."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +39,9 @@ class PromptBatch:
         pads = torch.tensor([longest - len(p) for p in prompts], device=device)
         return PromptBatch(ids, pads, torch.tensor(rows, device=device))
 
-    def blocks(self) -> list[PromptBatch]:
-        """Return the prompts in blocks of at most PREFILL_TOKENS tokens, each to be continued once."""
-        size = max(1, PREFILL_TOKENS // self.ids.shape[1])
+    def blocks(self, tokens: int = PREFILL_TOKENS) -> list[PromptBatch]:
+        """Return the prompts in blocks of at most so many tokens, each to be continued once."""
+        size = max(1, tokens // self.ids.shape[1])
         ids, pads = torch.split(self.ids, size), torch.split(self.pads, size)
         return [PromptBatch(i, p, torch.arange(len(i))) for i, p in zip(ids, pads, strict=True)]
 
@@ -71,38 +73,61 @@ class TransformersDecoding:
 
     def __init__(self, model: Any, batch: PromptBatch, room: int) -> None:
         del room  # the cache grows with the answers
-        from transformers import DynamicCache
-
         self._model = model
-        self._cache = DynamicCache(config=model.config)
-        seen = torch.arange(batch.ids.shape[1], device=batch.ids.device)[None] >= batch.pads[:, None]
-        positions = (seen.cumsum(1) - 1).clamp(min=0)
-        out = self._run(batch.ids, seen.long(), positions)
+        blocks = [_Read(model, block) for block in batch.blocks(PREFILL_TOKENS_LARGE)]
+        self._cache = _joined([block.cache for block in blocks])
         self._cache.batch_select_indices(batch.rows)
-        self._seen = seen.long()[batch.rows]
-        self._positions = positions[:, -1][batch.rows]
-        self.first_logits = out[batch.rows]
-
-    def _run(self, ids: Tensor, seen: Tensor, positions: Tensor) -> Tensor:
-        out = self._model(
-            input_ids=ids,
-            attention_mask=seen,
-            position_ids=positions,
-            past_key_values=self._cache,
-            use_cache=True,
-            logits_to_keep=1,
-        )
-        logits: Tensor = out.logits[:, -1]
-        return logits
+        self._seen = torch.cat([block.seen for block in blocks])[batch.rows]
+        self._positions = torch.cat([block.positions for block in blocks])[batch.rows]
+        self.first_logits = torch.cat([block.logits for block in blocks])[batch.rows]
 
     def step(self, tokens: Tensor) -> Tensor:
         self._seen = torch.cat([self._seen, self._seen.new_ones(len(tokens), 1)], 1)
         self._positions = self._positions + 1
-        return self._run(tokens[:, None], self._seen, self._positions[:, None])
+        return _run(self._model, self._cache, tokens[:, None], self._seen, self._positions[:, None])
 
     def keep(self, rows: Tensor) -> None:
         self._cache.batch_select_indices(rows)
         self._seen, self._positions = self._seen[rows], self._positions[rows]
+
+
+class _Read:
+    """A block of prompts after the model has read it."""
+
+    def __init__(self, model: Any, batch: PromptBatch) -> None:
+        from transformers import DynamicCache
+
+        self.cache = DynamicCache(config=model.config)
+        self.seen = (torch.arange(batch.ids.shape[1], device=batch.ids.device)[None] >= batch.pads[:, None]).long()
+        positions = (self.seen.cumsum(1) - 1).clamp(min=0)
+        self.positions = positions[:, -1]
+        self.logits = _run(model, self.cache, batch.ids, self.seen, positions)
+
+
+def _run(model: Any, cache: Any, ids: Tensor, seen: Tensor, positions: Tensor) -> Tensor:
+    """Return logits [B, V] after the last of ids [B, T]; the cache grows by them."""
+    out = model(
+        input_ids=ids,
+        attention_mask=seen,
+        position_ids=positions,
+        past_key_values=cache,
+        use_cache=True,
+        logits_to_keep=1,
+    )
+    logits: Tensor = out.logits[:, -1]
+    return logits
+
+
+def _joined(caches: list[Any]) -> Any:
+    """Put the sequences of several caches of equal length into the first of them, a layer at a time."""
+    first, *others = caches
+    if others:
+        for number, layer in enumerate(first.layers):
+            layer.keys = torch.cat([layer.keys, *(cache.layers[number].keys for cache in others)])
+            layer.values = torch.cat([layer.values, *(cache.layers[number].values for cache in others)])
+            for cache in others:
+                cache.layers[number].keys = cache.layers[number].values = None
+    return first
 
 
 def start_with_transformers(model: Any) -> Start:

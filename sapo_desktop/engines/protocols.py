@@ -62,6 +62,8 @@ class Load(EngineMessage, frozen=True):
     threads: int
     device: str = "auto"
     dtype: str = "auto"
+    batch: int = 0
+    """Most answers under way at once, as memory allows; 0: the engine's own limit."""
 
 
 class Loaded(EngineMessage, frozen=True):

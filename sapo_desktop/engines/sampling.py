@@ -17,6 +17,11 @@ from torch import Tensor
 from sapo_desktop.core.records import Sampling
 from sapo_desktop.engines.drawing import stream
 
+BLOCK_BYTES = 64 * 1024 * 1024
+"""Most that drawing takes beside the logits themselves."""
+_BYTES_A_LOGIT = 28
+"""Held at once while a row is inverted: three copies in float32, two in float64."""
+
 
 @dataclass(frozen=True)
 class Drawn:
@@ -34,7 +39,20 @@ def uniforms(seed: int, rows: list[int], count: int) -> Tensor:
 
 
 def draw(logits: Tensor, sampling: Sampling, uniform: Tensor) -> Drawn:
-    """Draw one token per row: logits [B, V], uniform [B] in [0, 1)."""
+    """Draw one token per row: logits [B, V], uniform [B] in [0, 1).
+
+    In blocks of rows: cutting and inverting hold several copies of a block, some in float64, which for a whole batch
+    over a large vocabulary would be more memory than the cache.
+    """
+    rows = max(1, BLOCK_BYTES // (_BYTES_A_LOGIT * logits.shape[-1]))
+    blocks = zip(torch.split(logits, rows), torch.split(uniform, rows), strict=True)
+    drawn = [_draw_block(block, sampling, numbers) for block, numbers in blocks]
+    if len(drawn) == 1:
+        return drawn[0]
+    return Drawn(torch.cat([d.tokens for d in drawn]), torch.cat([d.logprobs for d in drawn]))
+
+
+def _draw_block(logits: Tensor, sampling: Sampling, uniform: Tensor) -> Drawn:
     greedy = sampling.greedy or sampling.temperature <= 0
     temperature = sampling.temperature if sampling.temperature > 0 else 1.0
     logprobs = torch.log_softmax(logits.float() / temperature, -1)

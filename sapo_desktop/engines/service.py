@@ -14,7 +14,7 @@ from pathlib import Path
 
 import torch
 
-from sapo_desktop.core.errors import HostError, UsageError
+from sapo_desktop.core.errors import HostError, TooBig, UsageError
 from sapo_desktop.core.records import StepReport
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.answering import Answers, GenerationJob, Speaker, Watch
@@ -24,6 +24,7 @@ from sapo_desktop.engines.generation import generate
 from sapo_desktop.engines.generator_files import write_base, write_trained
 from sapo_desktop.engines.llama import WrittenOutModel
 from sapo_desktop.engines.lora import Policy
+from sapo_desktop.engines.memory import is_out_of_memory, release_memory, return_freed_memory
 from sapo_desktop.engines.torch_lm import LanguageModel, load_language_model
 from sapo_desktop.engines.trainer import GrpoTrainer
 from sapo_desktop.engines.training_state import reset_trainer, restore_trainer, save_trainer
@@ -43,7 +44,8 @@ class TorchEngine:
         self.policy = Policy(self.lm.model, request.trainer)
         self.trainer = GrpoTrainer(self.policy, request.trainer, self.lm.device)
         self._packed: dict[bool, tuple[int, WrittenOutModel]] = {}
-        self._batch = _MOST_ON_CPU if self.lm.device.type == "cpu" else 0
+        most = _MOST_ON_CPU if self.lm.device.type == "cpu" else 0
+        self._batch = min(request.batch, most or request.batch) if request.batch else most
 
     def loaded(self) -> p.Loaded:
         """Describe the engine."""
@@ -69,6 +71,7 @@ class TorchEngine:
         if job.total == 1:
             watch.token = Speaker(self.lm.text, progress)
         answers = self._answer(job, request.base, watch)
+        return_freed_memory()
         if job.total and answers.batch < min(self._batch or job.total, job.total):
             self._batch = answers.batch  # what did not fit once is not tried every round
         return p.Generated(
@@ -127,7 +130,7 @@ class Service:
         """Do what is asked; raises SapoError. A cancel ends the request under way, not the next one."""
         if isinstance(request, p.Load):
             self._engine = None  # give the memory back before the next model comes
-            self._engine = TorchEngine(request)
+            self._engine = _load(request)
             return self._engine.loaded()
         if self._engine is None:
             raise HostError("The engine was asked to work before a model was loaded.")
@@ -168,6 +171,19 @@ class Service:
                 return p.Done(files=engine.export(request))
             case p.Load():
                 return self.handle(request, progress)
+
+
+def _load(request: p.Load) -> TorchEngine:
+    try:
+        return TorchEngine(request)
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        release_memory()
+        name = Path(request.model).name
+        raise TooBig(
+            f"There is not enough memory to load {name}. Close other programs or choose a smaller model."
+        ) from error
 
 
 def create() -> Service:

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.engines.memory import is_out_of_memory
 from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
 
 PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack")
@@ -95,6 +96,8 @@ def load_language_model(folder: Path, device: str = "auto", dtype: str = "auto")
             output_loading_info=True,
         )
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, json.JSONDecodeError) as error:
+        if is_out_of_memory(error):
+            raise  # nothing is wrong with the folder
         raise ModelError(f"The model in {folder} cannot be read: {error}. Get the folder again, whole.") from error
     if info["missing_keys"] or info["mismatched_keys"]:
         lacking = ", ".join(sorted(map(str, [*info["missing_keys"], *info["mismatched_keys"]]))[:3])

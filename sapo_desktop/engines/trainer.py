@@ -10,6 +10,7 @@ the adapter's start comes from a seed.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ from sapo_desktop.engines.grpo import Clip, importance_weights, k3, policy_loss
 from sapo_desktop.engines.llama import WrittenOutModel, can_be_written_out
 from sapo_desktop.engines.logprobs import token_logprobs
 from sapo_desktop.engines.lora import Policy
-from sapo_desktop.engines.memory import is_out_of_memory, release_memory, return_freed_memory
+from sapo_desktop.engines.memory import is_out_of_memory, release_memory, return_freed_memory, without_holes
 
 
 @dataclass
@@ -80,8 +81,9 @@ class GrpoTrainer:
             return self._report(batch, tokens, began, skipped=True)
         before = Before()
         update = Update()
-        for _ in range(self.settings.updates):
-            update = self._update(batch, teaching, tokens, before)
+        with contextlib.nullcontext() if self.written_out else without_holes():
+            for _ in range(self.settings.updates):
+                update = self._update(batch, teaching, tokens, before)
         return_freed_memory()
         learned = sum(len(batch[i].tokens) for i in teaching)
         return msgspec.structs.replace(

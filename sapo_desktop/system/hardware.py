@@ -11,6 +11,7 @@ import math
 import os
 import platform
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -18,12 +19,20 @@ import psutil
 
 _CGROUP = Path("/sys/fs/cgroup")
 _SELF = Path("/proc/self/cgroup")
+_CPUINFO = Path("/proc/cpuinfo")
+_NO_LIMIT = 1 << 60
+"""Version 1 of control groups says "no limit" with a number near 2^63."""
 
 
 class Gpu(msgspec.Struct, frozen=True):
+    """A graphics card; sizes in bytes."""
+
     name: str
     memory: int
-    """Bytes."""
+    free: int = 0
+    """What nobody uses now."""
+    uuid: str = ""
+    """By which CUDA can be told to see this card only."""
 
 
 class Hardware(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,24 +44,47 @@ class Hardware(msgspec.Struct, frozen=True, kw_only=True):
     cores: int
     memory: int
     memory_free: int
+    """What can be had without swapping, within the container's limit."""
     disk_free: int
     gpus: list[Gpu]
+    memory_limited: bool = False
+    """A control group (container) grants less than the computer has."""
+    swap: int = 0
+    unified: bool = False
+    """Graphics and processor share one memory (Apple silicon)."""
+    fast_bfloat16: bool = False
+    """The processor multiplies bfloat16 as fast as it should; False also where it cannot be told."""
 
 
 def probe(folder: Path) -> Hardware:
     """Look at this computer, and at the disk that holds `folder`."""
     memory = psutil.virtual_memory()
     limit = memory_quota()
+    left = memory_left()
     return Hardware(
         system=f"{platform.system()} {platform.release()}",
         machine=platform.machine(),
         python=platform.python_version(),
         cores=usable_cores(),
         memory=min(memory.total, limit) if limit else memory.total,
-        memory_free=min(memory.available, limit) if limit else memory.available,
+        memory_free=min(memory.available, left) if left is not None else memory.available,
         disk_free=shutil.disk_usage(folder).free,
         gpus=gpus(),
+        memory_limited=limit is not None and limit < memory.total,
+        swap=psutil.swap_memory().total,
+        unified=platform.system() == "Darwin" and platform.machine() == "arm64",
+        fast_bfloat16=fast_bfloat16(),
     )
+
+
+def fast_bfloat16(cpuinfo: Path = _CPUINFO) -> bool:
+    """Whether the processor has instructions for bfloat16 products (AVX-512), as torch asks before it uses them."""
+    try:
+        text = cpuinfo.read_text(encoding="utf-8", errors="replace")
+    except OSError:  # not Linux
+        return False
+    flags = next((line for line in text.splitlines() if line.startswith("flags")), "")
+    return "avx512_bf16" in flags.split()
 
 
 def usable_cores() -> int:
@@ -87,8 +119,43 @@ def cpu_quota(root: Path = _CGROUP, membership: Path = _SELF) -> float | None:
 
 
 def memory_quota(root: Path = _CGROUP, membership: Path = _SELF) -> int | None:
-    """Bytes of memory that the control groups above this process grant it, None: no limit."""
-    return min((int(text) for text in _values("memory.max", root, membership) if text != "max"), default=None)
+    """Bytes of memory that the control groups above this process grant it (version 2, or version 1's), None: no
+    limit."""
+    return min((group.limit for group in _memory_groups(root, membership)), default=None)
+
+
+def memory_left(root: Path = _CGROUP, membership: Path = _SELF) -> int | None:
+    """Bytes that those groups have left, file pages that can be dropped counted as free; None: no limit."""
+    return min((max(0, group.limit - group.used) for group in _memory_groups(root, membership)), default=None)
+
+
+class _MemoryGroup(msgspec.Struct, frozen=True):
+    limit: int
+    used: int
+
+
+def _memory_groups(root: Path, membership: Path) -> list[_MemoryGroup]:
+    """Control groups that limit this process's memory."""
+    groups = []
+    for folder in _folders(root, membership):
+        limit = folder / "memory.max"
+        if limit.exists() and (text := limit.read_text().strip()) != "max":
+            used = _number(folder / "memory.current") - _statistic(folder / "memory.stat", "inactive_file")
+            groups.append(_MemoryGroup(int(text), used))
+    old = root / "memory"
+    if (old / "memory.limit_in_bytes").exists() and (granted := _number(old / "memory.limit_in_bytes")) < _NO_LIMIT:
+        used = _number(old / "memory.usage_in_bytes") - _statistic(old / "memory.stat", "total_inactive_file")
+        groups.append(_MemoryGroup(granted, used))
+    return groups
+
+
+def _number(path: Path) -> int:
+    return int(path.read_text()) if path.exists() else 0
+
+
+def _statistic(path: Path, key: str) -> int:
+    lines = path.read_text().splitlines() if path.exists() else []
+    return next((int(line.split()[1]) for line in lines if line.split()[0] == key), 0)
 
 
 def gpus() -> list[Gpu]:
@@ -103,16 +170,36 @@ def gpus() -> list[Gpu]:
         return []
     try:
         handles = [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())]
+        memories = [nvml.nvmlDeviceGetMemoryInfo(handle) for handle in handles]
         return [
-            Gpu(str(nvml.nvmlDeviceGetName(handle)), int(nvml.nvmlDeviceGetMemoryInfo(handle).total))
-            for handle in handles
+            Gpu(
+                str(nvml.nvmlDeviceGetName(handle)),
+                int(memory.total),
+                int(memory.free),
+                str(nvml.nvmlDeviceGetUUID(handle)),
+            )
+            for handle, memory in zip(handles, memories, strict=True)
         ]
     finally:
         nvml.nvmlShutdown()
 
 
+def card_environment(cards: Sequence[Gpu]) -> dict[str, str]:
+    """What makes a process compute on the card with the most free memory; nothing where there is no choice to make, or
+    the user has made it."""
+    if len(cards) < 2 or "CUDA_VISIBLE_DEVICES" in os.environ:
+        return {}
+    return {"CUDA_VISIBLE_DEVICES": max(cards, key=lambda card: card.free).uuid}
+
+
 def _values(name: str, root: Path, membership: Path) -> list[str]:
     """A version 2 setting of this process's own control group and of all above it."""
+    found = [folder / name for folder in _folders(root, membership)]
+    return [path.read_text().strip() for path in found if path.exists()]
+
+
+def _folders(root: Path, membership: Path) -> list[Path]:
+    """This process's own version 2 control group and all above it."""
     try:
         lines = membership.read_text().splitlines()
     except FileNotFoundError:  # not Linux
@@ -121,6 +208,5 @@ def _values(name: str, root: Path, membership: Path) -> list[str]:
     if own is None:
         return []
     place = root / own.lstrip("/")
-    folders = [folder for folder in (place, *place.parents) if folder == root or root in folder.parents]
     # Inside a container the path may name groups that cannot be seen from there.
-    return [(folder / name).read_text().strip() for folder in folders if (folder / name).exists()]
+    return [folder for folder in (place, *place.parents) if folder == root or root in folder.parents]

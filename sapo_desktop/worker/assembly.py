@@ -17,7 +17,7 @@ from importlib.metadata import version
 import msgspec
 
 import sapo_desktop
-from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.errors import ModelError, TooBig
 from sapo_desktop.core.hashing import digest
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
@@ -36,6 +36,7 @@ from sapo_desktop.worker.hosting import Host
 from sapo_desktop.worker.keeper import Keeper
 from sapo_desktop.worker.learning import group_levels, trainer_settings
 from sapo_desktop.worker.librarian import models_folder
+from sapo_desktop.worker.loading import Fitting, smaller_model
 from sapo_desktop.worker.manifest import RunManifest, differs, manifest_of
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.swarm_side import Surroundings, SwarmSide
@@ -97,7 +98,11 @@ async def assemble(
             publish=publish,
         )
         _tell(node, said, newest)
-        await engine.load(newest.checkpoint.folder if newest.checkpoint else None)
+        if type(engine) is Engine:  # what llama.cpp or a server elsewhere takes beside torch is not estimated yet
+            engine.fitting = Fitting(
+                lambda: node.settings, node.shorten_answers, lambda text: node.show.say("warning", text)
+            )
+        model = await _load(node, model, newest)
         for text in engine.said:
             node.show.say("info", text)
         await _begin_run(node, _manifest(node, model, key), resumed=newest.checkpoint is not None)
@@ -106,6 +111,23 @@ async def assemble(
         raise
     around = Surroundings(folder, catalogue, examiner, engine, kept_ids, bytes.fromhex(counters.instance))
     return Assembled(node, SwarmSide(around, node.show.say, node.enter, publish, node.progress))
+
+
+async def _load(node: Node, model: BaseModel, newest: Newest) -> BaseModel:
+    """Load the model, or a smaller one where it does not fit and no checkpoint depends on it; returns which."""
+    if newest.checkpoint is not None:
+        await node.engine.load(newest.checkpoint.folder)
+        return model
+    while True:
+        try:
+            await node.engine.load(None)
+            return model
+        except TooBig as error:
+            smaller = await asyncio.to_thread(smaller_model, model.parameters, node.settings)
+            if smaller is None:
+                raise
+            node.change_model(smaller, str(error))
+            model = BaseModel(path=smaller.path, hash=smaller.hash, parameters=smaller.parameters)
 
 
 def _keeper(folder: DataFolder, settings: Settings) -> Keeper:

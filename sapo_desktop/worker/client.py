@@ -19,12 +19,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
+import msgspec
+
 from sapo_desktop.core.errors import ControlError, FolderInUse, NotRunning, SapoError, error_class
 from sapo_desktop.system import processes
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.logs import last_lines, log_size, open_log
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.channel import ControlLink, open_link
+from sapo_desktop.worker.messages import FitReply, FitRequest
 
 START_SECONDS = 60.0
 _LOOK_AGAIN = 0.03
@@ -215,6 +218,27 @@ def ask_worker(folder: Path, request: m.Request) -> m.Reply:
             return await client.call(request)
 
     return asyncio.run(ask())
+
+
+async def appraise(folder: Path, request: FitRequest) -> FitReply:
+    """What fits this computer, by a short process of its own: no node has to run, and none is started.
+
+    Raises:
+        SapoError: the settings or the catalogue cannot be used.
+    """
+    process = await asyncio.create_subprocess_exec(
+        *processes.python_command("sapo_desktop.worker.appraisal"),
+        *("--data", str(folder)),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=processes.python_environment({}),
+    )
+    out, said = await process.communicate(msgspec.json.encode(request))
+    if process.returncode:
+        raise _early_end(process.returncode, said.decode(errors="replace").strip())
+    reply: FitReply = msgspec.json.decode(out, type=FitReply)
+    return reply
 
 
 async def _connect_soon(folder: Path, events: bool) -> Client:

@@ -61,6 +61,8 @@ class EnginePlan:
     trainer: TrainerSettings
     threads: int
     device: str
+    batch: int = 0
+    """Most answers under way at once; 0: as many as the engine takes."""
 
 
 class Engine:
@@ -74,6 +76,8 @@ class Engine:
         self.plan = plan
         self._lock = asyncio.Lock()
         self.loaded: Loaded | None = None
+        self.fitting: Callable[[EnginePlan], EnginePlan] | None = None
+        """Cuts the plan to the memory that is free, before each load (worker/loading.py)."""
 
     @property
     def hosts(self) -> list[Host]:
@@ -193,11 +197,14 @@ class Engine:
     # -- inside `exclusive()` ------------------------------------------------------------------------------
 
     async def _load(self, checkpoint: Path | None) -> Loaded:
+        if self.fitting is not None:
+            self.plan = await asyncio.to_thread(self.fitting, self.plan)
         request = Load(
             model=str(self.plan.model),
             trainer=self.plan.trainer,
             threads=self.plan.threads,
             device=self.plan.device,
+            batch=self.plan.batch,
         )
         self.loaded = expect(await self._call(request, LOAD_SECONDS), Loaded)
         if checkpoint is not None:

@@ -25,6 +25,7 @@ from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostError, 
 from sapo_desktop.core.records import EvalReport, Sampling
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState
+from sapo_desktop.models.folder import ModelFolder
 from sapo_desktop.tasks.heldout import SetName
 from sapo_desktop.worker.checkpoints import Checkpoint, Counters
 from sapo_desktop.worker.engine import Engine
@@ -40,6 +41,7 @@ from sapo_desktop.worker.learning import (
     levels_of_interest,
     next_learning_rate,
     plan_round,
+    trainer_settings,
 )
 from sapo_desktop.worker.messages import EvalFinished, Event, RoundFinished
 from sapo_desktop.worker.orders import Orders
@@ -80,7 +82,7 @@ class Node:
         self.swarm = swarm
         """Where answers are shared and drawn; None in silo."""
         self.show = Showing(publish, examiner, counters.round + 1)
-        self.orders = Orders(gate, counters.round, lambda: self._round is not None, trains=engine.trains)
+        self.orders = Orders(gate, counters.round, lambda: self._round is not None, lambda: engine.trains)
         self.human_groups = HumanGroups()
         self.round_seconds: list[float] = []
         self.last_reward = 0.0
@@ -311,6 +313,19 @@ class Node:
             self.engine.plan.trainer = msgspec.structs.replace(self.engine.plan.trainer, micro_batch=fitted)
             self.counters = msgspec.structs.replace(self.counters, micro_batch=fitted)
             self.show.say("info", f"Answers are trained on {fitted} at a time, as memory allows.")
+
+    def shorten_answers(self, tokens: int) -> None:
+        """Cut answers at so many tokens from now on; the kept setting stays."""
+        self.settings = msgspec.structs.replace(self.settings, max_tokens=tokens)
+
+    def change_model(self, model: ModelFolder, reason: str) -> None:
+        """Go on with another model, from its start; only for a node without checkpoints."""
+        settings, counters = self.settings, msgspec.structs.replace(self.counters, model=model.hash, micro_batch=0)
+        self.counters = counters
+        trainer = trainer_settings(settings, model.parameters, counters)
+        self.engine.plan = dataclasses.replace(self.engine.plan, model=model.path, trainer=trainer, batch=0)
+        name = model.path.name
+        self.show.say("warning", f"{reason} Going on with {name}. To keep it: sapo-desktop settings set model {name}")
 
     def unsettle(self) -> None:
         """From here on the engine may hold more than the counters say."""

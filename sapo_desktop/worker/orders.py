@@ -18,7 +18,7 @@ class Orders:
         trains: whether a round ends with a step of the trainer.
     """
 
-    def __init__(self, gate: Gate, finished: int, is_playing: Callable[[], bool], *, trains: bool = True) -> None:
+    def __init__(self, gate: Gate, finished: int, is_playing: Callable[[], bool], trains: Callable[[], bool]) -> None:
         self._gate = gate
         self._finished = finished
         self._is_playing = is_playing
@@ -85,4 +85,4 @@ class Orders:
     def working(self) -> str:
         """What the node does while it works, for a person."""
         number = self._finished + 1
-        return f"Training round {number}" if self._trains else f"Answering round {number}; nothing is trained"
+        return f"Training round {number}" if self._trains() else f"Answering round {number}; nothing is trained"

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sapo_desktop.core import adaptive, guard
-from sapo_desktop.core.errors import HostDied, HostError, OutOfMemory
+from sapo_desktop.core.errors import HostDied, HostError, OutOfMemory, TooBig
 from sapo_desktop.core.state import Trigger
 from sapo_desktop.worker.checkpoints import Checkpoint, Counters
 from sapo_desktop.worker.learning import trainer_settings
+from sapo_desktop.worker.loading import smaller_model
 
 if TYPE_CHECKING:
     from sapo_desktop.worker.node import Node
@@ -43,7 +44,7 @@ class Recovery:
         node = self._node
         while True:
             self._failures += 1
-            if self._failures >= _MOST_FAILURES or not self._relieve(error):
+            if self._failures >= _MOST_FAILURES or not await self._relieve(error):
                 node.gate.move(Trigger.FAIL, f"{error} (failure {self._failures} in a row; the log has the details)")
                 node.show.say("error", node.gate.reason)
                 await node.gate.wait()
@@ -83,15 +84,48 @@ class Recovery:
             )
         return msgspec.structs.replace(checkpoint.counters, run=now.run, micro_batch=now.micro_batch)
 
-    def _relieve(self, error: HostError) -> bool:
-        """Ask less of the memory where memory may be the reason; False where nothing is left to give."""
+    async def _relieve(self, error: HostError) -> bool:
+        """Ask less of the memory where memory may be the reason; False where nothing is left to give.
+
+        Fewer answers at once first, then shorter ones, then a smaller model. An engine that says OutOfMemory has tried
+        one answer at a time already; one that the system killed had no chance to.
+        """
+        killed = isinstance(error, HostDied) and error.killed
+        if not killed and not isinstance(error, OutOfMemory):
+            return True
+        if killed and self._fewer_at_once():
+            return True
+        if not isinstance(error, TooBig) and self._shorter_answers():
+            return True
+        return await self._smaller_model(str(error))
+
+    def _fewer_at_once(self) -> bool:
         node = self._node
-        if isinstance(error, OutOfMemory):
-            tokens = node.settings.max_tokens // 2
-            if tokens < _FEWEST_TOKENS:
-                return False
-            node.settings = msgspec.structs.replace(node.settings, max_tokens=tokens)
-            node.show.say("warning", f"Not enough memory for one answer at a time: answers are cut at {tokens} tokens.")
-        elif isinstance(error, HostDied) and error.killed:
-            node.remember_micro_batch(max(1, node.engine.plan.trainer.micro_batch // 2))
+        plan = node.engine.plan
+        if plan.trainer.micro_batch == 1 and plan.batch <= 1:
+            return False
+        if plan.batch > 1:
+            plan.batch //= 2
+            node.show.say("info", f"At most {plan.batch} answers are given at once, as memory allows.")
+        node.remember_micro_batch(max(1, plan.trainer.micro_batch // 2))
+        return True
+
+    def _shorter_answers(self) -> bool:
+        node = self._node
+        tokens = node.settings.max_tokens // 2
+        if tokens < _FEWEST_TOKENS:
+            return False
+        node.shorten_answers(tokens)
+        node.show.say("warning", f"Not enough memory for one answer at a time: answers are cut at {tokens} tokens.")
+        return True
+
+    async def _smaller_model(self, reason: str) -> bool:
+        """Only before the first checkpoint: what is learned belongs to its model."""
+        node = self._node
+        if node.keeper.newest is not None:
+            return False
+        smaller = await asyncio.to_thread(smaller_model, node.engine.parameters, node.settings)
+        if smaller is None:
+            return False
+        node.change_model(smaller, reason)
         return True

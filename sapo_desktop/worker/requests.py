@@ -6,6 +6,7 @@ request that needs a host wakes it for as long as it takes, paused or not (worke
 
 from __future__ import annotations
 
+import asyncio
 import os
 import platform
 import time
@@ -25,6 +26,7 @@ from sapo_desktop.core.state import NodeState
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.appraisal import appraise
 from sapo_desktop.worker.human import HumanAnswers
 from sapo_desktop.worker.identity_requests import IdentityRequests
 from sapo_desktop.worker.learning import levels_of_interest, mix_shown
@@ -48,7 +50,7 @@ _MODEL = {"model", "trainer", "method", "lora_rank", "device", "seed", "tasks"}
 _GENERATOR = {"generator", "generator_weights", "remote_url", "remote_model", "remote_adapters"}
 # Sampling and training must use one temperature, so that waits with the trainer's other settings.
 _TRAINER = {"micro_batch", "temperature", "kl_weight", "updates"}
-_GUEST = {"threads", "low_priority", "keep_checkpoints", "write_gigabytes_a_day"}
+_GUEST = {"threads", "low_priority", "memory_reserve", "keep_checkpoints", "write_gigabytes_a_day"}
 NEEDS_RESTART = frozenset(_MODEL | _GENERATOR | _TRAINER | _GUEST)
 """Settings that are read once, when the node starts."""
 EXAMPLE_SEED = 7
@@ -119,6 +121,8 @@ class Requests:
             RemoveModel: models.remove,
             GetModels: models.list,
             SetHubToken: models.set_token,
+            m.GetFit: self._appraise,
+            m.GetCatalogue: self._appraise,
         }
 
     async def handle(self, request: m.Request) -> m.Reply:
@@ -129,6 +133,9 @@ class Requests:
     def settings(self) -> Settings:
         """The settings in force."""
         return self._node.settings
+
+    async def _appraise(self, request: m.FitRequest) -> m.Reply:
+        return await asyncio.to_thread(appraise, request, self._node.settings, self._settings_path.parent)
 
     # -- state ---------------------------------------------------------------------------------------------
 

@@ -29,7 +29,7 @@ from sapo_desktop.engines.generation import generate
 from sapo_desktop.engines.protocols import Load, WriteGguf
 from sapo_desktop.engines.service import Service, TorchEngine
 from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
-from tests.bench.models import random_model
+from tests.bench.models import model_for_both_engines
 
 QUESTIONS, ANSWERS = 9, 8
 PROMPT_TOKENS = 16
@@ -54,7 +54,7 @@ def measure(shape: str, folder: Path, options: Any) -> None:
     """Every way with one model."""
     tokens, turns = (20, 1) if options.quick else (TOKENS[shape], 3 if shape == "starter" else 2)
     service = Service()
-    model = str(random_model(folder / "model", shape, options.seed))
+    model = str(model_for_both_engines(folder / "model", shape, options.seed))
     service.handle(Load(model=model, trainer=TrainerSettings(), threads=1, dtype="float32"), lambda _: None)
     engine = service._engine
     assert engine is not None

@@ -15,6 +15,7 @@ SCRIPTS = [
     "tests.bench.generate",
     "tests.bench.train",
     "tests.bench.precision",
+    "tests.bench.memory",
     "tests.bench.first_answer",
     "tests.bench.learning",
     "tests.attack.kills",

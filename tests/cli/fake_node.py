@@ -15,9 +15,23 @@ from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import CheckpointError, NotRunning, PassphraseNeeded, SapoError
 from sapo_desktop.core.records import EvalReport, Mark, RoundReport, TaskMark
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.models.catalogue import model_catalogue
+from sapo_desktop.models.fit import badges, described, fit
+from sapo_desktop.system.hardware import Hardware
 from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.messages import CatalogueIs, FitIs, FitReply, FitRequest, GetFit
 from tests.records import round_report
 
+SMALL_MACHINE = Hardware(
+    system="Linux",
+    machine="x86_64",
+    python="3.11",
+    cores=4,
+    memory=8 * 2**30,
+    memory_free=6 * 2**30,
+    disk_free=10**11,
+    gpus=[],
+)
 FAMILIES = ("gcd", "lcm", "count_bits", "spell_backward", "basic_arithmetic", "base_conversion")
 LINK = f"sapo://join?swarm={'5a' * 32}&peer=wss://a.example:1&admission={'0f' * 72}"
 HOSTILE = "48 = 1*36\x1b[2J\x1b]0;owned\x07 + 12\u202e [red]12[/red]\x00"
@@ -289,6 +303,7 @@ class FakeDoor:
     owned: bool = False
     relay: list[str] = field(default_factory=list)
     """What a relay was started with."""
+    machine: Hardware = SMALL_MACHINE
 
     async def running(self, folder: Path, *, owner: bool = False) -> FakeNode:
         if not self.there:
@@ -307,6 +322,15 @@ class FakeDoor:
     async def relay_started(self, folder: Path, arguments: Sequence[str]) -> Attached:
         self.relay = list(arguments)
         return Attached(node=self.node, started=True)
+
+    async def appraise(self, folder: Path, request: FitRequest) -> FitReply:
+        del folder
+        if self.node.fail is not None:
+            raise self.node.fail
+        if isinstance(request, GetFit):
+            machine = described(request.ram, request.vram, self.machine)
+            return FitIs(fit=fit(machine, model_catalogue(), self.node.settings))
+        return CatalogueIs(models=badges(self.machine, model_catalogue(), self.node.settings, frozenset()))
 
 
 def _checkpoints() -> list[m.CheckpointInfo]:

@@ -107,7 +107,7 @@ def test_a_model_comes_is_listed_and_goes(alone: Words) -> None:
     assert alone("models", "download", REPO) == 0
     assert "someone--small is installed" in alone.stdout and "--model someone--small" in alone.stdout
     assert "downloading" in alone.stderr
-    assert alone("models") == 0 and "someone--small" in alone.stdout and "c0ffeec0ffee" in alone.stdout
+    assert alone("models", "installed") == 0 and "someone--small" in alone.stdout and "c0ffeec0ffee" in alone.stdout
     assert alone("models", "remove", "someone--small") == 0 and "Removed someone--small" in alone.stdout
     assert alone("models", "installed") == 0 and "No models are installed" in alone.stdout
     assert alone("models", "remove", "someone--small") == 1 and "No model" in alone.stderr

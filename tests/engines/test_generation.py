@@ -10,12 +10,12 @@ import pytest
 import torch
 
 from sapo_desktop.core.errors import HostCancelled, OutOfMemory
-from sapo_desktop.core.records import Completion, Sampling
-from sapo_desktop.engines import answering, generation
+from sapo_desktop.core.records import Completion, Sampling, TrainerSettings
+from sapo_desktop.engines import answering, decoder, generation
 from sapo_desktop.engines.answering import Answers, GenerationJob, Watch
 from sapo_desktop.engines.decoder import PromptBatch, Start, Started
 from sapo_desktop.engines.generation import generate
-from sapo_desktop.engines.protocols import Generate, GenerationProgress, TokenText
+from sapo_desktop.engines.protocols import Generate, GenerationProgress, Load, TokenText
 from sapo_desktop.engines.service import TorchEngine
 from tests.engines.tiny import answer, loaded_engine, sequences, token_logprobs_of
 
@@ -180,3 +180,22 @@ def test_a_single_answer_is_streamed(engine: TorchEngine) -> None:
     made = engine.generate(request, listen, threading.Event())
     assert len(pieces) > 3
     assert "".join(pieces) == made.completions[0][0].text
+
+
+@pytest.mark.parametrize("kind", ["llama", "neox"])
+def test_prompts_read_in_blocks_are_answered_alike(
+    kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = loaded_engine(request.getfixturevalue(kind))
+    monkeypatch.setattr(engine.trainer, "written_out", False)
+    whole = flat(answer(engine, PROMPTS, 2, seed=3, max_tokens=12).completions)
+    monkeypatch.setattr(decoder, "PREFILL_TOKENS_LARGE", 40)  # the longest prompt alone, or two
+    blocks = flat(answer(engine, PROMPTS, 2, seed=3, max_tokens=12).completions)
+    assert [c.tokens for c in blocks] == [c.tokens for c in whole]
+    for one, other in zip(blocks, whole, strict=True):
+        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
+
+
+def test_the_loader_may_bound_how_many_answers_are_under_way(llama: Path) -> None:
+    engine = TorchEngine(Load(model=str(llama), trainer=TrainerSettings(), threads=1, batch=3))
+    assert answer(engine, PROMPTS, 2, max_tokens=5).batch == 3

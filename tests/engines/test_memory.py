@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from sapo_desktop.engines.memory import is_out_of_memory
+from sapo_desktop.engines.memory import is_out_of_memory, without_holes
 
 
 def test_the_cpu_allocators_own_error_is_known() -> None:
@@ -22,3 +22,10 @@ def test_other_allocators(error: BaseException) -> None:
 @pytest.mark.parametrize("error", [RuntimeError("shapes differ"), ValueError("can't allocate memory")])
 def test_other_errors(error: BaseException) -> None:
     assert not is_out_of_memory(error)
+
+
+def test_large_blocks_leave_no_holes() -> None:
+    """Ends as it began: with an error inside, too."""
+    with pytest.raises(ValueError, match="inside"), without_holes():
+        assert torch.ones(1 << 20).sum() == 1 << 20
+        raise ValueError("inside")

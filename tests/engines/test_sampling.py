@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from sapo_desktop.core.records import Sampling
+from sapo_desktop.engines import sampling as sampling_module
 from sapo_desktop.engines.sampling import draw, uniforms
 
 LOGITS = torch.tensor([[0.5, 0.3, 0.15, 0.05]]).log()
@@ -63,3 +64,13 @@ def test_a_sequences_stream_depends_on_seed_and_row_only() -> None:
     assert not torch.equal(together[0], together[1])
     assert not torch.equal(uniforms(8, [0], 5)[0], together[0])
     assert torch.equal(uniforms(7, [0], 3)[0], together[0, :3])
+
+
+@pytest.mark.parametrize("sampling", [Sampling(), Sampling(greedy=True), Sampling(top_p=0.8, min_p=0.05)])
+def test_drawing_in_blocks_of_rows_changes_nothing(sampling: Sampling, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(1)
+    logits, uniform = torch.randn(7, 40), torch.rand(7, dtype=torch.float64)
+    whole = draw(logits, sampling, uniform)
+    monkeypatch.setattr(sampling_module, "BLOCK_BYTES", 3 * 28 * 40)
+    blocks = draw(logits, sampling, uniform)
+    assert torch.equal(blocks.tokens, whole.tokens) and torch.equal(blocks.logprobs, whole.logprobs)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import HostCancelled, HostError, ModelError, UsageError
+from sapo_desktop.core.errors import HostCancelled, HostError, ModelError, TooBig, UsageError
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.service import Service, create
@@ -132,3 +132,14 @@ def test_bfloat16_answers_and_learns(llama: Path) -> None:
     service = create()
     ask(service, msgspec.structs.replace(load(llama), dtype="bfloat16"))
     assert ask(service, step_of(ask(service, QUESTION))).report.grad_norm > 0
+
+
+def test_a_model_that_memory_does_not_suffice_for_is_not_called_damaged(
+    llama: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(*given: object, **options: object) -> None:
+        raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes.")
+
+    monkeypatch.setattr("transformers.AutoModelForCausalLM.from_pretrained", no_room)
+    with pytest.raises(TooBig, match="not enough memory to load"):
+        ask(create(), load(llama))

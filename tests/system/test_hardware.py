@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -56,3 +58,63 @@ def test_cores_by_affinity_and_quota(monkeypatch: pytest.MonkeyPatch, quota: flo
 def test_this_computer(tmp_path: Path) -> None:
     found = hardware.probe(tmp_path)
     assert found.cores >= 1 and 0 < found.memory_free <= found.memory and found.disk_free > 0
+
+
+def test_what_a_container_has_left(groups: tuple[Path, Path]) -> None:
+    """File pages that can be dropped count as free; the narrowest group decides."""
+    root, membership = groups
+    assert hardware.memory_left(root, membership) is None
+    (root / "a" / "memory.max").write_text("1000000\n")
+    (root / "a" / "memory.current").write_text("700000\n")
+    (root / "a" / "memory.stat").write_text("anon 300000\ninactive_file 250000\n")
+    (root / "a" / "b" / "memory.max").write_text("2000000\n")
+    (root / "a" / "b" / "memory.current").write_text("700000\n")
+    assert hardware.memory_left(root, membership) == 550_000
+    (root / "a" / "memory.current").write_text("1400000\n")
+    assert hardware.memory_left(root, membership) == 0
+
+
+def test_memory_in_the_first_version_of_control_groups(tmp_path: Path) -> None:
+    folder, nowhere = tmp_path / "memory", tmp_path / "none"
+    folder.mkdir()
+    (folder / "memory.limit_in_bytes").write_text("9223372036854771712\n")
+    assert hardware.memory_quota(tmp_path, nowhere) is None and hardware.memory_left(tmp_path, nowhere) is None
+    (folder / "memory.limit_in_bytes").write_text("3000000\n")
+    (folder / "memory.usage_in_bytes").write_text("2000000\n")
+    (folder / "memory.stat").write_text("inactive_file 1\ntotal_inactive_file 500000\n")
+    assert hardware.memory_quota(tmp_path, nowhere) == 3_000_000
+    assert hardware.memory_left(tmp_path, nowhere) == 1_500_000
+
+
+@pytest.mark.parametrize(
+    ("flags", "fast"), [("fpu avx512f avx512_bf16", True), ("fpu avx512f", False), ("fpu avx512_bf16x", False)]
+)
+def test_fast_bfloat16_is_read_from_the_processors_flags(tmp_path: Path, flags: str, fast: bool) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text(f"processor : 0\nflags\t\t: {flags}\nprocessor : 1\n")
+    assert hardware.fast_bfloat16(cpuinfo) is fast
+    assert hardware.fast_bfloat16(tmp_path / "none") is False
+
+
+def test_free_memory_of_graphics_cards_is_the_drivers(monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = SimpleNamespace(
+        NVMLError=RuntimeError,
+        nvmlInit=lambda: None,
+        nvmlShutdown=lambda: None,
+        nvmlDeviceGetCount=lambda: 2,
+        nvmlDeviceGetHandleByIndex=lambda index: index,
+        nvmlDeviceGetName=lambda handle: f"card {handle}",
+        nvmlDeviceGetUUID=lambda handle: f"GPU-{handle}",
+        nvmlDeviceGetMemoryInfo=lambda handle: SimpleNamespace(total=10**10, free=10**9 * (handle + 1)),
+    )
+    monkeypatch.setitem(sys.modules, "pynvml", driver)
+    cards = hardware.gpus()
+    assert [(card.name, card.memory, card.free) for card in cards] == [
+        ("card 0", 10**10, 10**9),
+        ("card 1", 10**10, 2 * 10**9),
+    ]
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert hardware.card_environment(cards) == {"CUDA_VISIBLE_DEVICES": "GPU-1"}
+    assert hardware.card_environment(cards[:1]) == {}
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    assert hardware.card_environment(cards) == {}

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import CheckpointError, HostDied, HostTimeout, OutOfMemory, UsageError
+from sapo_desktop.core.errors import CheckpointError, HostDied, HostTimeout, OutOfMemory, TooBig, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState, Trigger
 from sapo_desktop.worker import messages as m
@@ -182,6 +182,44 @@ def test_out_of_memory_shortens_answers_and_goes_on(tmp_path: Path) -> None:
             await it.until(m.RoundFinished, count=2)
             assert it.node.settings.max_tokens == SETTINGS.max_tokens // 2
             assert any("answers are cut at" in text for text in it.notices())
+
+    asyncio.run(scene())
+
+
+def test_a_killed_engine_that_cannot_do_less_at_once_gets_shorter_answers(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path) as it:
+            it.engine.plan.trainer = msgspec.structs.replace(it.engine.plan.trainer, micro_batch=1)
+            it.engine.plan.batch = 2
+            it.engine.errors.append(HostDied("The engine was killed.", killed=True))
+            await it.until(m.RoundFinished, count=2)
+            assert it.engine.plan.batch == 1 and it.node.settings.max_tokens == SETTINGS.max_tokens
+            it.engine.errors.append(HostDied("The engine was killed.", killed=True))
+            await it.until(m.RoundFinished, count=4)
+            assert it.node.settings.max_tokens == SETTINGS.max_tokens // 2
+
+    asyncio.run(scene())
+
+
+def test_a_model_that_does_not_fit_gives_way_to_the_starter_before_there_is_a_checkpoint(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path) as it:
+            it.engine.errors.append(TooBig("qwen does not fit."))
+            await it.until(m.RoundFinished, count=2)
+            assert it.engine.plan.model.name == "starter"
+            said = next(text for text in it.notices() if text.startswith("qwen does not fit."))
+            assert "Going on with starter." in said and "settings set model starter" in said
+
+    asyncio.run(scene())
+
+
+def test_a_model_with_checkpoints_is_not_given_up(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path) as it:
+            await it.until(m.RoundFinished, count=1)
+            it.engine.errors.append(TooBig("It does not fit."))
+            await it.until_state(NodeState.FAILED)
+            assert it.gate.reason.startswith("It does not fit.") and it.engine.plan.model == Path("model")
 
     asyncio.run(scene())
 

@@ -15,7 +15,7 @@ def orders(*, playing: bool = True) -> tuple[Orders, Gate, list[Event]]:
     events: list[Event] = []
     gate = Gate([], events.append)
     gate.move(Trigger.READY_IDLE, "Ready")
-    return Orders(gate, 6, lambda: playing), gate, events
+    return Orders(gate, 6, lambda: playing, lambda: True), gate, events
 
 
 def test_rounds_are_counted_down_to_idle() -> None:

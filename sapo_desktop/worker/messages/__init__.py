@@ -38,6 +38,14 @@ from sapo_desktop.worker.messages.events import (
     Stopping,
     SwarmChanged,
 )
+from sapo_desktop.worker.messages.fitting import (
+    CatalogueIs,
+    FitIs,
+    FitReply,
+    FitRequest,
+    GetCatalogue,
+    GetFit,
+)
 from sapo_desktop.worker.messages.models import (
     CancelModelWork,
     DownloadModel,
@@ -127,6 +135,7 @@ __all__ = [
     "Attach",
     "Call",
     "CancelModelWork",
+    "CatalogueIs",
     "ChangeIdentity",
     "CheckpointInfo",
     "CheckpointName",
@@ -143,7 +152,12 @@ __all__ = [
     "Facts",
     "Failure",
     "Finish",
+    "FitIs",
+    "FitReply",
+    "FitRequest",
     "FoundSwarm",
+    "GetCatalogue",
+    "GetFit",
     "GetHistory",
     "GetIdentity",
     "GetInvite",

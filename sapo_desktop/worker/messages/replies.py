@@ -7,6 +7,7 @@ import msgspec
 from sapo_desktop.core.records import EvalReport, Mark, RoundReport
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.worker.messages.base import Message, Phase
+from sapo_desktop.worker.messages.fitting import FitReply
 from sapo_desktop.worker.messages.models import ModelReply
 from sapo_desktop.worker.messages.swarm import SwarmInfo
 
@@ -244,4 +245,5 @@ Reply = (
     | IdentityIs
     | InviteIs
     | ModelReply
+    | FitReply
 )

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from sapo_desktop.worker.messages.base import CheckpointName, Message
+from sapo_desktop.worker.messages.fitting import FitRequest
 from sapo_desktop.worker.messages.models import ModelRequest
 
 
@@ -219,4 +220,5 @@ Request = (
     | GetSources
     | Examine
     | ModelRequest
+    | FitRequest
 )

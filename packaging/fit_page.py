@@ -1,0 +1,39 @@
+"""The page docs/fit.md: its text (fit_page.md) with the constants of the code and every estimate beside its peak."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from sapo_desktop.models import fit, memory
+from tests.bench.figure import Figure
+
+TEMPLATE = Path(__file__).with_name("fit_page.md")
+Table = Callable[[Sequence[str], Sequence[Sequence[str]]], str]
+
+
+def fit_page(made: dict[str, str], figures: Sequence[Figure], table: Table) -> str:
+    """The whole page."""
+    rows = [_row(figure) for figure in figures if figure.unit == "of the peak"]
+    return TEMPLATE.read_text(encoding="utf-8").format(
+        written_out=memory.WRITTEN_OUT_PARAMETERS / 1e6,
+        chunk=memory.CHUNK / 2**20,
+        draw=memory.DRAW_BLOCK / 2**20,
+        stream=memory.STREAM_STEP,
+        torch=memory.TORCH_RUNTIME / 1e6,
+        tokenizer=memory.TOKENIZER_BYTES,
+        llama=memory.LLAMA_RUNTIME / 1e6,
+        llama_word=memory.LLAMA_WORD_BYTES,
+        holes=memory.HEAP_HOLES,
+        mapped=memory.MAPPED_HOLES,
+        free=fit.ASSUMED_FREE,
+        free_card=fit.ASSUMED_FREE_CARD,
+        prompt=fit.PROMPT_TOKENS,
+        rows=table(["case", "peak", "estimate", "of the peak", ""], rows),
+        **{"remark": "", **made},
+    )
+
+
+def _row(figure: Figure) -> list[str]:
+    peak, _, estimate = figure.note.removeprefix("peak ").partition(", estimate ")
+    return [figure.name.partition("/")[2], peak, estimate, f"{figure.value:.3f}", "held" if figure.held else "missed"]

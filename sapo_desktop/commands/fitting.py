@@ -1,0 +1,131 @@
+"""fit, and models list: what would run here, or on a machine that is only described, and why nothing bigger."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+import msgspec
+
+from sapo_desktop.commands.context import Context
+from sapo_desktop.core.errors import ControlError
+from sapo_desktop.core.fitting import Available, Fit, ModelBadge, Parts, Way
+from sapo_desktop.terminal.output import JsonValue
+from sapo_desktop.terminal.wording import size
+from sapo_desktop.worker.messages import CatalogueIs, FitIs, GetCatalogue, GetFit
+
+_UNMEASURED = "The ways marked ~ were never compared with a measured peak (graphics cards, Macs, bfloat16, servers)."
+
+
+async def show(context: Context, args: Namespace) -> None:
+    reply = await context.door.appraise(context.folder, GetFit(ram=args.ram, vram=args.vram))
+    if not isinstance(reply, FitIs):
+        raise ControlError(f"{type(reply).__name__} came where a fit was expected.")
+    _emit_fit(context, reply.fit)
+    if not context.out.json_lines:
+        _tell_fit(context, reply.fit, described=args.ram is not None or args.vram is not None)
+
+
+async def show_models(context: Context, args: Namespace) -> None:
+    del args
+    reply = await context.door.appraise(context.folder, GetCatalogue())
+    if not isinstance(reply, CatalogueIs):
+        raise ControlError(f"{type(reply).__name__} came where the catalogue was expected.")
+    for model in reply.models:
+        context.out.emit("model", **_builtins(model))
+    context.out.table(
+        ["model", "parameters", "needs", "of free", "fits", "way", "licence", "here"],
+        [_model_row(model) for model in reply.models],
+        right=["parameters", "needs", "of free"],
+    )
+    context.out.say("\nneeds: to learn, with as much at once as fits, else with one short answer at a time.")
+
+
+def _emit_fit(context: Context, fit: Fit) -> None:
+    way = fit.chosen
+    context.out.emit(
+        "fit",
+        model=way.model,
+        generator=way.generator,
+        trainer=way.trainer,
+        estimate_bytes=way.estimate,
+        parts=_builtins(way.memory + way.device_memory),
+        fits=way.fits,
+        device=way.device,
+        precision=way.precision,
+        batch=way.batch,
+        micro_batch=way.micro_batch,
+        answers=way.answers,
+        max_tokens=way.max_tokens,
+        lora_rank=way.lora_rank,
+        learning_rate=way.learning_rate,
+        unmeasured=way.unmeasured,
+        available=_builtins(fit.available),
+        ways=[{**_builtins(each), "estimate_bytes": each.estimate} for each in fit.ways],
+        bigger=list(fit.bigger),
+    )
+
+
+def _tell_fit(context: Context, fit: Fit, *, described: bool) -> None:
+    out, way = context.out, fit.chosen
+    out.say(_machine_words(fit.available, described))
+    for note in fit.available.notes:
+        out.say(note)
+    out.say(f"\n{way.model}: {way.words}" if way.fits else f"\nNothing fits. The least is {way.model}: {way.why_not}")
+    if way.fits:
+        learns = f"{way.micro_batch} answers a pass, LoRA rank {way.lora_rank}, learning rate {way.learning_rate:g}"
+        out.say(
+            f"{way.answers} answers a question of at most {way.max_tokens} tokens, {way.batch} at once"
+            + (f"; trained on {learns}" if way.micro_batch else "")
+        )
+    out.say("")
+    out.table(["", *(_heading(each) for each in fit.ways)], _part_rows(fit.ways), right=[_heading(w) for w in fit.ways])
+    if any(each.unmeasured for each in fit.ways):
+        out.say(_UNMEASURED)
+    for each in fit.ways:
+        if each.why_not:
+            out.say(f"{each.why_not}")
+    if fit.bigger:
+        out.say("\nNot chosen:")
+        for line in fit.bigger:
+            out.say(f"  {line}")
+
+
+def _machine_words(here: Available, described: bool) -> str:
+    free = "assumed free" if described else "free now"
+    text = f"{size(here.memory)} of memory, {size(here.memory_free)} {free}"
+    if here.device == "cuda":
+        text += f"; {here.device_name} with {size(here.device_memory)}, {size(here.device_memory_free)} {free}"
+    return text
+
+
+def _heading(way: Way) -> str:
+    mark = "~" if way.unmeasured else ""
+    return f"{mark}{way.generator}+{way.trainer}" if way.trainer != "none" else f"{mark}{way.generator}, answers only"
+
+
+def _part_rows(ways: list[Way]) -> list[list[str]]:
+    rows = []
+    for name in Parts.__struct_fields__:
+        rows.append([name.replace("_", " "), *(size(getattr(w.memory + w.device_memory, name)) for w in ways)])
+    rows.append(["in all", *(size(w.memory.total + w.device_memory.total) for w in ways)])
+    rows.append(["fits", *("yes" if w.fits else "no" for w in ways)])
+    return rows
+
+
+def _model_row(model: ModelBadge) -> list[str]:
+    licence = model.licence + (" (account)" if model.gate != "open" else "")
+    return [
+        model.id,
+        f"{model.parameters / 1e6:,.1f}M",
+        size(model.estimate),
+        size(model.free),
+        model.badge,
+        model.way,
+        licence,
+        "yes" if model.downloaded else "",
+    ]
+
+
+def _builtins(record: msgspec.Struct) -> dict[str, JsonValue]:
+    made: dict[str, JsonValue] = msgspec.to_builtins(record)
+    return made

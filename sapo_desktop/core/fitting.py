@@ -1,0 +1,144 @@
+"""What a model needs and what a computer has, as records: made by models/, shown by whoever asks.
+
+Sizes are bytes. Pure data; the arithmetic stands in models/memory.py, the choice in models/fit.py.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from sapo_desktop.core.records import Record
+
+GeneratorKind = Literal["llama.cpp", "torch", "remote"]
+TrainerKind = Literal["torch", "none"]
+Device = Literal["cpu", "cuda", "mps"]
+Badge = Literal["fits", "tight", "too big"]
+
+
+class Parts(Record, frozen=True):
+    """What a node's engines hold at their peak, by kind."""
+
+    weights: int = 0
+    """Of the model: in a process's own memory, or files that are mapped and have to stay in memory."""
+    adapter: int = 0
+    """With the copy that a reset goes back to."""
+    optimiser: int = 0
+    gradients: int = 0
+    activations: int = 0
+    """What the backward pass needs again; while answering, the tensors of one layer."""
+    logits: int = 0
+    kv_cache: int = 0
+    runtime: int = 0
+    """Interpreter, libraries, their buffers."""
+    reserve: int = 0
+    """Left free on purpose."""
+
+    @property
+    def total(self) -> int:
+        return sum(msgspec.structs.astuple(self))
+
+    def __add__(self, other: Parts) -> Parts:
+        pairs = zip(msgspec.structs.astuple(self), msgspec.structs.astuple(other), strict=True)
+        return Parts(**dict(zip(self.__struct_fields__, (a + b for a, b in pairs), strict=True)))
+
+
+class Way(Record, frozen=True):
+    """One way to run one model here: who answers, who learns, how much at once, and what that takes."""
+
+    model: str
+    generator: GeneratorKind
+    trainer: TrainerKind
+    device: Device
+    precision: str
+    """Of the trainer's weights (float32, bfloat16), or of the GGUF file (Q4_K_M, ...)."""
+    batch: int
+    """Answers under way at once."""
+    micro_batch: int
+    """Answers per forward and backward pass; 0 where nothing is trained."""
+    answers: int
+    """To each question (the group)."""
+    prompt_tokens: int
+    """Assumed of a question."""
+    max_tokens: int
+    """Longest answer."""
+    lora_rank: int
+    learning_rate: float
+    memory: Parts
+    """In the computer's own memory."""
+    device_memory: Parts = Parts()
+    """On the graphics card; nothing where it has none or shares the computer's."""
+    fits: bool = False
+    why_not: str = ""
+    """With numbers, where it does not fit."""
+    unmeasured: bool = False
+    """The estimate of this way was never compared with a measured peak."""
+
+    @property
+    def estimate(self) -> int:
+        """Bytes in all, the reserve not counted."""
+        return self.memory.total - self.memory.reserve + self.device_memory.total - self.device_memory.reserve
+
+    @property
+    def words(self) -> str:
+        """Who answers, who learns, and where."""
+        where = {"cpu": "", "cuda": " on the card", "mps": " on the Mac's GPU"}[self.device]
+        match self.generator, self.trainer:
+            case _, "none":
+                text = "llama.cpp answers, nothing learns"
+            case "torch", _:
+                text = f"torch answers and learns{where}"
+            case "remote", _:
+                text = f"a server answers, torch learns{where}"
+            case _:
+                text = f"llama.cpp answers, torch learns{where}"
+        return f"{text} ({self.precision})"
+
+
+class Available(Record, frozen=True):
+    """The memory that there is to choose in."""
+
+    memory: int
+    memory_free: int
+    device: Device
+    device_name: str = ""
+    device_memory: int = 0
+    device_memory_free: int = 0
+    unified: bool = False
+    """The graphics card works in the computer's own memory."""
+    unmeasured: bool = False
+    """On such a machine no estimate was ever compared with a measured peak."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know: a container's limit, swap that does not count, a card in use."""
+
+
+class Fit(Record, frozen=True):
+    """What would run, and why nothing bigger."""
+
+    available: Available
+    chosen: Way
+    ways: list[Way]
+    """Every way that was looked at for the chosen model, from weak to strong."""
+    bigger: list[str]
+    """A sentence for each bigger model that does not fit, with numbers."""
+
+
+class ModelBadge(Record, frozen=True):
+    """A model of the catalogue as this computer sees it."""
+
+    id: str
+    name: str
+    about: str
+    parameters: int
+    licence: str
+    gate: str
+    repository: str
+    downloaded: bool
+    badge: Badge
+    estimate: int
+    """Of the best way that fits; of the least that learning takes, where the model can only answer or not even that."""
+    free: int
+    way: str
+    """In words: who answers, who learns; empty where nothing fits."""
+    unverified: list[str]

@@ -1,0 +1,455 @@
+"""Which model runs here, with which engines, how much at once: one calculation for command line, window and loader.
+
+`fit` chooses for a user; `ways` says for one model what every way would take; `plan` is the loader's question, for the
+model that is there already. Where something does not fit, less is tried in the order of what it costs: smaller micro-
+batches and fewer answers at once (time only), then shorter answers, then a smaller model. The arithmetic is
+models/memory.py's; looking at the machine is system/hardware.py's, anew before each load. Left out: speed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from sapo_desktop.core.errors import TooBig
+from sapo_desktop.core.fitting import Available, Badge, Device, Fit, GeneratorKind, ModelBadge, Parts, TrainerKind, Way
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.models.catalogue import Entry, ModelCatalogue, Tier
+from sapo_desktop.models.memory import (
+    CUDA_RUNTIME,
+    TorchModel,
+    Work,
+    answering,
+    both,
+    learning,
+    llama_answering,
+    torch_width,
+)
+from sapo_desktop.models.shape import ModelShape
+from sapo_desktop.system.hardware import Gpu, Hardware
+
+PROMPT_TOKENS = 256
+"""Assumed of a question with its template; the longest of the catalogue's tasks stay below it with common
+tokenizers."""
+PROMPT_TOKENS_STARTER = 64
+"""Its tokenizer has whole phrases of the questions."""
+FEWEST_TOKENS = 32
+MOST_AT_ONCE, MOST_AT_ONCE_SMALL = 64, 512
+"""Answers under way together, as engines/service.py has it; the second number for models that are written out."""
+TOKENS_A_PASS = 2048
+"""On a processor a large model learns no faster from more at once."""
+ASSUMED_FREE, ASSUMED_FREE_CARD = 0.75, 0.9
+"""Of a machine that is only described: what its system and other programs leave."""
+CARD_IN_USE = 0.85
+"""With less than this free, somebody computes on the card or plays a game."""
+TIGHT = 0.9
+"""Of the free memory: above it a model is badged tight."""
+STARTER_QUESTIONS, QUESTIONS = 32, 8
+"""As worker/learning.py recommends for tiny models and for others."""
+_DEFAULTS = Settings()
+_PRECISION = {2: "bfloat16", 4: "float32"}
+
+
+class Model(msgspec.Struct, frozen=True, kw_only=True):
+    """What this module needs to know of a model: one of the catalogue, or of a folder."""
+
+    id: str
+    shape: ModelShape
+    architecture: str
+    context: int
+    gguf: dict[str, int] = {}
+    """Bytes by quantisation."""
+    shipped: bool = False
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Assumed of a question."""
+        return PROMPT_TOKENS_STARTER if self.shipped else PROMPT_TOKENS
+
+    @staticmethod
+    def of(entry: Entry) -> Model:
+        sizes = {name: entry.gguf_bytes(name) for name in ("Q4_K_M", "Q8_0", "F16")}
+        return Model(
+            id=entry.id,
+            shape=entry.shape,
+            architecture=entry.architecture,
+            context=entry.context,
+            gguf=sizes,
+            shipped=entry.shipped,
+        )
+
+    @property
+    def parameters(self) -> int:
+        return self.shape.parameters(self.architecture)
+
+
+def described(ram: float | None, vram: float | None, here: Hardware) -> Hardware:
+    """The hardware here, with so much memory instead (GiB); what it has free is assumed."""
+    changed = here
+    if ram is not None:
+        total = int(ram * 2**30)
+        changed = msgspec.structs.replace(
+            changed, memory=total, memory_free=int(ASSUMED_FREE * total), memory_limited=False, swap=0
+        )
+    if vram is not None:
+        total = int(vram * 2**30)
+        card = Gpu(f"a card of {vram:g} GiB", total, int(ASSUMED_FREE_CARD * total))
+        changed = msgspec.structs.replace(changed, gpus=[card] if total else [], unified=False)
+    return changed
+
+
+def available(hardware: Hardware, settings: Settings) -> Available:
+    """The memory to choose in. One card only: the one with the most free memory."""
+    notes = []
+    if hardware.memory_limited:
+        notes.append(f"A container grants {_gb(hardware.memory)} of memory.")
+    if hardware.swap:
+        notes.append(f"{_gb(hardware.swap)} of swap are not counted: a model in swap stands still.")
+    cards = sorted(hardware.gpus, key=lambda card: card.free, reverse=True)
+    if cards and settings.device in ("auto", "cuda"):
+        card = cards[0]
+        if len(cards) > 1:
+            notes.append(f"Of {len(cards)} cards the one with the most free memory is used.")
+        if card.free < CARD_IN_USE * card.memory:
+            notes.append(f"The card is in use: {_gb(card.memory - card.free)} of its {_gb(card.memory)} are taken.")
+        return Available(
+            memory=hardware.memory,
+            memory_free=hardware.memory_free,
+            device="cuda",
+            device_name=card.name,
+            device_memory=card.memory,
+            device_memory_free=card.free,
+            unmeasured=True,
+            notes=tuple(notes),
+        )
+    if hardware.unified:
+        notes.append("Graphics and processor share one memory: it is counted once.")
+    return Available(
+        memory=hardware.memory,
+        memory_free=hardware.memory_free,
+        device="mps" if hardware.unified and settings.device == "mps" else "cpu",
+        unified=hardware.unified,
+        unmeasured=hardware.unified or not hardware.system.startswith("Linux"),
+        notes=tuple(notes),
+    )
+
+
+def fit(hardware: Hardware, catalogue: ModelCatalogue, settings: Settings) -> Fit:
+    """Choose model, engines, and how much at once; say why nothing bigger."""
+    here = available(hardware, settings)
+    picks = catalogue.picks(*_tier_key(here))
+    bigger: list[str] = []
+    chosen: tuple[Entry, list[Way]] | None = None
+    for entry in sorted(catalogue.models, key=lambda entry: -entry.exact_parameters):
+        tier = catalogue.recommended(entry, *_tier_key(here))
+        found = ways(Model.of(entry), tier, hardware, settings)
+        trains = [way for way in found if way.fits and way.trainer == "torch" and way.generator != "remote"]
+        # A model that is left with stumps of answers learns less than a smaller one with whole ones.
+        whole = [way for way in trains if way.max_tokens >= tier.max_tokens // 2] or entry.shipped
+        if trains and whole and entry.id in picks and entry.gate == "open":
+            chosen = entry, found
+            break
+        bigger.append(_why_not(entry, found, trains, bool(whole), here))
+    if chosen is None:
+        return _answer_only(hardware, catalogue, settings, here, bigger)
+    return Fit(available=here, chosen=best(chosen[1]), ways=chosen[1], bigger=bigger)
+
+
+def best(found: Sequence[Way]) -> Way:
+    """Of a model's ways: the strongest that fits, and on a processor the one where llama.cpp answers, as it is faster.
+
+    Without any: the one that needs least.
+    """
+    fitting = [way for way in found if way.fits and way.generator != "remote"]
+    if not fitting:
+        return min(found, key=lambda way: way.estimate)
+    on_card = [way for way in fitting if way.device != "cpu" and way.trainer == "torch"]
+    order = on_card or [way for way in fitting if way.trainer == "torch"] or fitting
+    order = [way for way in order if way.max_tokens == max(each.max_tokens for each in order)]
+    # The starter's small rounds are quick either way: one process is simpler than two.
+    wanted = "torch" if on_card or order[0].model == "starter" else "llama.cpp"
+    return next((way for way in order if way.generator == wanted), order[-1])
+
+
+def badges(
+    hardware: Hardware, catalogue: ModelCatalogue, settings: Settings, downloaded: frozenset[str]
+) -> list[ModelBadge]:
+    """Every model of the catalogue as this computer sees it."""
+    here = available(hardware, settings)
+    made = []
+    for entry in catalogue.models:
+        found = ways(Model.of(entry), catalogue.recommended(entry, *_tier_key(here)), hardware, settings)
+        way = best(found)
+        needed = way if way.fits and way.trainer == "torch" else _least_training(found)
+        made.append(
+            ModelBadge(
+                id=entry.id,
+                name=entry.name,
+                about=entry.about,
+                parameters=entry.exact_parameters,
+                licence=entry.licence,
+                gate=entry.gate,
+                repository=entry.repository,
+                downloaded=entry.shipped or entry.id in downloaded,
+                badge=_badge(needed, here),
+                estimate=needed.estimate,
+                free=_free(needed.device, here),
+                way=way.words if way.fits else "",
+                unverified=list(entry.unverified),
+            )
+        )
+    return made
+
+
+def ways(model: Model, tier: Tier, hardware: Hardware, settings: Settings) -> list[Way]:
+    """Every way to run a model here, from weak to strong, each with as much at once as fits."""
+    here = available(hardware, settings)
+    torch = _torch(model, hardware, here)
+    small_file = "Q8_0" if model.parameters < 1e9 else "Q4_K_M"
+    plans: list[tuple[GeneratorKind, TrainerKind, str]] = [
+        ("llama.cpp", "none", "Q4_K_M"),
+        ("llama.cpp", "torch", small_file),
+        ("torch", "torch", ""),
+        ("remote", "torch", ""),
+    ]
+    made = []
+    for generator, trainer, file in plans:
+        made.append(_largest(_Sketch(model, torch, generator, trainer, file, tier, settings, here)))
+    return made
+
+
+def _torch(model: Model, hardware: Hardware, here: Available) -> TorchModel:
+    width = torch_width(model.parameters, here.device, hardware.fast_bfloat16)
+    return TorchModel(shape=model.shape, architecture=model.architecture, width=width, device=here.device)
+
+
+def plan(
+    model: Model,
+    hardware: Hardware,
+    settings: Settings,
+    running: int = 0,
+    generator: GeneratorKind = "torch",
+    file: str = "Q8_0",
+) -> Way:
+    """What the loader may ask for at once: for just these settings, up to what the engine takes.
+
+    `running`: bytes of the estimate that are taken already, by the process that waits for the model. `file`: the
+    quantisation of `model.gguf`, where llama.cpp answers. Where the reserve leaves no room it is given up, and the way
+    says so by `why_not`.
+
+    Raises:
+        TooBig: not even one short answer at a time fits.
+    """
+    as_set = Tier(
+        device="any",
+        from_gigabytes=0,
+        models=[],
+        picks=[],
+        lora_rank=settings.lora_rank,
+        learning_rate=settings.learning_rate or 1e-5,
+        answers=settings.answers,
+        max_tokens=settings.max_tokens,
+    )
+    hardware = msgspec.structs.replace(hardware, memory_free=hardware.memory_free + running)
+    here = available(hardware, settings)
+    torch = _torch(model, hardware, here)
+    sketch = _Sketch(model, torch, generator, "torch", file, as_set, settings, here)
+    sketch.most = MOST_AT_ONCE_SMALL if torch.written_out else MOST_AT_ONCE
+    way = _largest(sketch)
+    if way.fits:
+        return way
+    sketch.reserve = 0
+    without = _largest(sketch)
+    if not without.fits:
+        raise TooBig(f"{model.id} does not fit: {without.why_not}")
+    return msgspec.structs.replace(without, why_not="Memory is short: the reserve for other programs is used up.")
+
+
+class _Sketch:
+    """A way before it is known how much of it fits."""
+
+    def __init__(
+        self,
+        model: Model,
+        torch: TorchModel,
+        generator: GeneratorKind,
+        trainer: TrainerKind,
+        file: str,
+        tier: Tier,
+        settings: Settings,
+        here: Available,
+    ) -> None:
+        self.model, self.torch, self.here = model, torch, here
+        self.generator, self.trainer, self.file = generator, trainer, file
+        # A setting that was changed is a wish; one that was not gives way to what is recommended for such a machine.
+        self.answers = _wish(settings.answers, _DEFAULTS.answers, tier.answers)
+        tokens = _wish(settings.max_tokens, _DEFAULTS.max_tokens, tier.max_tokens)
+        self.tokens = max(FEWEST_TOKENS, min(tokens, model.context - model.prompt_tokens))
+        self.rank = _wish(settings.lora_rank, _DEFAULTS.lora_rank, tier.lora_rank)
+        self.rate = settings.learning_rate or tier.learning_rate
+        self.method = settings.method
+        self.questions = settings.questions or (STARTER_QUESTIONS if model.shipped else QUESTIONS)
+        self.micro_batch = settings.micro_batch
+        if torch.device == "cpu" and not torch.written_out:
+            self.micro_batch = max(1, min(self.micro_batch, TOKENS_A_PASS // (model.prompt_tokens + self.tokens)))
+        self.most = min(MOST_AT_ONCE, self.questions * self.answers)
+        self.reserve = int(settings.memory_reserve * 1e9)
+
+    def work(self, batch: int, micro_batch: int, tokens: int) -> Work:
+        return Work(
+            prompts=max(1, min(self.questions, batch)),
+            batch=batch,
+            micro_batch=micro_batch,
+            prompt_tokens=self.model.prompt_tokens,
+            max_tokens=tokens,
+            method=self.method,
+            rank=self.rank,
+        )
+
+    def answers_take_more(self, batch: int, micro_batch: int, tokens: int) -> bool:
+        """Whether answering takes more than learning of what grows with how much is done at once."""
+        if self.trainer == "none":
+            return True
+        work = self.work(batch, micro_batch, tokens)
+        if self.generator == "llama.cpp":
+            answer = llama_answering(self.model.shape, 0, work)
+        else:
+            answer = answering(self.torch, work)
+        learn = learning(self.torch, work)
+        return answer.activations + answer.kv_cache + answer.logits > learn.activations + learn.logits
+
+    def way(self, batch: int, micro_batch: int, tokens: int) -> Way:
+        work = self.work(batch, micro_batch, tokens)
+        memory, on_device = self._memory(work)
+        learns = self.trainer == "torch"
+        return Way(
+            model=self.model.id,
+            generator=self.generator,
+            trainer=self.trainer,
+            device=self.torch.device if learns else "cpu",
+            precision=self.file if not learns else _PRECISION[self.torch.width],
+            batch=batch,
+            micro_batch=micro_batch if learns else 0,
+            answers=self.answers,
+            prompt_tokens=self.model.prompt_tokens,
+            max_tokens=tokens,
+            lora_rank=self.rank,
+            learning_rate=self.rate,
+            memory=memory,
+            device_memory=on_device,
+            unmeasured=self.here.unmeasured or self.generator == "remote" or (learns and self._unmeasured_torch),
+        )
+
+    @property
+    def _unmeasured_torch(self) -> bool:
+        return self.torch.device != "cpu" or self.torch.width == 2
+
+    def _memory(self, work: Work) -> tuple[Parts, Parts]:
+        """What the way takes of the computer's memory, and of the card's."""
+        model, reserve = self.model, Parts(reserve=self.reserve)
+        own, card = reserve, Parts()
+        if self.generator == "llama.cpp":
+            own = own + llama_answering(model.shape, model.gguf[self.file], work)
+        if self.trainer == "torch":
+            trainer = both(self.torch, work) if self.generator == "torch" else learning(self.torch, work)
+            if self.torch.device == "cuda":
+                own, card = own + Parts(runtime=CUDA_RUNTIME), trainer
+            else:
+                own = own + trainer
+        return own, card
+
+
+def _largest(sketch: _Sketch) -> Way:
+    """The way with as much at once as fits, or with the least, where that is still too much."""
+    tokens = sketch.tokens
+    while True:
+        batch, micro = sketch.most, sketch.micro_batch
+        way = sketch.way(batch, micro, tokens)
+        while (lacking := _lacking(way, sketch.here)) and (batch > 1 or micro > 1):
+            # Whatever takes more of what can be had in smaller pieces is halved.
+            if batch > 1 and (micro == 1 or sketch.answers_take_more(batch, micro, tokens)):
+                batch //= 2
+            else:
+                micro //= 2
+            way = sketch.way(batch, micro, tokens)
+        if lacking is None:
+            return msgspec.structs.replace(way, fits=True)
+        if tokens <= FEWEST_TOKENS:
+            return msgspec.structs.replace(way, why_not=lacking)
+        tokens = max(FEWEST_TOKENS, tokens // 2)
+
+
+def _lacking(way: Way, here: Available) -> str | None:
+    """Why a way does not fit, with numbers; None where it does."""
+    for parts, free, where in (
+        (way.device_memory, here.device_memory_free, f" on {here.device_name}"),
+        (way.memory, here.memory_free, ""),
+    ):
+        if parts.total > free:
+            largest = sorted(
+                ((name, getattr(parts, name)) for name in parts.__struct_fields__), key=lambda part: -part[1]
+            )[:2]
+            of_it = ", ".join(f"{name.replace('_', ' ')} {_gb(size)}" for name, size in largest)
+            needs = f"{way.words} takes {_gb(parts.total)}{where} with one short answer at a time ({of_it})"
+            return f"{needs}; {_gb(free)} are free."
+    return None
+
+
+def _why_not(entry: Entry, found: Sequence[Way], trains: Sequence[Way], whole: bool, here: Available) -> str:
+    if entry.gate != "open":
+        return f"{entry.name} is never chosen by itself: {entry.licence} has to be accepted first."
+    if not trains:
+        return f"{entry.name}: {_least_training(found).why_not}"
+    way = best(found)
+    fits = f"{entry.name} fits ({_gb(way.estimate)})"
+    if not whole:
+        return f"{fits} with answers of {way.max_tokens} tokens only; a smaller model gets whole ones."
+    too_slow = "a processor teaches a model of that size too slowly"
+    reason = too_slow if here.device == "cpu" else "it is meant for a larger tier"
+    return f"{fits} but is not chosen by itself: {reason}; `--model {entry.id}` names it."
+
+
+def _answer_only(
+    hardware: Hardware, catalogue: ModelCatalogue, settings: Settings, here: Available, bigger: list[str]
+) -> Fit:
+    """Nothing can learn here: the largest that can answer, else the starter as it is, which then says what it lacks."""
+    for entry in sorted(catalogue.models, key=lambda entry: -entry.exact_parameters):
+        found = ways(Model.of(entry), catalogue.recommended(entry, *_tier_key(here)), hardware, settings)
+        if (entry.gate == "open" and any(way.fits for way in found if way.generator != "remote")) or entry.shipped:
+            return Fit(available=here, chosen=best(found), ways=found, bigger=bigger)
+    raise AssertionError("the catalogue has a shipped model")
+
+
+def _least_training(found: Sequence[Way]) -> Way:
+    """Of the ways in which something learns here the one that takes least."""
+    learn = [way for way in found if way.trainer == "torch" and way.generator != "remote"]
+    return min(learn, key=lambda way: way.estimate)
+
+
+def _badge(way: Way, here: Available) -> Badge:
+    if not way.fits:
+        return "too big"
+    free = _free(way.device, here)
+    used = (way.device_memory if way.device == "cuda" else way.memory).total
+    return "tight" if used > TIGHT * free or way.micro_batch == 1 else "fits"
+
+
+def _free(device: Device, here: Available) -> int:
+    return here.device_memory_free if device == "cuda" else here.memory_free
+
+
+def _tier_key(here: Available) -> tuple[Literal["cpu", "gpu"], int]:
+    """By which device and how much memory settings are recommended."""
+    if here.device == "cuda":
+        return "gpu", here.device_memory
+    return ("gpu", here.memory) if here.device == "mps" else ("cpu", here.memory)
+
+
+def _wish(value: int, default: int, recommended: int) -> int:
+    return recommended if value == default else value
+
+
+def _gb(size: int) -> str:
+    return f"{size / 1e9:.1f} GB"

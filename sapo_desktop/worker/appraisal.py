@@ -1,0 +1,67 @@
+"""What would run here: the worker's answer, and `python -m sapo_desktop.worker.appraisal --data DIR` where no node
+runs.
+
+That process reads one request from standard input and writes the reply to standard output, both JSON. A node started
+for the question would load the very model that may not fit. Memory is looked at anew at every call.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.models.catalogue import model_catalogue
+from sapo_desktop.models.fit import badges, described, fit
+from sapo_desktop.models.store import Store
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.hardware import Hardware, probe
+from sapo_desktop.worker.librarian import models_folder
+from sapo_desktop.worker.messages import CatalogueIs, FitIs, FitReply, FitRequest, GetCatalogue, GetFit
+
+
+def appraise(request: FitRequest, settings: Settings, folder: Path) -> FitReply:
+    """Answer; `folder`: any on the disk that counts, there or not."""
+    here = hardware(folder)
+    match request:
+        case GetFit():
+            return FitIs(fit=fit(described(request.ram, request.vram, here), model_catalogue(), settings))
+        case GetCatalogue():
+            return CatalogueIs(models=badges(here, model_catalogue(), settings, downloaded(settings)))
+
+
+def hardware(folder: Path) -> Hardware:
+    """This computer now; the disk is that of `folder` or of what is above it."""
+    return probe(next(place for place in (folder, *folder.absolute().parents) if place.exists()))
+
+
+def downloaded(settings: Settings) -> frozenset[str]:
+    """Names of the models in the models folder."""
+    return frozenset(model.name for model in Store(models_folder(settings)).contents().models)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Answer one request; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="sapo_desktop.worker.appraisal", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    folder = parser.parse_args(arguments).data
+    try:
+        request = msgspec.json.decode(sys.stdin.buffer.read(), type=FitRequest)
+        path = DataFolder.at(folder).settings
+        settings = settings_file.read(path, time.time()).settings if path.exists() else Settings()
+        sys.stdout.buffer.write(msgspec.json.encode(appraise(request, settings, folder)))
+    except SapoError as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,82 @@
+"""`sapo-desktop fit` and `models list`, for people and for machines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop.core.errors import ModelError
+from tests.cli.fake_node import FakeDoor
+from tests.cli.test_cli import Words
+
+
+@pytest.fixture
+def door() -> FakeDoor:
+    return FakeDoor()
+
+
+@pytest.fixture
+def run(tmp_path: Path, door: FakeDoor, capsys: pytest.CaptureFixture[str]) -> Words:
+    return Words(tmp_path, door, capsys)
+
+
+def test_a_person_sees_the_choice_the_parts_and_why_nothing_bigger(run: Words) -> None:
+    assert run("fit", "--ram", "8", "--vram", "0") == 0
+    head, table = run.stdout.split("\n\n", 2)[:2]
+    assert "8.6 GB of memory, 6.4 GB assumed free" in head
+    assert "qwen2.5-0.5b: llama.cpp answers, torch learns (float32)" in table
+    for part in ("weights", "optimiser", "activations", "logits", "kv cache", "runtime", "reserve", "in all"):
+        assert f"\n{part} " in run.stdout
+    assert "~remote+torch" in run.stdout and "never compared with a measured peak" in run.stdout
+    assert "Not chosen:" in run.stdout and "Qwen3 8B: " in run.stdout
+
+
+def test_machines_read_one_line(run: Words) -> None:
+    assert run("fit", "--ram", "8", "--vram", "0", "--json") == 0
+    (line,) = run.lines
+    assert (line["event"], line["model"], line["generator"], line["trainer"]) == (
+        "fit",
+        "qwen2.5-0.5b",
+        "llama.cpp",
+        "torch",
+    )
+    parts, ways = line["parts"], line["ways"]
+    assert isinstance(parts, dict) and isinstance(ways, list)
+    assert line["estimate_bytes"] == sum(parts.values()) - parts["reserve"]
+    assert [way["generator"] for way in ways] == ["llama.cpp", "llama.cpp", "torch", "remote"]
+
+
+def test_without_options_this_computer_is_meant_and_no_node_is_started(run: Words, door: FakeDoor) -> None:
+    assert run("fit") == 0
+    assert "8.6 GB of memory, 6.4 GB free now" in run.stdout
+    assert door.node.requests == []
+
+
+def test_where_nothing_learns_it_is_said(run: Words) -> None:
+    assert run("fit", "--ram", "1", "--vram", "0") == 0
+    assert "llama.cpp answers, nothing learns" in run.stdout
+    assert run("fit", "--ram", "0.25", "--vram", "0") == 0
+    assert "Nothing fits. The least is starter" in run.stdout
+
+
+def test_the_catalogue_with_its_badges(run: Words) -> None:
+    assert run("models", "list") == 0
+    rows = {line.split()[0]: line for line in run.stdout.splitlines() if line.strip()}
+    assert "fits" in rows["starter"] and "too big" in rows["qwen3-8b"] and "8,190.7M" in rows["qwen3-8b"]
+    assert "Llama 3.2 Community (account)" in rows["llama-3.2-3b"]
+    assert run("models", "--json") == 0
+    assert {line["event"] for line in run.lines} == {"model"} and len(run.lines) == len(rows) - 3
+    assert run.lines[0]["id"] == "starter" and run.lines[0]["downloaded"] is True
+
+
+@pytest.mark.parametrize("words", [("--ram", "much"), ("--ram", "-1"), ("--vram", "1e3"), ("--ram", "inf")])
+def test_sizes_that_are_none(run: Words, words: tuple[str, str]) -> None:
+    assert run("fit", *words) == 2
+    assert "is not a number of GiB" in run.stderr or "expected one argument" in run.stderr
+
+
+def test_a_catalogue_that_cannot_be_read_is_a_failure_with_its_reason(run: Words, door: FakeDoor) -> None:
+    door.node.fail = ModelError("The model catalogue cannot be used: a slip.")
+    assert run("fit") == 1
+    assert "a slip" in run.stderr

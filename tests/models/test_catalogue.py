@@ -1,0 +1,111 @@
+"""The model catalogue: what ships is whole and agrees with itself, and slips in it are found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.resources import resource
+from sapo_desktop.models.catalogue import CATALOGUE, model_catalogue, read_catalogue
+from sapo_desktop.models.shape import shape_of
+
+KIB_A_TOKEN = {
+    "smollm2-135m": 22.5,
+    "smollm2-360m": 40,
+    "smollm2-1.7b": 192,
+    "smollm3-3b": 72,
+    "qwen2.5-0.5b": 12,
+    "qwen2.5-1.5b": 28,
+    "qwen2.5-7b": 56,
+    "qwen3-0.6b": 112,
+    "qwen3-1.7b": 112,
+    "qwen3-4b": 144,
+    "qwen3-8b": 144,
+    "llama-3.2-1b": 32,
+    "llama-3.2-3b": 112,
+}
+"""Of keys and values in 16 bits, as published tables have it."""
+
+
+def test_every_shape_gives_the_published_size_and_cache() -> None:
+    catalogue = model_catalogue()
+    assert {entry.id for entry in catalogue.models} == {"starter", *KIB_A_TOKEN}
+    for entry in catalogue.models:
+        assert entry.exact_parameters == pytest.approx(entry.parameters, rel=0.01)
+        if not entry.shipped:
+            assert 2 * entry.shape.kv_numbers() / 1024 == KIB_A_TOKEN[entry.id]
+
+
+def test_the_starter_of_the_catalogue_is_the_one_that_ships() -> None:
+    entry = model_catalogue().find("starter")
+    config = json.loads(resource("starter/config.json").read_text())
+    assert entry is not None and entry.shipped
+    assert shape_of(config) == entry.shape
+    assert (config["architectures"], config["max_position_embeddings"]) == ([entry.architecture], entry.context)
+    assert entry.exact_parameters == 1_877_952  # the numbers in model.safetensors
+
+
+@pytest.mark.parametrize(("name", "rank", "millions"), [("qwen2.5-0.5b", 16, 8.8), ("qwen2.5-1.5b", 16, 18.5)])
+def test_adapters_have_the_published_size(name: str, rank: int, millions: float) -> None:
+    entry = model_catalogue().find(name)
+    assert entry is not None
+    assert entry.shape.adapter_parameters(rank) / 1e6 == pytest.approx(millions, rel=0.01)
+
+
+def test_sizes_that_nobody_wrote_down_are_counted_by_bits() -> None:
+    smallest, known = (model_catalogue().find(name) for name in ("smollm2-135m", "qwen2.5-0.5b"))
+    assert smallest is not None and known is not None
+    assert known.gguf_bytes("Q8_0") == 531_000_000
+    assert smallest.gguf_bytes("Q8_0") == pytest.approx(134_515_008 * 8.5 / 8, rel=1e-6)
+
+
+def test_more_memory_means_a_higher_tier_and_larger_picks() -> None:
+    catalogue = model_catalogue()
+    entry = catalogue.find("qwen2.5-0.5b")
+    assert entry is not None
+    found = [catalogue.recommended(entry, "gpu", gib * 2**30) for gib in (6, 12, 24, 48)]
+    assert [(tier.lora_rank, tier.max_tokens) for tier in found] == [(16, 256), (16, 512), (16, 1024), (32, 2048)]
+    assert catalogue.recommended(entry, "cpu", 8 * 2**30).max_tokens == 128
+    starter = catalogue.find("starter")
+    assert starter is not None and catalogue.recommended(starter, "gpu", 48 * 2**30).learning_rate == 2e-3
+    assert "qwen3-4b" not in catalogue.picks("cpu", 64 * 2**30)
+    assert "qwen3-4b" in catalogue.picks("gpu", 24 * 2**30) and "starter" in catalogue.picks("gpu", 0)
+
+
+def test_gated_models_and_open_facts_are_marked() -> None:
+    for entry in model_catalogue().models:
+        assert (entry.gate == "account") == entry.repository.startswith("meta-llama/")
+        assert entry.revision == "" and not any(file.sha256 for file in [*entry.files, *entry.gguf])
+    assert all(left.reason.endswith(".") for left in model_catalogue().left_out)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (("layers = 30", "layers = 31"), "its shape gives"),
+        (('id = "smollm2-360m"', 'id = "smollm2-135m"'), "stands there twice"),
+        (('gate = "open"', 'gate = "ajar"'), "Invalid enum value 'ajar'"),
+        (('\nrevision = ""', '\nrevision = "main"'), "matching regex"),
+        (("approximate = true", "aproximate = true"), "unknown field `aproximate`"),
+        (('picks = ["starter"]', 'picks = ["starlet"]'), "a tier names starlet"),
+        (('models = ["starter"]', 'models = ["qwen3-8b"]'), "no tier has settings for it"),
+        (("version = 1", "version = 2"), "has version 2"),
+        (("version = 1", "version = "), "cannot be used"),
+        (("shipped = true", "shipped = false"), "either shipped or in a repository"),
+    ],
+)
+def test_a_slip_is_found(tmp_path: Path, change: tuple[str, str], complaint: str) -> None:
+    text = resource(CATALOGUE).read_text(encoding="utf-8")
+    assert change[0] in text
+    path = tmp_path / CATALOGUE
+    path.write_text(text.replace(change[0], change[1], 1), encoding="utf-8")
+    with pytest.raises(ModelError, match=complaint):
+        read_catalogue(path)
+
+
+def test_a_config_without_a_shape_is_refused() -> None:
+    with pytest.raises(ModelError, match="hidden_size"):
+        shape_of({"num_attention_heads": 4})

@@ -1,0 +1,129 @@
+"""Before a model is loaded the free memory decides how much is asked of it at once."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from sapo_desktop.core.errors import SettingsError, TooBig
+from sapo_desktop.core.records import TrainerSettings
+from sapo_desktop.core.resources import resource
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.models.folder import read_folder
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.hardware import Hardware
+from sapo_desktop.worker.appraisal import appraise
+from sapo_desktop.worker.client import appraise as appraise_apart
+from sapo_desktop.worker.engine import EnginePlan
+from sapo_desktop.worker.loading import Fitting, Probe, described, smaller_model
+from sapo_desktop.worker.messages import CatalogueIs, FitIs, GetCatalogue, GetFit
+from tests.models.test_fit import MACHINE
+
+STARTER = resource("starter")
+
+
+def machine(free: float) -> Probe:
+    """A computer with so many MB free."""
+
+    def look(folder: Path) -> Hardware:
+        assert folder.is_dir()
+        return msgspec.structs.replace(MACHINE, memory_free=int(free * 1e6))
+
+    return look
+
+
+class Scene:
+    """A loader, and what it changed."""
+
+    def __init__(self, free: float, settings: Settings | None = None) -> None:
+        self.settings = settings or Settings()
+        self.said: list[str] = []
+        self.look = machine(free)
+        self.fitting = Fitting(lambda: self.settings, self.shorten, self.said.append, lambda path: self.look(path))
+
+    def shorten(self, tokens: int) -> None:
+        self.settings = msgspec.structs.replace(self.settings, max_tokens=tokens)
+
+
+def asked(micro_batch: int = 16, batch: int = 0) -> EnginePlan:
+    return EnginePlan(STARTER, TrainerSettings(micro_batch=micro_batch), threads=1, device="cpu", batch=batch)
+
+
+def test_with_plenty_the_plan_stays_and_nothing_is_said() -> None:
+    scene = Scene(6000)
+    plan = scene.fitting(asked())
+    assert (plan.trainer.micro_batch, plan.batch, scene.said) == (16, 512, [])
+
+
+def test_with_little_less_is_asked_at_once() -> None:
+    scene = Scene(700)
+    plan = scene.fitting(asked())
+    assert plan.trainer.micro_batch < 16 and plan.batch < 512
+    assert scene.settings.max_tokens == 256 and scene.said == []
+
+
+def test_what_did_not_fit_before_is_an_upper_bound() -> None:
+    plan = Scene(6000).fitting(asked(micro_batch=2, batch=8))
+    assert (plan.trainer.micro_batch, plan.batch) == (2, 8)
+
+
+def test_memory_is_looked_at_anew_before_each_load() -> None:
+    scene = Scene(6000)
+    first = scene.fitting(asked())
+    scene.look = machine(700)
+    assert scene.fitting(first).batch < first.batch
+
+
+def test_answers_are_shortened_and_it_is_said() -> None:
+    scene = Scene(70, Settings(max_tokens=512))
+    scene.fitting(asked())
+    assert scene.settings.max_tokens < 512
+    assert (
+        scene.said[-1] == f"Not enough memory for longer answers: they are cut at {scene.settings.max_tokens} tokens."
+    )
+    before = list(scene.said)
+    scene.fitting(asked())
+    assert scene.said == before  # once, not at every load
+
+
+def test_a_model_that_does_not_fit_is_refused_with_numbers() -> None:
+    with pytest.raises(TooBig, match=r"starter does not fit: torch answers and learns .* MB|GB are free"):
+        Scene(5).fitting(asked())
+
+
+def test_the_largest_smaller_model_on_disk_comes_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DataFolder, "default", classmethod(lambda cls: tmp_path))
+    shutil.copytree(STARTER, tmp_path / "models" / "smollm2-135m")  # its files are the starter's: as large, as good
+    (tmp_path / "models" / "qwen2.5-0.5b").mkdir()  # damaged: not a way out
+    found = smaller_model(10**9, Settings(), machine(6000))
+    assert found is not None and found.path == tmp_path / "models" / "smollm2-135m"
+    shutil.rmtree(tmp_path / "models")
+    found = smaller_model(10**9, Settings(), machine(6000))
+    assert found is not None and found.path == STARTER
+    assert smaller_model(10**9, Settings(), machine(5)) is None
+    assert smaller_model(read_folder(STARTER).parameters, Settings(), machine(6000)) is None
+
+
+def test_a_folder_of_ones_own_is_described_by_its_configuration(tmp_path: Path) -> None:
+    own = tmp_path / "mine"
+    shutil.copytree(STARTER, own)
+    assert (described(own).id, described(own).shipped, described(STARTER).shipped) == ("mine", False, True)
+    assert described(own).parameters == read_folder(own).parameters
+
+
+def test_questions_about_memory_are_answered_with_and_without_a_process(tmp_path: Path) -> None:
+    reply = asyncio.run(appraise_apart(tmp_path / "not there", GetFit(ram=8, vram=0)))
+    assert isinstance(reply, FitIs) and reply.fit.chosen.model == "qwen2.5-0.5b"
+    assert not (tmp_path / "not there").exists()
+    reply = appraise(GetCatalogue(), Settings(), tmp_path / "not there")
+    assert isinstance(reply, CatalogueIs) and reply.models[0].id == "starter"
+
+
+def test_a_wrong_setting_is_named_by_its_error(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text("version = 99\n")
+    with pytest.raises(SettingsError, match="newer"):
+        asyncio.run(appraise_apart(tmp_path, GetFit()))
