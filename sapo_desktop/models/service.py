@@ -27,6 +27,7 @@ from sapo_desktop.core.models import (
     spec_of,
 )
 from sapo_desktop.models.importing import take_in
+from sapo_desktop.models.specs import catalogue_specs
 from sapo_desktop.models.store import Store
 
 
@@ -74,4 +75,4 @@ class ModelFiles:
 
 
 def create() -> ModelFiles:
-    return ModelFiles()
+    return ModelFiles(catalogue_specs())
