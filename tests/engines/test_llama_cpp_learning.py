@@ -23,7 +23,7 @@ from sapo_desktop.core.records import Sampling, TrainingSequence
 from sapo_desktop.core.resources import resource
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.trainer import Before, GrpoTrainer
-from sapo_desktop.models.starter import resolve
+from sapo_desktop.models.starter import starter_folder
 from sapo_desktop.tasks.extraction import extract_answer
 from tests.engines.cpp import Pair, needs_llama
 
@@ -46,7 +46,7 @@ class Sampler:
 
     def __init__(self, work: Path, weights: str | None) -> None:
         work.mkdir()
-        self.pair = Pair(resolve("starter"), work, "F16", learning_rate=2e-3, seed=1, micro_batch=16)
+        self.pair = Pair(starter_folder(), work, "F16", learning_rate=2e-3, seed=1, micro_batch=16)
         self.weights = weights
         if weights is not None:
             file = work / f"{weights}.gguf"

@@ -12,7 +12,7 @@ import pytest
 
 from sapo_desktop.core.resources import resource
 from sapo_desktop.engines import protocols as p
-from sapo_desktop.models.starter import resolve
+from sapo_desktop.models.starter import starter_folder
 from tests.engines.cpp import Pair, needs_llama, tokens, worst_gap
 from tests.engines.test_starter_gguf import QUESTIONS
 
@@ -34,7 +34,7 @@ def questions() -> list[str]:
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    made = Pair(resolve("starter"), tmp_path_factory.mktemp("starter"), learning_rate=2e-3)
+    made = Pair(starter_folder(), tmp_path_factory.mktemp("starter"), learning_rate=2e-3)
     yield made
     made.close()
 

@@ -14,7 +14,7 @@ from sapo_desktop.core.records import RoundReport, TrainerSettings
 from sapo_desktop.engines.generator_files import write_base
 from sapo_desktop.engines.lora import Policy
 from sapo_desktop.engines.torch_lm import load_language_model
-from sapo_desktop.models.starter import resolve
+from sapo_desktop.models.starter import starter_folder
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.client import Client
 from tests.whole.nodes import finished, host, is_state, reports, sapo, until, wait_gone, worker
@@ -141,7 +141,7 @@ def played(data: Path, rounds: int, **settings: str) -> list[RoundReport]:
 
 def test_a_gguf_file_answers_and_nothing_is_trained(tmp_path: Path) -> None:
     model = tmp_path / "starter.gguf"
-    lm = load_language_model(resolve("starter"), "cpu", "float32")
+    lm = load_language_model(starter_folder(), "cpu", "float32")
     write_base(lm, Policy(lm.model, TrainerSettings()), model, "F16")
     data = tmp_path / "node"
     data.mkdir()
