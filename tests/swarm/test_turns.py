@@ -91,7 +91,8 @@ def test_a_gate_gives_turns_as_time_comes_back() -> None:
         gate.spent(2.005)
         running = asyncio.create_task(gate.run())
         async with asyncio.timeout(20):
-            await asyncio.gather(*(gate.turn(bytes([number]), never, is_new=True) for number in range(5)))
+            turns = await asyncio.gather(*(gate.turn(bytes([number]), never, is_new=True) for number in range(5)))
+        assert turns == [True] * 5
         running.cancel()
 
     asyncio.run(scene())

@@ -18,7 +18,7 @@ from sapo_desktop.worker.client import Client, connect, start_worker
 from sapo_desktop.worker.history import History
 
 PATIENCE = 120.0
-QUIET = {"validate_every": "0", "curriculum": "off", "silo": "on", "questions": "8"}
+QUIET = {"low_priority": "off", "validate_every": "0", "curriculum": "off", "silo": "on", "questions": "8"}
 """Settings that keep a test short."""
 
 
