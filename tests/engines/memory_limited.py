@@ -57,8 +57,8 @@ def learn(engine: TorchEngine, sequences: int) -> dict[str, object]:
 
 
 def answer(engine: TorchEngine) -> dict[str, object]:
-    """32 answers of 240 tokens; about 1.6 MB of cache each."""
-    job = GenerationJob([[5] * 16] * 8, 4, Sampling(max_tokens=240, seed=1), frozenset(), engine.lm.context)
+    """32 answers of 496 tokens; about 3 MB of cache each."""
+    job = GenerationJob([[5] * 16] * 8, 4, Sampling(max_tokens=496, seed=1), frozenset(), engine.lm.context)
     answers = generate(job, engine.starter(False), engine.lm.device, Watch())
     return {"batch": answers.batch, "lengths": sorted({len(tokens) for tokens in answers.tokens})}
 
