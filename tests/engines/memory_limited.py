@@ -21,7 +21,7 @@ from sapo_desktop.engines.generation import GenerationJob, Watch, generate
 from sapo_desktop.engines.protocols import Load
 from sapo_desktop.engines.service import TorchEngine
 
-SEQUENCES, LENGTH = 32, 512
+SEQUENCES, LENGTH = 8, 384
 
 
 def main() -> None:
@@ -45,7 +45,7 @@ def held() -> int:
 
 
 def learn(engine: TorchEngine, sequences: int) -> dict[str, object]:
-    """A step on so many long answers; about 60 MB each at once."""
+    """A step on so many long answers; about 35 MB each at once."""
     batch = [
         TrainingSequence(prompt=[5] * 16, tokens=[7 + i % 40] * (LENGTH - 16), advantage=1.0 if i % 2 else -1.0)
         for i in range(sequences)
@@ -57,8 +57,8 @@ def learn(engine: TorchEngine, sequences: int) -> dict[str, object]:
 
 
 def answer(engine: TorchEngine) -> dict[str, object]:
-    """64 answers of 384 tokens; about 2.5 MB of cache each."""
-    job = GenerationJob([[5] * 16] * 8, 8, Sampling(max_tokens=384, seed=1), frozenset(), engine.lm.context)
+    """32 answers of 496 tokens; about 3 MB of cache each."""
+    job = GenerationJob([[5] * 16] * 8, 4, Sampling(max_tokens=496, seed=1), frozenset(), engine.lm.context)
     answers = generate(job, engine.starter(False), engine.lm.device, Watch())
     return {"batch": answers.batch, "lengths": sorted({len(tokens) for tokens in answers.tokens})}
 
