@@ -58,7 +58,7 @@ def main() -> None:
         left_out = LEFT_OUT if platform.torch_in_lock else (*LEFT_OUT, "torch")
         pins = wanted("runtime").replace("torch==2.13.0", f"torch=={platform.torch}")
         lock = resolve(pins, platform.marker, left_out, ordinary_index_only=platform.torch_in_lock)
-        if platform.name == "linux-cpu" and "nvidia" in lock:
+        if platform.name == "linux-cpu" and "nvidia-cu" in lock:
             sys.exit("The CUDA build of torch was found for linux-cpu: see the head of this file.")
         if platform.torch_in_lock and "+cpu" in lock:
             sys.exit(f"The CPU build of torch was found for {platform.name}: see the head of this file.")

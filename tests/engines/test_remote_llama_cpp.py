@@ -30,19 +30,12 @@ from sapo_desktop.engines.remote import Service
 from tests.engines.real_models import QUESTION, save_real_model
 from tests.engines.tiny import answer, loaded_engine, sequences, token_logprobs_of
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.timeout(300),
-    pytest.mark.allowed_skip("what that server needs (NEEDED below) is in no lock yet"),
-]
-NEEDED = ("llama_cpp", "fastapi", "uvicorn", "sse_starlette", "starlette_context", "pydantic_settings")
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 @contextmanager
 def llama_cpp_server(model: Path, log: Path, key: str) -> Iterator[str]:
     """llama-cpp-python's server with keys and values in f32, as exact as it gets there."""
-    for module in NEEDED:
-        pytest.importorskip(module)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
