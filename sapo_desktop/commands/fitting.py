@@ -52,6 +52,7 @@ def _emit_fit(context: Context, fit: Fit) -> None:
         fits=way.fits,
         device=way.device,
         precision=way.precision,
+        weights=way.weights,
         batch=way.batch,
         micro_batch=way.micro_batch,
         answers=way.answers,

@@ -52,7 +52,9 @@ class Way(Record, frozen=True):
     trainer: TrainerKind
     device: Device
     precision: str
-    """Of the trainer's weights (float32, bfloat16), or of the GGUF file (Q4_K_M, ...)."""
+    """Number format of the weights that torch learns with (float32, bfloat16); empty where nothing is trained."""
+    weights: str
+    """Number format of the weights that llama.cpp answers with (Q8_0, ...); empty where it does not answer."""
     batch: int
     """Answers under way at once."""
     micro_batch: int
@@ -86,13 +88,13 @@ class Way(Record, frozen=True):
         where = {"cpu": "", "cuda": " on the card", "mps": " on the Mac's GPU"}[self.device]
         match self.generator, self.trainer:
             case _, "none":
-                text = "llama.cpp answers, nothing learns"
+                return f"llama.cpp answers ({self.weights}), nothing learns"
             case "torch", _:
                 text = f"torch answers and learns{where}"
             case "remote", _:
                 text = f"a server answers, torch learns{where}"
             case _:
-                text = f"llama.cpp answers, torch learns{where}"
+                text = f"llama.cpp answers ({self.weights}), torch learns{where}"
         return f"{text} ({self.precision})"
 
 

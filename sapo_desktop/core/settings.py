@@ -29,15 +29,24 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = "starter"
     generator: Annotated[
         Literal["auto", "torch", "llama.cpp", "remote"],
-        Meta(description="What answers: torch, as it learns; llama.cpp beside it; remote: the server at remote_url."),
+        Meta(
+            description="What answers: torch, as it learns; llama.cpp beside it; remote: the server at remote_url; "
+            "auto: torch or llama.cpp, as `fit` chooses."
+        ),
     ] = "auto"
     generator_weights: Annotated[
-        Literal["f32", "f16", "q8_0", "q4_0", "q4_k_m"],
-        Meta(description="Number format of the weights that llama.cpp answers with, where they are converted here."),
-    ] = "f16"
+        Literal["auto", "f32", "f16", "q8_0", "q4_0", "q4_k_m"],
+        Meta(
+            description="Number format of the weights that llama.cpp answers with, where they are converted here; "
+            "auto: q8_0, from a billion parameters on q4_k_m."
+        ),
+    ] = "auto"
     trainer: Annotated[
         Literal["auto", "torch", "none"],
-        Meta(description="What learns. none: answers only; auto: torch, and none of a GGUF file."),
+        Meta(
+            description="What learns. none: answers only; auto: torch, and none of a GGUF file or where only answering "
+            "fits into memory."
+        ),
     ] = "auto"
     remote_url: Annotated[
         str,

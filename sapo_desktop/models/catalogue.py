@@ -22,7 +22,7 @@ from sapo_desktop.models.shape import Architecture, ModelShape
 
 CATALOGUE = "models.toml"
 VERSION = 1
-BITS_A_WEIGHT = {"Q8_0": 8.5, "Q4_K_M": 5.1, "F16": 16.0, "F32": 32.0}
+BITS_A_WEIGHT = {"Q8_0": 8.5, "Q4_K_M": 5.1, "Q4_0": 4.6, "F16": 16.0, "F32": 32.0}
 """For files whose size nobody wrote down. Q4_K_M differs from model to model: 4.9 to 6.45 bits were seen."""
 _TOLERANCE = 0.01
 

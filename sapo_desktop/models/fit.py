@@ -16,7 +16,7 @@ import msgspec
 from sapo_desktop.core.errors import TooBig
 from sapo_desktop.core.fitting import Available, Badge, Device, Fit, GeneratorKind, ModelBadge, Parts, TrainerKind, Way
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.models.catalogue import Entry, ModelCatalogue, Tier
+from sapo_desktop.models.catalogue import BITS_A_WEIGHT, Entry, ModelCatalogue, Tier
 from sapo_desktop.models.memory import (
     CUDA_RUNTIME,
     TorchModel,
@@ -36,8 +36,11 @@ tokenizers."""
 PROMPT_TOKENS_STARTER = 64
 """Its tokenizer has whole phrases of the questions."""
 FEWEST_TOKENS = 32
-MOST_AT_ONCE, MOST_AT_ONCE_SMALL = 64, 512
-"""Answers under way together, as engines/service.py has it; the second number for models that are written out."""
+MOST_AT_ONCE, MOST_AT_ONCE_SMALL, MOST_AT_ONCE_LLAMA = 64, 512, 128
+"""Answers under way together, as engines/service.py has it; the second number for models that are written out, the
+third as engines/llama_cpp_service.py has it."""
+SMALL_PARAMETERS = 1_000_000_000
+"""From here on llama.cpp answers with 4 bits a weight, below with 8."""
 TOKENS_A_PASS = 2048
 """On a processor a large model learns no faster from more at once."""
 ASSUMED_FREE, ASSUMED_FREE_CARD = 0.75, 0.9
@@ -60,8 +63,10 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     architecture: str
     context: int
     gguf: dict[str, int] = {}
-    """Bytes by quantisation."""
+    """Bytes of its weights in a GGUF file, by number format."""
     shipped: bool = False
+    trainable: bool = True
+    """False of a GGUF file."""
 
     @property
     def prompt_tokens(self) -> int:
@@ -70,7 +75,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
 
     @staticmethod
     def of(entry: Entry) -> Model:
-        sizes = {name: entry.gguf_bytes(name) for name in ("Q4_K_M", "Q8_0", "F16")}
+        sizes = {name: entry.gguf_bytes(name) for name in BITS_A_WEIGHT}
         return Model(
             id=entry.id,
             shape=entry.shape,
@@ -207,17 +212,45 @@ def ways(model: Model, tier: Tier, hardware: Hardware, settings: Settings) -> li
     """Every way to run a model here, from weak to strong, each with as much at once as fits."""
     here = available(hardware, settings)
     torch = _torch(model, hardware, here)
-    small_file = "Q8_0" if model.parameters < 1e9 else "Q4_K_M"
-    plans: list[tuple[GeneratorKind, TrainerKind, str]] = [
-        ("llama.cpp", "none", "Q4_K_M"),
-        ("llama.cpp", "torch", small_file),
-        ("torch", "torch", ""),
-        ("remote", "torch", ""),
+    plans: list[tuple[GeneratorKind, TrainerKind]] = [("llama.cpp", "none")]
+    if model.trainable:
+        plans += [("llama.cpp", "torch"), ("torch", "torch"), ("remote", "torch")]
+    return [_largest(_Sketch(model, torch, generator, trainer, tier, settings, here)) for generator, trainer in plans]
+
+
+def way_for(model: Model, hardware: Hardware, settings: Settings, *, llama_cpp: bool) -> Way:
+    """Of the ways that the settings leave open the one to run this model by here; where none fits, the least.
+
+    `llama_cpp`: whether it is installed. A server elsewhere is never chosen by itself. The reserve for other programs
+    is given up before learning is.
+    """
+    chosen = best(_open_ways(model, hardware, settings, llama_cpp))
+    if chosen.trainer == "torch" and chosen.fits:
+        return chosen
+    without = msgspec.structs.replace(settings, memory_reserve=0.0)
+    pressed = best(_open_ways(model, hardware, without, llama_cpp))
+    return pressed if pressed.fits and pressed.trainer == "torch" else chosen
+
+
+def _open_ways(model: Model, hardware: Hardware, settings: Settings, llama_cpp: bool) -> list[Way]:
+    return [
+        way
+        for way in ways(model, _as_set(settings), hardware, settings)
+        if way.generator in ((settings.generator,) if settings.generator != "auto" else ("torch", "llama.cpp"))
+        and settings.trainer in ("auto", way.trainer)
+        and (llama_cpp or way.generator != "llama.cpp")
+        # What full training changes does not fit into an adapter.
+        and not (settings.method == "full" and way.generator == "llama.cpp" and way.trainer == "torch")
     ]
-    made = []
-    for generator, trainer, file in plans:
-        made.append(_largest(_Sketch(model, torch, generator, trainer, file, tier, settings, here)))
-    return made
+
+
+def weights_of(model: Model, settings: Settings) -> str:
+    """Number format of the weights that llama.cpp answers with, as GGUF names it."""
+    if not model.trainable:
+        return next(iter(model.gguf))
+    if settings.generator_weights != "auto":
+        return settings.generator_weights.upper()
+    return "Q8_0" if model.parameters < SMALL_PARAMETERS else "Q4_K_M"
 
 
 def _torch(model: Model, hardware: Hardware, here: Available) -> TorchModel:
@@ -231,18 +264,35 @@ def plan(
     settings: Settings,
     running: int = 0,
     generator: GeneratorKind = "torch",
-    file: str = "Q8_0",
+    trainer: TrainerKind = "torch",
 ) -> Way:
     """What the loader may ask for at once: for just these settings, up to what the engine takes.
 
-    `running`: bytes of the estimate that are taken already, by the process that waits for the model. `file`: the
-    quantisation of `model.gguf`, where llama.cpp answers. Where the reserve leaves no room it is given up, and the way
-    says so by `why_not`.
+    `running`: bytes of the estimate that are taken already, by the processes that wait for the model. Where the reserve
+    leaves no room it is given up, and the way says so by `why_not`.
 
     Raises:
         TooBig: not even one short answer at a time fits.
     """
-    as_set = Tier(
+    hardware = msgspec.structs.replace(hardware, memory_free=hardware.memory_free + running)
+    here = available(hardware, settings)
+    torch = _torch(model, hardware, here)
+    sketch = _Sketch(model, torch, generator, trainer, _as_set(settings), settings, here)
+    in_torch = MOST_AT_ONCE_SMALL if torch.written_out else MOST_AT_ONCE
+    sketch.most = MOST_AT_ONCE_LLAMA if generator == "llama.cpp" else in_torch
+    way = _largest(sketch)
+    if way.fits:
+        return way
+    sketch.reserve = 0
+    without = _largest(sketch)
+    if not without.fits:
+        raise TooBig(f"{model.id} does not fit: {without.why_not}")
+    return msgspec.structs.replace(without, why_not="Memory is short: the reserve for other programs is used up.")
+
+
+def _as_set(settings: Settings) -> Tier:
+    """The settings as they are, where no tier recommends others."""
+    return Tier(
         device="any",
         from_gigabytes=0,
         models=[],
@@ -252,19 +302,6 @@ def plan(
         answers=settings.answers,
         max_tokens=settings.max_tokens,
     )
-    hardware = msgspec.structs.replace(hardware, memory_free=hardware.memory_free + running)
-    here = available(hardware, settings)
-    torch = _torch(model, hardware, here)
-    sketch = _Sketch(model, torch, generator, "torch", file, as_set, settings, here)
-    sketch.most = MOST_AT_ONCE_SMALL if torch.written_out else MOST_AT_ONCE
-    way = _largest(sketch)
-    if way.fits:
-        return way
-    sketch.reserve = 0
-    without = _largest(sketch)
-    if not without.fits:
-        raise TooBig(f"{model.id} does not fit: {without.why_not}")
-    return msgspec.structs.replace(without, why_not="Memory is short: the reserve for other programs is used up.")
 
 
 class _Sketch:
@@ -276,13 +313,13 @@ class _Sketch:
         torch: TorchModel,
         generator: GeneratorKind,
         trainer: TrainerKind,
-        file: str,
         tier: Tier,
         settings: Settings,
         here: Available,
     ) -> None:
         self.model, self.torch, self.here = model, torch, here
-        self.generator, self.trainer, self.file = generator, trainer, file
+        self.generator, self.trainer = generator, trainer
+        self.weights = weights_of(model, settings) if generator == "llama.cpp" else ""
         # A setting that was changed is a wish; one that was not gives way to what is recommended for such a machine.
         self.answers = _wish(settings.answers, _DEFAULTS.answers, tier.answers)
         tokens = _wish(settings.max_tokens, _DEFAULTS.max_tokens, tier.max_tokens)
@@ -329,7 +366,8 @@ class _Sketch:
             generator=self.generator,
             trainer=self.trainer,
             device=self.torch.device if learns else "cpu",
-            precision=self.file if not learns else _PRECISION[self.torch.width],
+            precision=_PRECISION[self.torch.width] if learns else "",
+            weights=self.weights,
             batch=batch,
             micro_batch=micro_batch if learns else 0,
             answers=self.answers,
@@ -351,7 +389,8 @@ class _Sketch:
         model, reserve = self.model, Parts(reserve=self.reserve)
         own, card = reserve, Parts()
         if self.generator == "llama.cpp":
-            own = own + llama_answering(model.shape, model.gguf[self.file], work)
+            cache_width = 4 if self.weights == "F32" else 2
+            own = own + llama_answering(model.shape, model.gguf[self.weights], work, cache_width=cache_width)
         if self.trainer == "torch":
             trainer = both(self.torch, work) if self.generator == "torch" else learning(self.torch, work)
             if self.torch.device == "cuda":

@@ -16,12 +16,15 @@ from typing import BinaryIO
 import msgspec
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.models.shape import ModelShape
 
 _VERSIONS = (2, 3)
 _MOST_ENTRIES = 100_000
 _MOST_VALUES = 10_000_000
 _LONGEST_STRING = 16_000_000
 _DEEPEST = 2
+_LARGEST_SIZE = 10_000_000
+"""Of a layer, a vocabulary and the like."""
 _NUMBERS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
 _STRING, _ARRAY = 8, 9
 _TYPES = {
@@ -75,6 +78,8 @@ class GgufFile(msgspec.Struct, frozen=True, kw_only=True):
     """Most tokens that the model was made for; 0 where the file does not say."""
     vocabulary: int = 0
     """Number of tokens; 0 where the file does not say."""
+    shape: ModelShape | None = None
+    """None where the file does not say it in single numbers."""
     chat_template: str = ""
     """As the file has it, a program of unknown origin: it belongs into the sandbox of engines/chat_template.py."""
 
@@ -157,8 +162,30 @@ def _read(reader: _Reader, path: Path, size: int) -> GgufFile:
         parts=parts,
         context=_whole(values, f"{architecture}.context_length", 0),
         vocabulary=reader.lengths.get("tokenizer.ggml.tokens", 0),
+        shape=_shape(values, architecture, reader.lengths.get("tokenizer.ggml.tokens", 0)),
         chat_template=template if isinstance(template, str) else "",
     )
+
+
+def _shape(values: dict[str, str | int | None], architecture: str, vocabulary: int) -> ModelShape | None:
+    """What the header says of the shape; sizes that no model has are not believed."""
+
+    def number(key: str, otherwise: int = 0) -> int:
+        return _whole(values, f"{architecture}.{key}", otherwise)
+
+    heads, hidden = number("attention.head_count"), number("embedding_length")
+    found = {
+        "layers": number("block_count"),
+        "hidden": hidden,
+        "heads": heads,
+        "kv_heads": number("attention.head_count_kv", heads),
+        "head": number("attention.key_length", hidden // max(1, heads)),
+        "ffn": number("feed_forward_length"),
+        "vocabulary": vocabulary,
+    }
+    if not all(0 < size <= _LARGEST_SIZE for size in found.values()):
+        return None
+    return ModelShape(**found, tied=True)  # a head of its own shows in the file's bytes only
 
 
 def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment: int) -> int:

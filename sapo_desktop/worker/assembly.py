@@ -40,7 +40,7 @@ from sapo_desktop.worker.loading import Fitting, smaller_model
 from sapo_desktop.worker.manifest import RunManifest, differs, manifest_of
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.swarm_side import Surroundings, SwarmSide
-from sapo_desktop.worker.way import BaseModel, Way, choose_way, find_model
+from sapo_desktop.worker.way import BaseModel, choose_way, find_model
 from sapo_desktop.worker.write_budget import DAY, WriteBudget
 
 Publish = Callable[[m.Event], None]
@@ -73,15 +73,16 @@ async def assemble(
     keeper = _keeper(folder, settings)
     newest = await keeper.back_to_newest()
     model = await asyncio.to_thread(find_model, settings.model, models_folder(settings))
-    way = choose_way(settings, model)
+    way = await asyncio.to_thread(choose_way, settings, model)
     counters = _counters(settings, newest, model)
     plan = EnginePlan(
         model=model.path,
         trainer=trainer_settings(settings, model.parameters, counters),
         threads=settings.threads or default_threads(),
         device=settings.device,
+        way=way,
     )
-    engine, examining = await _start(Hosting(folder, plan.threads, settings.low_priority), way, model, settings, plan)
+    engine, examining = await _start(Hosting(folder, plan.threads, settings.low_priority), model, settings, plan)
     try:
         key = _catalogue_key(catalogue)
         kept_ids = KeptIds(folder.cache / "task-ids.json", key)
@@ -98,7 +99,9 @@ async def assemble(
             publish=publish,
         )
         _tell(node, said, newest)
-        if type(engine) is Engine:  # what llama.cpp or a server elsewhere takes beside torch is not estimated yet
+        if way.note:
+            node.show.say("warning", way.note)
+        if way.trains or way.generator == "llama.cpp":  # else a server elsewhere does it all
             engine.fitting = Fitting(
                 lambda: node.settings, node.shorten_answers, lambda text: node.show.say("warning", text)
             )
@@ -123,7 +126,9 @@ async def _load(node: Node, model: BaseModel, newest: Newest) -> BaseModel:
             await node.engine.load(None)
             return model
         except TooBig as error:
-            smaller = await asyncio.to_thread(smaller_model, model.parameters, node.settings)
+            if not node.engine.can_change_model:
+                raise
+            smaller = await asyncio.to_thread(smaller_model, model.parameters, node.settings, node.engine.plan.way)
             if smaller is None:
                 raise
             node.change_model(smaller, str(error))
@@ -151,13 +156,11 @@ def _counters(settings: Settings, newest: Newest, model: BaseModel) -> Counters:
     return msgspec.structs.replace(counters, seed=settings.seed or counters.seed)
 
 
-async def _start(
-    hosting: Hosting, way: Way, model: BaseModel, settings: Settings, plan: EnginePlan
-) -> tuple[Engine, Host]:
+async def _start(hosting: Hosting, model: BaseModel, settings: Settings, plan: EnginePlan) -> tuple[Engine, Host]:
     """Engine and examiner, started side by side."""
     examining = asyncio.create_task(hosting.start("examiner"))
     try:
-        engine = await start_engine(hosting, way, model, settings, plan)
+        engine = await start_engine(hosting, model, settings, plan)
     except BaseException:
         await stop_started([examining])
         raise

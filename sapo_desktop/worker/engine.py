@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import tempfile
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
@@ -36,7 +37,10 @@ from sapo_desktop.engines.protocols import (
     Step,
     Stepped,
 )
+from sapo_desktop.models.folder import ModelFolder
+from sapo_desktop.system.processes import own_memory
 from sapo_desktop.worker.hosting import Host
+from sapo_desktop.worker.way import TORCH_ALONE, Way
 
 ReplyType = TypeVar("ReplyType", bound=msgspec.Struct)
 
@@ -61,8 +65,11 @@ class EnginePlan:
     trainer: TrainerSettings
     threads: int
     device: str
+    way: Way = TORCH_ALONE
     batch: int = 0
-    """Most answers under way at once; 0: as many as the engine takes."""
+    """Most answers under way at once in torch; 0: as many as the engine takes."""
+    cache_bytes: int = 0
+    """Most that keys and values may take where llama.cpp answers; 0: no bound but the memory there is."""
 
 
 class Engine:
@@ -70,14 +77,17 @@ class Engine:
 
     trains = True
     """Whether anything is learned."""
+    can_change_model = True
+    """Whether a smaller model can take the place of one that does not fit."""
 
     def __init__(self, host: Host, plan: EnginePlan) -> None:
         self.host = host
         self.plan = plan
         self._lock = asyncio.Lock()
         self.loaded: Loaded | None = None
-        self.fitting: Callable[[EnginePlan], EnginePlan] | None = None
-        """Cuts the plan to the memory that is free, before each load (worker/loading.py)."""
+        self.fitting: Callable[[EnginePlan, int], EnginePlan] | None = None
+        """Cuts the plan to the memory that is free beside the given bytes, which the hosts hold already; before each
+        load (worker/loading.py)."""
 
     @property
     def hosts(self) -> list[Host]:
@@ -112,6 +122,10 @@ class Engine:
         """Load the base and, where given, a checkpoint."""
         async with self.exclusive():
             return await self._load(checkpoint)
+
+    def use_model(self, model: ModelFolder, trainer: TrainerSettings) -> None:
+        """Load another model from now on."""
+        self.plan = dataclasses.replace(self.plan, model=model.path, trainer=trainer, batch=0, cache_bytes=0)
 
     async def restart(self, checkpoint: Path | None) -> Loaded:
         """Start the host again after it died and bring it back to a checkpoint."""
@@ -196,9 +210,14 @@ class Engine:
 
     # -- inside `exclusive()` ------------------------------------------------------------------------------
 
-    async def _load(self, checkpoint: Path | None) -> Loaded:
+    async def _fit(self) -> None:
+        """Look at the memory that is free now. Raises TooBig."""
         if self.fitting is not None:
-            self.plan = await asyncio.to_thread(self.fitting, self.plan)
+            held = sum(own_memory(host.pid) for host in self.hosts if host.pid is not None)
+            self.plan = await asyncio.to_thread(self.fitting, self.plan, held)
+
+    async def _load(self, checkpoint: Path | None) -> Loaded:
+        await self._fit()
         request = Load(
             model=str(self.plan.model),
             trainer=self.plan.trainer,

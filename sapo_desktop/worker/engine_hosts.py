@@ -12,19 +12,17 @@ from pathlib import Path
 
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.engines.protocols import Load, LoadRemote
+from sapo_desktop.models.describe import describe
+from sapo_desktop.models.fit import weights_of
 from sapo_desktop.system import remote_key
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.system.hardware import probe
+from sapo_desktop.system.hardware import card_environment, gpus
 from sapo_desktop.worker.engine import LOAD_SECONDS, Engine, EnginePlan
 from sapo_desktop.worker.generator import GeneratorHost
 from sapo_desktop.worker.hosting import Host
 from sapo_desktop.worker.remote_engine import RemoteEngine
 from sapo_desktop.worker.split_engine import AnswerEngine, GgufBase, SplitEngine, generator_load
-from sapo_desktop.worker.way import BaseModel, Way
-
-_SHARE_OF_MEMORY = 4
-"""Keys and values of the answers under way may take a fourth of the memory that is free at the start."""
-_LEAST_CACHE = 256 * 2**20
+from sapo_desktop.worker.way import BaseModel
 
 
 @dataclass(frozen=True)
@@ -38,27 +36,32 @@ class Hosting:
     async def start(self, kind: str) -> Host:
         """Start a host of that kind with its own log."""
         threads = self.threads if kind == "engine" else None
-        return await Host.start(kind, log=self.folder.log(kind), threads=threads, low_priority=self.low_priority)
+        # Of several cards the freest, for the host's whole life: CUDA does not look again.
+        card = card_environment(await asyncio.to_thread(gpus)) if kind in ("engine", "generator") else {}
+        return await Host.start(
+            kind, log=self.folder.log(kind), threads=threads, low_priority=self.low_priority, env=card
+        )
 
 
-async def start_engine(hosting: Hosting, way: Way, model: BaseModel, settings: Settings, plan: EnginePlan) -> Engine:
+async def start_engine(hosting: Hosting, model: BaseModel, settings: Settings, plan: EnginePlan) -> Engine:
     """The engine with its processes running; raises SapoError, and then none of them runs."""
+    way = plan.way
     if way.generator == "torch":
         return Engine(await hosting.start("engine"), plan)
     cache = hosting.folder.cache
     if way.generator == "remote":
-        return await _remote(hosting, way, settings, plan)
+        return await _remote(hosting, settings, plan)
     base = _base(cache, model, settings)
     if not way.trains:
         return AnswerEngine(await _answering(hosting, model, base, plan), plan, cache / "kept-training")
     trainer, generator = await _both(hosting)
-    return SplitEngine(trainer, plan, _generator(hosting, generator, base, plan), base, cache / "adapters")
+    return SplitEngine(trainer, plan, GeneratorHost(generator, generator_load(base, plan)), base, cache / "adapters")
 
 
 async def _answering(hosting: Hosting, model: BaseModel, base: GgufBase, plan: EnginePlan) -> GeneratorHost:
     """A generator whose base is there; made by a trainer that lives as long as that takes."""
     if model.is_gguf or base.file.exists():
-        return _generator(hosting, await hosting.start("generator"), base, plan)
+        return GeneratorHost(await hosting.start("generator"), generator_load(base, plan))
     trainer, generator = await _both(hosting)
     try:
         load = Load(model=str(plan.model), trainer=plan.trainer, threads=plan.threads, device="cpu")
@@ -69,10 +72,10 @@ async def _answering(hosting: Hosting, model: BaseModel, base: GgufBase, plan: E
         raise
     finally:
         await trainer.stop()
-    return _generator(hosting, generator, base, plan)
+    return GeneratorHost(generator, generator_load(base, plan))
 
 
-async def _remote(hosting: Hosting, way: Way, settings: Settings, plan: EnginePlan) -> Engine:
+async def _remote(hosting: Hosting, settings: Settings, plan: EnginePlan) -> Engine:
     """What speaks to a server elsewhere, with a trainer beside it where anything is learned."""
     load = LoadRemote(
         url=settings.remote_url,
@@ -82,7 +85,7 @@ async def _remote(hosting: Hosting, way: Way, settings: Settings, plan: EnginePl
         adapters=_full(settings.remote_adapters) if settings.remote_adapters else None,
     )
     cache = hosting.folder.cache
-    if not way.trains:
+    if not plan.way.trains:
         return AnswerEngine(GeneratorHost(await hosting.start("remote"), load), plan, cache / "kept-training")
     trainer, generator = await _both(hosting, "remote")
     return RemoteEngine(trainer, plan, GeneratorHost(generator, load), cache / "adapters")
@@ -114,11 +117,5 @@ async def stop_started(starting: list[asyncio.Task[Host]]) -> None:
 def _base(cache: Path, model: BaseModel, settings: Settings) -> GgufBase:
     if model.is_gguf:
         return GgufBase(file=model.path, weights="f16")
-    weights = settings.generator_weights
+    weights = weights_of(describe(model.path), settings).lower()
     return GgufBase(file=cache / "gguf" / f"{model.hash[:16]}-{weights}.gguf", weights=weights)
-
-
-def _generator(hosting: Hosting, host: Host, base: GgufBase, plan: EnginePlan) -> GeneratorHost:
-    free = probe(hosting.folder.cache).memory_free
-    load = generator_load(base, plan.threads, plan.device, max(_LEAST_CACHE, free // _SHARE_OF_MEMORY))
-    return GeneratorHost(host, load)

@@ -46,10 +46,23 @@ class GeneratorHost:
         """The process that loaded the model; another one holds nothing."""
         self._wanted: Path | None = None
         self._holds: Path | None = None
+        self._most_cache = 0
+        """Keys and values took more than this once, and the system killed it; 0: it never did."""
 
     def use(self, adapter: Path | None) -> None:
         """Answer with the adapter at that path from now on, or with the base. It stays there until it is replaced."""
         self._wanted = adapter
+
+    def change(self, *, model: Path | None = None, cache_bytes: int | None = None) -> None:
+        """Load another file, or with other bounds, from the next load on."""
+        if isinstance(self.load, LoadRemote):
+            return
+        if model is not None:
+            self.load = msgspec.structs.replace(self.load, model=str(model))
+            self._process = None  # what it holds is not that file
+        if cache_bytes is not None:
+            bounds = [bound for bound in (cache_bytes, self._most_cache) if bound]
+            self.load = msgspec.structs.replace(self.load, cache_bytes=min(bounds, default=0))
 
     async def start(self) -> Loaded:
         """Load the model where it is not loaded, and the adapter; a host that ended is started again."""
@@ -108,8 +121,8 @@ class GeneratorHost:
         """The system killed it: half the memory for keys and values from now on."""
         if isinstance(self.load, LoadRemote):
             return
-        less = max(_LEAST_CACHE, self.load.cache_bytes // 2)
-        self.load = msgspec.structs.replace(self.load, cache_bytes=less)
+        self._most_cache = max(_LEAST_CACHE, self.load.cache_bytes // 2)
+        self.change(cache_bytes=self._most_cache)
 
     async def _call(
         self,

@@ -7,26 +7,29 @@ checkpoints, since those belong to their model.
 
 from __future__ import annotations
 
-import json
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
-from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.errors import ModelError, SapoError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
-from sapo_desktop.models.fit import Model, plan
+from sapo_desktop.models.describe import describe
+from sapo_desktop.models.fit import plan
 from sapo_desktop.models.folder import ModelFolder, read_folder
-from sapo_desktop.models.memory import TORCH_RUNTIME
-from sapo_desktop.models.shape import shape_of
-from sapo_desktop.models.starter import STARTER, starter_folder
+from sapo_desktop.models.memory import LLAMA_RUNTIME, TORCH_RUNTIME
+from sapo_desktop.models.starter import starter_folder
 from sapo_desktop.system.hardware import Hardware, probe
 from sapo_desktop.worker.engine import EnginePlan
 from sapo_desktop.worker.librarian import models_folder
+from sapo_desktop.worker.way import Way
 
 Probe = Callable[[Path], Hardware]
 Say = Callable[[str], None]
+_SHARE_OF_MEMORY, _LEAST_CACHE = 4, 256 * 2**20
+"""Where a GGUF file does not tell the model's shape: keys and values may take a fourth of the free memory."""
 
 
 class Fitting:
@@ -43,22 +46,36 @@ class Fitting:
         self._settings, self._shorten, self._say, self._look = settings, shorten, say, look
         self._said: set[str] = set()
 
-    def __call__(self, asked: EnginePlan) -> EnginePlan:
-        """The plan with as much at once as fits; the engine's host runs already, with its libraries.
+    def __call__(self, asked: EnginePlan, held: int) -> EnginePlan:
+        """The plan with as much at once as fits. `held`: bytes that the engine's hosts, which run already, have.
 
         Raises:
             TooBig: the model does not fit.
         """
-        settings = self._settings()
-        way = plan(described(asked.model), self._look(asked.model), settings, running=TORCH_RUNTIME)
+        settings, here = self._settings(), self._look(asked.model.parent)
+        try:
+            model = describe(asked.model)
+        except ModelError:
+            if asked.way.trains:
+                raise
+            return dataclasses.replace(asked, cache_bytes=max(_LEAST_CACHE, here.memory_free // _SHARE_OF_MEMORY))
+        way = plan(
+            model,
+            here,
+            settings,
+            running=held,
+            generator=asked.way.generator,
+            trainer="torch" if asked.way.trains else "none",
+        )
         self._tell(way.why_not)
-        if way.max_tokens < settings.max_tokens and way.max_tokens < asked_tokens(asked, settings):
+        if way.max_tokens < min(settings.max_tokens, model.context - model.prompt_tokens):
             self._shorten(way.max_tokens)
             self._tell(f"Not enough memory for longer answers: they are cut at {way.max_tokens} tokens.")
         micro_batch = min(asked.trainer.micro_batch, way.micro_batch)
         trainer = msgspec.structs.replace(asked.trainer, micro_batch=micro_batch)
         batch = min(asked.batch, way.batch) if asked.batch else way.batch
-        return EnginePlan(asked.model, trainer, asked.threads, asked.device, batch)
+        cache_bytes = way.memory.kv_cache if way.generator == "llama.cpp" else 0
+        return dataclasses.replace(asked, trainer=trainer, batch=batch, cache_bytes=cache_bytes)
 
     def _tell(self, text: str) -> None:
         """Say a sentence once, not at every load."""
@@ -67,38 +84,21 @@ class Fitting:
             self._say(text)
 
 
-def asked_tokens(asked: EnginePlan, settings: Settings) -> int:
-    """The longest answer that settings and the model's context allow."""
-    model = described(asked.model)
-    return min(settings.max_tokens, model.context - model.prompt_tokens)
-
-
-def described(folder: Path) -> Model:
-    """A model folder as models/fit.py needs it."""
-    config = json.loads((folder / "config.json").read_bytes())
-    shipped = folder == starter_folder()
-    return Model(
-        id=STARTER if shipped else folder.name,
-        shape=shape_of(config),
-        architecture=str(config["architectures"][0]),
-        context=int(config["max_position_embeddings"]),
-        shipped=shipped,
-    )
-
-
-def smaller_model(than: int, settings: Settings, look: Probe = probe) -> ModelFolder | None:
-    """The largest model on disk with fewer parameters than `than` that fits; None where not even the starter does."""
+def smaller_model(than: int, settings: Settings, way: Way, look: Probe = probe) -> ModelFolder | None:
+    """The largest model on disk with fewer parameters than `than` that fits in the same way; None where not even the
+    starter does."""
     for entry in sorted(model_catalogue().models, key=lambda entry: -entry.exact_parameters):
         path = starter_folder() if entry.shipped else models_folder(settings) / entry.id
-        if entry.exact_parameters < than and path.is_dir() and (found := _usable(path, settings, look)):
+        if entry.exact_parameters < than and path.is_dir() and (found := _usable(path, settings, way, look)):
             return found
     return None
 
 
-def _usable(path: Path, settings: Settings, look: Probe) -> ModelFolder | None:
+def _usable(path: Path, settings: Settings, way: Way, look: Probe) -> ModelFolder | None:
     """The model in that folder where it is whole and fits; a damaged one is no way out, and is named when asked for."""
     try:
-        plan(described(path), look(path), settings, running=TORCH_RUNTIME)
+        held = TORCH_RUNTIME + (LLAMA_RUNTIME if way.generator == "llama.cpp" else 0)
+        plan(describe(path), look(path), settings, running=held, generator=way.generator)
         return read_folder(path)  # last: it reads all of the weights for their hash
     except (SapoError, OSError):
         return None

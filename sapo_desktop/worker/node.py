@@ -323,7 +323,7 @@ class Node:
         settings, counters = self.settings, msgspec.structs.replace(self.counters, model=model.hash, micro_batch=0)
         self.counters = counters
         trainer = trainer_settings(settings, model.parameters, counters)
-        self.engine.plan = dataclasses.replace(self.engine.plan, model=model.path, trainer=trainer, batch=0)
+        self.engine.use_model(model, trainer)
         name = model.path.name
         self.show.say("warning", f"{reason} Going on with {name}. To keep it: sapo-desktop settings set model {name}")
 

@@ -122,9 +122,10 @@ class Recovery:
     async def _smaller_model(self, reason: str) -> bool:
         """Only before the first checkpoint: what is learned belongs to its model."""
         node = self._node
-        if node.keeper.newest is not None:
+        if node.keeper.newest is not None or not node.engine.can_change_model:
             return False
-        smaller = await asyncio.to_thread(smaller_model, node.engine.parameters, node.settings)
+        way = node.engine.plan.way
+        smaller = await asyncio.to_thread(smaller_model, node.engine.parameters, node.settings, way)
         if smaller is None:
             return False
         node.change_model(smaller, reason)

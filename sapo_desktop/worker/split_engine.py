@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import HostError, UsageError
-from sapo_desktop.core.records import Sampling, StepReport, TrainingSequence
+from sapo_desktop.core.records import Sampling, StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.engines.protocols import (
     Done,
     Encode,
@@ -32,6 +32,7 @@ from sapo_desktop.engines.protocols import (
     WriteAdapter,
     WriteGguf,
 )
+from sapo_desktop.models.folder import ModelFolder
 from sapo_desktop.worker.checkpoints import STATE
 from sapo_desktop.worker.engine import UNTRAINED, WORK_SECONDS, Engine, EnginePlan, Progress, expect
 from sapo_desktop.worker.generator import GeneratorHost
@@ -46,6 +47,10 @@ class GgufBase:
     file: Path
     weights: str
     """f32, f16, q8_0, q4_0 or q4_k_m."""
+
+    def of_model(self, hash: str) -> GgufBase:
+        """The file of the model with that hash, in the same folder and number format."""
+        return GgufBase(self.file.with_name(f"{hash[:16]}-{self.weights}.gguf"), self.weights)
 
     @property
     def exact(self) -> bool:
@@ -122,6 +127,12 @@ class SplitEngine(Engine):
             finally:
                 self._stale = True
 
+    def use_model(self, model: ModelFolder, trainer: TrainerSettings) -> None:
+        super().use_model(model, trainer)
+        if self._base is not None:
+            self._base = self._base.of_model(model.hash)
+            self.generator.change(model=self._base.file)
+
     async def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
         self._stale = True
         return await super().step(batch)
@@ -135,6 +146,7 @@ class SplitEngine(Engine):
         self._stale = True
         self.generator.use(None)
         loaded = await super()._load(checkpoint)
+        self.generator.change(cache_bytes=self.plan.cache_bytes)
         if self._base is not None:
             await self.generator.revive()
             await self._base.convert(self.host, self.generator.host, self.plan.threads)
@@ -175,6 +187,8 @@ class AnswerEngine(Engine):
     """llama.cpp answers with the base model; nothing learns, and no torch is loaded."""
 
     trains = False
+    can_change_model = False
+    """A model in transformers' layout is written as a GGUF file before this engine is made."""
 
     def __init__(self, generator: GeneratorHost, plan: EnginePlan, folder: Path) -> None:
         """`folder`: keeps what was trained before the node only answered; emptied first."""
@@ -241,6 +255,8 @@ class AnswerEngine(Engine):
     async def _load(self, checkpoint: Path | None) -> Loaded:
         if checkpoint is not None and not any(self._folder.iterdir()):
             await asyncio.to_thread(_carry, checkpoint, self._folder)
+        await self._fit()
+        self.generator.change(cache_bytes=self.plan.cache_bytes)
         self.loaded = await self.generator.start()
         return self.loaded
 
@@ -257,6 +273,12 @@ def _carry(source: Path, target: Path) -> None:
         (target / UNTRAINED).write_text("Rounds were answered here without training.\n", encoding="utf-8")
 
 
-def generator_load(base: GgufBase, threads: int, device: str, cache_bytes: int) -> LoadGguf:
+def generator_load(base: GgufBase, plan: EnginePlan) -> LoadGguf:
     """What the generator's host is asked to load."""
-    return LoadGguf(model=str(base.file), threads=threads, device=device, cache_bytes=cache_bytes, exact=base.exact)
+    return LoadGguf(
+        model=str(base.file),
+        threads=plan.threads,
+        device=plan.device,
+        cache_bytes=plan.cache_bytes,
+        exact=base.exact,
+    )

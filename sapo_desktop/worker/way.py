@@ -7,20 +7,24 @@ llama.cpp answers, nothing learns               answer-only: no torch; rounds ar
 a server elsewhere answers, torch learns        the adapter goes into a folder that both see
 a server elsewhere answers, nothing learns      answer-only, with the server's model
 ```
-Left out: whether the memory suffices, which is `fit`'s business.
+Where the settings leave it open, models/fit.py chooses by the memory that is free.
 """
 
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.models.describe import describe
+from sapo_desktop.models.fit import way_for
 from sapo_desktop.models.folder import file_hash, read_folder
 from sapo_desktop.models.locate import locate
+from sapo_desktop.system.hardware import Hardware, probe
 
 GGUF = ".gguf"
 REFUSED_IN_SILO = (
@@ -50,6 +54,11 @@ class Way:
 
     generator: Literal["torch", "llama.cpp", "remote"]
     trains: bool
+    note: str = ""
+    """What the user should know of the choice."""
+
+
+TORCH_ALONE = Way(generator="torch", trains=True)
 
 
 def find_model(name: str, models: Path) -> BaseModel:
@@ -61,8 +70,8 @@ def find_model(name: str, models: Path) -> BaseModel:
     return BaseModel(path=folder.path, hash=folder.hash, parameters=folder.parameters)
 
 
-def choose_way(settings: Settings, model: BaseModel) -> Way:
-    """Who answers and who learns.
+def choose_way(settings: Settings, model: BaseModel, look: Callable[[Path], Hardware] = probe) -> Way:
+    """Who answers and who learns; `look` tells the memory that is free.
 
     Raises:
         UsageError: the settings ask for what does not go together, or for llama.cpp where it is not installed.
@@ -76,19 +85,36 @@ def choose_way(settings: Settings, model: BaseModel) -> Way:
     trains = settings.trainer != "none" and not model.is_gguf
     if settings.generator == "torch" and not trains:
         raise UsageError("Where nothing is trained llama.cpp answers. Set generator to llama.cpp, or to auto.")
-    if trains and settings.generator in ("auto", "torch"):
-        return Way(generator="torch", trains=True)
-    if trains and settings.method == "full":
+    if settings.generator == "llama.cpp" and settings.trainer != "none" and trains and settings.method == "full":
         raise UsageError(
             "Full training changes all weights, and llama.cpp takes an adapter only. Set method to lora, or generator "
             "to torch."
         )
-    if importlib.util.find_spec("llama_cpp") is None:
+    llama_cpp = importlib.util.find_spec("llama_cpp") is not None
+    if not llama_cpp and (settings.generator == "llama.cpp" or not trains):
         raise UsageError(
             "llama.cpp is not installed here (see `python3 installers/bootstrap.py`). Set generator to torch, and "
             "train a model in transformers' layout."
         )
-    return Way(generator="llama.cpp", trains=trains)
+    if not trains:
+        return Way(generator="llama.cpp", trains=False)
+    return _fitting_way(settings, model, look, llama_cpp)
+
+
+def _fitting_way(settings: Settings, model: BaseModel, look: Callable[[Path], Hardware], llama_cpp: bool) -> Way:
+    """By the memory that is free; what does not fit at all is left to the loader, which has smaller models."""
+    found = way_for(describe(model.path), look(model.path), settings, llama_cpp=llama_cpp)
+    assert found.generator != "remote"
+    if not found.fits:
+        return TORCH_ALONE if settings.generator != "llama.cpp" else Way(generator="llama.cpp", trains=True)
+    if found.trainer == "torch":
+        return Way(generator=found.generator, trains=True)
+    return Way(
+        generator=found.generator,
+        trains=False,
+        note=f"There is not enough free memory to learn with {found.model} now: this node only answers. A smaller "
+        "model learns (`sapo-desktop fit`); to try this one all the same: settings set trainer torch",
+    )
 
 
 def _remote_way(settings: Settings, model: BaseModel) -> Way:

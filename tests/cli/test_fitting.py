@@ -25,7 +25,7 @@ def test_a_person_sees_the_choice_the_parts_and_why_nothing_bigger(run: Words) -
     assert run("fit", "--ram", "8", "--vram", "0") == 0
     head, table = run.stdout.split("\n\n", 2)[:2]
     assert "8.6 GB of memory, 6.4 GB assumed free" in head
-    assert "qwen2.5-0.5b: llama.cpp answers, torch learns (float32)" in table
+    assert "qwen2.5-0.5b: llama.cpp answers (Q8_0), torch learns (float32)" in table
     for part in ("weights", "optimiser", "activations", "logits", "kv cache", "runtime", "reserve", "in all"):
         assert f"\n{part} " in run.stdout
     assert "~remote+torch" in run.stdout and "never compared with a measured peak" in run.stdout
@@ -55,7 +55,7 @@ def test_without_options_this_computer_is_meant_and_no_node_is_started(run: Word
 
 def test_where_nothing_learns_it_is_said(run: Words) -> None:
     assert run("fit", "--ram", "1", "--vram", "0") == 0
-    assert "llama.cpp answers, nothing learns" in run.stdout
+    assert "llama.cpp answers (Q8_0), nothing learns" in run.stdout
     assert run("fit", "--ram", "0.25", "--vram", "0") == 0
     assert "Nothing fits. The least is starter" in run.stdout
 

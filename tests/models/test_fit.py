@@ -160,7 +160,7 @@ def test_badges_tell_what_fits_here() -> None:
     assert len(found) == len(CATALOGUE.models)
     assert (found["starter"].badge, found["starter"].downloaded) == ("fits", True)
     assert (found["qwen3-8b"].badge, found["qwen3-8b"].downloaded) == ("too big", True)
-    assert found["qwen3-8b"].estimate > 30e9 and found["qwen3-8b"].way == "llama.cpp answers, nothing learns (Q4_K_M)"
+    assert found["qwen3-8b"].estimate > 30e9 and found["qwen3-8b"].way == "llama.cpp answers (Q4_K_M), nothing learns"
     assert "tight" in {badge.badge for badge in found.values()}
     assert found["llama-3.2-1b"].gate == "account" and found["llama-3.2-1b"].unverified
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.models.gguf_file import _TYPES, check_gguf, parts_of, read_gguf
+from sapo_desktop.models.shape import ModelShape
 from tests.models.small_models import gguf
 
 
@@ -48,6 +49,11 @@ def test_what_an_engine_has_to_know_is_told(file: Path) -> None:
 
     writer = library.GGUFWriter(file, "smollm3")
     writer.add_context_length(65536)
+    writer.add_block_count(2)
+    writer.add_embedding_length(64)
+    writer.add_head_count(4)
+    writer.add_head_count_kv(2)
+    writer.add_feed_forward_length(96)
     writer.add_token_list(["a", "b", "c"])
     writer.add_chat_template("{{ messages }}")
     writer.add_tensor("one", np.zeros((32,), dtype=np.float32))
@@ -58,12 +64,13 @@ def test_what_an_engine_has_to_know_is_told(file: Path) -> None:
     found = check_gguf([file])
     assert (found.architecture, found.context, found.vocabulary) == ("smollm3", 65536, 3)
     assert found.chat_template == "{{ messages }}"
+    assert found.shape == ModelShape(layers=2, hidden=64, heads=4, kv_heads=2, head=16, ffn=96, vocabulary=3, tied=True)
 
 
 def test_a_file_that_says_less_is_no_worse(file: Path) -> None:
     file.write_bytes(gguf())
     found = check_gguf([file])
-    assert (found.context, found.chat_template) == (0, "")
+    assert (found.context, found.chat_template, found.shape) == (0, "", None)
 
 
 def test_block_sizes_are_those_of_the_library() -> None:

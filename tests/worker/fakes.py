@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from sapo_desktop.core.records import (
     TrainingSequence,
 )
 from sapo_desktop.engines.protocols import Generated, Loaded
+from sapo_desktop.models.folder import ModelFolder
 from sapo_desktop.worker.engine import Ended, EnginePlan
 from sapo_desktop.worker.messages import Phase
 
@@ -85,12 +87,16 @@ class FakeEngine:
         self.rates: list[float] = []
         self.parameters = 10**9
         self.trains = True
+        self.can_change_model = True
         self.elsewhere = False
         """Whether answers come from another sampler than the trainer's model."""
 
     @property
     def running(self) -> bool:
         return self.host.pid is not None
+
+    def use_model(self, model: ModelFolder, trainer: TrainerSettings) -> None:
+        self.plan = dataclasses.replace(self.plan, model=model.path, trainer=trainer)
 
     async def stop(self) -> None:
         await self.host.stop()

@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import shutil
 from pathlib import Path
 
+import gguf
 import msgspec
+import numpy as np
 import pytest
 
 from sapo_desktop.core.errors import SettingsError, TooBig
 from sapo_desktop.core.records import TrainerSettings
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.models.describe import describe
 from sapo_desktop.models.folder import read_folder
+from sapo_desktop.models.memory import LLAMA_RUNTIME, TORCH_RUNTIME
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import Hardware
 from sapo_desktop.worker.appraisal import appraise
 from sapo_desktop.worker.client import appraise as appraise_apart
 from sapo_desktop.worker.engine import EnginePlan
-from sapo_desktop.worker.loading import Fitting, Probe, described, smaller_model
+from sapo_desktop.worker.loading import Fitting, Probe, smaller_model
 from sapo_desktop.worker.messages import CatalogueIs, FitIs, GetCatalogue, GetFit
+from sapo_desktop.worker.way import TORCH_ALONE, Way
 from tests.models.test_fit import MACHINE
 
 STARTER = resource("starter")
+HELD = TORCH_RUNTIME
+"""What a host has before a model is loaded."""
+LLAMA = Way(generator="llama.cpp", trains=True)
+ANSWERS = Way(generator="llama.cpp", trains=False)
 
 
 def machine(free: float) -> Probe:
@@ -55,64 +65,101 @@ def asked(micro_batch: int = 16, batch: int = 0) -> EnginePlan:
 
 def test_with_plenty_the_plan_stays_and_nothing_is_said() -> None:
     scene = Scene(6000)
-    plan = scene.fitting(asked())
+    plan = scene.fitting(asked(), HELD)
     assert (plan.trainer.micro_batch, plan.batch, scene.said) == (16, 512, [])
 
 
 def test_with_little_less_is_asked_at_once() -> None:
     scene = Scene(700)
-    plan = scene.fitting(asked())
+    plan = scene.fitting(asked(), HELD)
     assert plan.trainer.micro_batch < 16 and plan.batch < 512
     assert scene.settings.max_tokens == 256 and scene.said == []
 
 
 def test_what_did_not_fit_before_is_an_upper_bound() -> None:
-    plan = Scene(6000).fitting(asked(micro_batch=2, batch=8))
+    plan = Scene(6000).fitting(asked(micro_batch=2, batch=8), HELD)
     assert (plan.trainer.micro_batch, plan.batch) == (2, 8)
 
 
 def test_memory_is_looked_at_anew_before_each_load() -> None:
     scene = Scene(6000)
-    first = scene.fitting(asked())
+    first = scene.fitting(asked(), HELD)
     scene.look = machine(700)
-    assert scene.fitting(first).batch < first.batch
+    assert scene.fitting(first, HELD).batch < first.batch
 
 
 def test_answers_are_shortened_and_it_is_said() -> None:
     scene = Scene(70, Settings(max_tokens=512))
-    scene.fitting(asked())
+    scene.fitting(asked(), HELD)
     assert scene.settings.max_tokens < 512
     assert (
         scene.said[-1] == f"Not enough memory for longer answers: they are cut at {scene.settings.max_tokens} tokens."
     )
     before = list(scene.said)
-    scene.fitting(asked())
+    scene.fitting(asked(), HELD)
     assert scene.said == before  # once, not at every load
+
+
+def test_llama_cpp_gets_as_many_keys_and_values_as_fit() -> None:
+    held = HELD + LLAMA_RUNTIME
+    much = Scene(6000).fitting(dataclasses.replace(asked(), way=LLAMA), held)
+    little = Scene(150).fitting(dataclasses.replace(asked(), way=LLAMA), held)
+    assert much.cache_bytes > little.cache_bytes > 0
+    assert much.trainer.micro_batch == 16 >= little.trainer.micro_batch
+
+
+def test_a_gguf_file_is_fitted_by_what_its_header_says(tmp_path: Path) -> None:
+    file = tmp_path / "m.gguf"
+    write_gguf(file, layers=2)
+    plan = dataclasses.replace(asked(), model=file, way=ANSWERS)
+    cell = 2 * 2 * 32 * 2  # keys and values, layers, kv heads times width, two bytes
+    # 256 of the question and 256 of the answer, padded to 512 tokens; 128 answers at once
+    assert Scene(6000).fitting(plan, LLAMA_RUNTIME).cache_bytes == 128 * 512 * cell
+    assert Scene(15).fitting(plan, LLAMA_RUNTIME).cache_bytes < 128 * 512 * cell
+    write_gguf(file, layers=0)  # says nothing of its layers: a fourth of what is free
+    assert Scene(6000).fitting(plan, LLAMA_RUNTIME).cache_bytes == 1_500_000_000
+
+
+def write_gguf(file: Path, layers: int) -> None:
+    writer = gguf.GGUFWriter(file, "llama")
+    writer.add_context_length(1024)
+    if layers:
+        writer.add_block_count(layers)
+    writer.add_embedding_length(64)
+    writer.add_head_count(4)
+    writer.add_head_count_kv(2)
+    writer.add_feed_forward_length(96)
+    writer.add_token_list(["a", "b", "c"])
+    writer.add_tensor("one", np.zeros((32,), dtype=np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
 
 
 def test_a_model_that_does_not_fit_is_refused_with_numbers() -> None:
     with pytest.raises(TooBig, match=r"starter does not fit: torch answers and learns .* MB|GB are free"):
-        Scene(5).fitting(asked())
+        Scene(5).fitting(asked(), HELD)
 
 
 def test_the_largest_smaller_model_on_disk_comes_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(DataFolder, "default", classmethod(lambda cls: tmp_path))
     shutil.copytree(STARTER, tmp_path / "models" / "smollm2-135m")  # its files are the starter's: as large, as good
     (tmp_path / "models" / "qwen2.5-0.5b").mkdir()  # damaged: not a way out
-    found = smaller_model(10**9, Settings(), machine(6000))
+    found = smaller_model(10**9, Settings(), TORCH_ALONE, machine(6000))
     assert found is not None and found.path == tmp_path / "models" / "smollm2-135m"
     shutil.rmtree(tmp_path / "models")
-    found = smaller_model(10**9, Settings(), machine(6000))
+    found = smaller_model(10**9, Settings(), TORCH_ALONE, machine(6000))
     assert found is not None and found.path == STARTER
-    assert smaller_model(10**9, Settings(), machine(5)) is None
-    assert smaller_model(read_folder(STARTER).parameters, Settings(), machine(6000)) is None
+    assert smaller_model(10**9, Settings(), TORCH_ALONE, machine(5)) is None
+    assert smaller_model(read_folder(STARTER).parameters, Settings(), TORCH_ALONE, machine(6000)) is None
 
 
 def test_a_folder_of_ones_own_is_described_by_its_configuration(tmp_path: Path) -> None:
     own = tmp_path / "mine"
     shutil.copytree(STARTER, own)
-    assert (described(own).id, described(own).shipped, described(STARTER).shipped) == ("mine", False, True)
-    assert described(own).parameters == read_folder(own).parameters
+    assert (describe(own).id, describe(own).shipped, describe(STARTER).shipped) == ("mine", False, True)
+    assert describe(own).parameters == read_folder(own).parameters
 
 
 def test_questions_about_memory_are_answered_with_and_without_a_process(tmp_path: Path) -> None:

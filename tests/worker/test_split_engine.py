@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pytest
 from sapo_desktop.core.errors import HostDied, HostError, UsageError
 from sapo_desktop.core.records import Sampling, StepReport, TrainerSettings
 from sapo_desktop.engines import protocols as p
+from sapo_desktop.models.folder import ModelFolder
 from sapo_desktop.worker.engine import UNTRAINED, Engine, EnginePlan
 from sapo_desktop.worker.generator import GeneratorHost
 from sapo_desktop.worker.split_engine import AnswerEngine, GgufBase, SplitEngine, generator_load
@@ -82,9 +85,8 @@ class Split:
     def __init__(self, folder: Path, weights: str = "f16") -> None:
         self.trainer, self.generator = Recorder(), Recorder()
         self.base = GgufBase(folder / "gguf" / f"base-{weights}.gguf", weights)
-        load = generator_load(self.base, 2, "cpu", 2**30)
-        host: Any = GeneratorHost(self.generator, load)  # type: ignore[arg-type]
-        plan = EnginePlan(Path("model"), TrainerSettings(), threads=2, device="cpu")
+        plan = EnginePlan(Path("model"), TrainerSettings(), threads=2, device="cpu", cache_bytes=2**30)
+        host: Any = GeneratorHost(self.generator, generator_load(self.base, plan))  # type: ignore[arg-type]
         self.engine = SplitEngine(self.trainer, plan, host, self.base, folder / "adapters")  # type: ignore[arg-type]
         asyncio.run(self.engine.load(None))
 
@@ -169,6 +171,50 @@ def test_a_generator_that_dies_is_brought_back_with_model_and_adapter_and_asks_f
     assert split.adapters() == ["adapter-00000001.gguf"] * 2
 
 
+def test_what_killed_it_once_is_an_upper_bound_whatever_is_free_later(split: Split) -> None:
+    split.answer()
+    split.generator.deaths = [HostDied("Killed.", killed=True)]
+    split.answer()
+    split.engine.fitting = lambda plan, held: dataclasses.replace(plan, cache_bytes=2**31)
+    asyncio.run(split.engine.restart(None))
+    assert split.engine.generator.load.cache_bytes == 2**29
+
+
+def test_before_each_load_the_cache_is_cut_to_the_memory_that_is_free(split: Split) -> None:
+    held = []
+
+    def fitting(plan: EnginePlan, of_hosts: int) -> EnginePlan:
+        held.append(of_hosts)
+        return dataclasses.replace(plan, cache_bytes=2**20)
+
+    split.engine.fitting = fitting
+    split.trainer.pid = split.generator.pid = os.getpid()
+    asyncio.run(split.engine.load(None))
+    assert split.engine.generator.load.cache_bytes == 2**20
+    assert held[0] > 2 * 10 * 2**20, "what both processes hold already counts as free"
+
+
+def test_a_smaller_model_is_converted_for_the_generator_too(split: Split) -> None:
+    small = ModelFolder(
+        path=Path("small"),
+        architecture="LlamaForCausalLM",
+        parameters=1,
+        vocabulary=8,
+        context=64,
+        weight_bytes=4,
+        hash="ab" * 32,
+    )
+    split.answer()
+    split.engine.use_model(small, TrainerSettings())
+    before, asked = len(split.generator.asked), len(split.trainer.asked)
+    asyncio.run(split.engine.load(None))
+    split.answer()
+    written = split.base.file.with_name(f"{'ab' * 8}-f16.gguf")
+    assert [one.model for one in split.trainer.asked[asked:] if isinstance(one, p.Load)] == ["small"]
+    assert [one.file for one in split.trainer.asked if isinstance(one, p.WriteGguf)][-1] == str(written)
+    assert [one.model for one in split.generator.asked[before:] if isinstance(one, p.LoadGguf)] == [str(written)]
+
+
 def test_a_generator_that_died_between_two_answers_loads_its_model_again_wherever_it_is_revived(split: Split) -> None:
     split.answer()
     split.generator.pid = None
@@ -204,9 +250,9 @@ def test_versions_of_both_are_told_and_threads_reach_both(split: Split) -> None:
 
 def answering(folder: Path) -> tuple[AnswerEngine, Recorder]:
     recorder = Recorder()
-    load = generator_load(GgufBase(folder / "m.gguf", "f16"), 1, "cpu", 2**30)
-    host: Any = GeneratorHost(recorder, load)  # type: ignore[arg-type]
     plan = EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu")
+    load = generator_load(GgufBase(folder / "m.gguf", "f16"), plan)
+    host: Any = GeneratorHost(recorder, load)  # type: ignore[arg-type]
     return AnswerEngine(host, plan, folder / "kept"), recorder
 
 

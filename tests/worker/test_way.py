@@ -9,10 +9,12 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import ModelError, UsageError
+from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.worker.way import BaseModel, Way, choose_way, find_model
+from tests.models.test_fit import MACHINE
 
-FOLDER = BaseModel(path=Path("model"), hash="00", parameters=1)
+FOLDER = BaseModel(path=resource("starter"), hash="00", parameters=1)
 FILE = BaseModel(path=Path("model.gguf"), hash="00", parameters=0)
 
 
@@ -21,14 +23,49 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
 
 
-def way(model: BaseModel, **settings: str) -> Way:
-    return choose_way(msgspec.convert(settings, Settings), model)
+def way(model: BaseModel, free: float = 6000, **settings: str) -> Way:
+    """`free`: megabytes of memory."""
+    machine = msgspec.structs.replace(MACHINE, memory_free=int(free * 1e6))
+    return choose_way(msgspec.convert(settings, Settings), model, lambda path: machine)
+
+
+@pytest.fixture
+def half_a_billion(tmp_path: Path) -> BaseModel:
+    """The shape of Qwen2.5 0.5B, without weights."""
+    config = {
+        "architectures": ["Qwen2ForCausalLM"],
+        "num_hidden_layers": 24,
+        "hidden_size": 896,
+        "num_attention_heads": 14,
+        "num_key_value_heads": 2,
+        "intermediate_size": 4864,
+        "vocab_size": 151936,
+        "tie_word_embeddings": True,
+        "max_position_embeddings": 32768,
+    }
+    (tmp_path / "config.json").write_bytes(msgspec.json.encode(config))
+    return BaseModel(path=tmp_path, hash="00", parameters=494_000_000)
 
 
 def test_torch_does_both_unless_told_otherwise() -> None:
     assert way(FOLDER) == Way("torch", trains=True)
     assert way(FOLDER, generator="llama.cpp") == Way("llama.cpp", trains=True)
     assert way(FOLDER, trainer="none") == Way("llama.cpp", trains=False)
+
+
+def test_what_the_settings_leave_open_the_free_memory_decides(
+    half_a_billion: BaseModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert way(half_a_billion) == Way("llama.cpp", trains=True)
+    assert way(half_a_billion, generator="torch") == Way("torch", trains=True)
+    assert way(half_a_billion, method="full", free=30_000) == Way("torch", trains=True)
+    weak = way(half_a_billion, free=1500)
+    assert (weak.generator, weak.trains) == ("llama.cpp", False) and "only answers" in weak.note
+    # The loader, which has smaller models, is to say that it does not fit.
+    assert way(half_a_billion, free=1500, trainer="torch").trains
+    assert way(half_a_billion, free=100) == Way("torch", trains=True)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert way(half_a_billion) == Way("torch", trains=True)
 
 
 def test_a_gguf_file_only_answers() -> None:

@@ -1,0 +1,57 @@
+"""A model on disk, as models/fit.py needs to know it: read from its config.json, or from a GGUF file's header."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.models.catalogue import BITS_A_WEIGHT
+from sapo_desktop.models.fit import Model
+from sapo_desktop.models.gguf_file import check_gguf, parts_of
+from sapo_desktop.models.shape import shape_of
+from sapo_desktop.models.starter import STARTER, starter_folder
+
+_AS_IT_IS = "as it is"
+"""Number format of a GGUF file that is used as it came."""
+
+
+def describe(path: Path) -> Model:
+    """The model in a folder of transformers' layout, or in a GGUF file (of several parts the first).
+
+    Raises:
+        ModelError: its shape is not told.
+    """
+    return _gguf(path) if path.suffix.lower() == ".gguf" else _folder(path)
+
+
+def _folder(path: Path) -> Model:
+    try:
+        config = json.loads((path / "config.json").read_bytes())
+        architecture, context = str(config["architectures"][0]), int(config["max_position_embeddings"])
+    except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
+        raise ModelError(f"{path / 'config.json'} does not describe a model: {error}.") from error
+    shape, shipped = shape_of(config), path == starter_folder()
+    numbers = shape.parameters(architecture)
+    return Model(
+        id=STARTER if shipped else path.name,
+        shape=shape,
+        architecture=architecture,
+        context=context,
+        gguf={name: int(numbers * bits / 8) for name, bits in BITS_A_WEIGHT.items()},
+        shipped=shipped,
+    )
+
+
+def _gguf(path: Path) -> Model:
+    file = check_gguf(parts_of(path))
+    if file.shape is None or not file.context:
+        raise ModelError(f"{path} does not tell the model's shape in the usual way.")
+    return Model(
+        id=path.stem,
+        shape=file.shape,
+        architecture=file.architecture,
+        context=file.context,
+        gguf={_AS_IT_IS: file.bytes},
+        trainable=False,
+    )
