@@ -14,7 +14,7 @@ from sapo_desktop.core.mixing import training_sequences
 from sapo_desktop.core.records import Completion, Group, Mark, Question
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.engines.protocols import Loaded, LoadRemote, UseAdapter
-from sapo_desktop.system import remote_key
+from sapo_desktop.system import kept_secrets, remote_key
 from sapo_desktop.worker.generator import GeneratorHost
 from sapo_desktop.worker.way import BaseModel, Way, choose_way
 
@@ -108,7 +108,7 @@ def test_the_key_comes_from_the_environment_before_the_keyring(monkeypatch: pyte
         def delete_password(self, service: str, user: str) -> None:
             del kept[user]
 
-    monkeypatch.setattr(remote_key, "usable_keyring", Keyring)
+    monkeypatch.setattr(kept_secrets, "usable_keyring", Keyring)
     monkeypatch.delenv(remote_key.VARIABLE, raising=False)
     assert remote_key.load("http://gpu:8000") is None
     remote_key.keep("http://gpu:8000/v1/", "from-keyring")

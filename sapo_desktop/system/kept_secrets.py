@@ -1,0 +1,89 @@
+"""Secrets that a user gives for an address elsewhere (a hub's token, a server's key): in the system's keyring, one for
+each address; they are written nowhere else.
+
+They belong to the user, not to a data folder. An environment variable goes before them, for that one process.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from keyring.backend import KeyringBackend
+from keyring.errors import KeyringError
+
+from sapo_desktop.core.errors import IdentityError, UsageError
+from sapo_desktop.system.identity import SERVICE, usable_keyring
+
+
+@dataclass(frozen=True)
+class KeptSecrets:
+    """All secrets of one kind."""
+
+    kind: str
+    """As it stands in the keyring before the address."""
+    variable: str
+    """Of the environment."""
+    shortest: int
+    longest: int
+
+    def load(self, address: str) -> str | None:
+        """The secret for that address; None where there is none.
+
+        Raises:
+            IdentityError: the keyring is locked or does not answer.
+        """
+        backend = usable_keyring()
+        if backend is None:
+            return None
+        try:
+            return backend.get_password(SERVICE, self._user(address))
+        except KeyringError as error:
+            raise self._unusable(error) from error
+
+    def keep(self, address: str, secret: str) -> None:
+        """Keep the secret for that address.
+
+        Raises:
+            UsageError: it cannot be one.
+            IdentityError: there is no keyring that keeps secrets, or it is locked.
+        """
+        self.checked(secret)
+        try:
+            self._backend().set_password(SERVICE, self._user(address), secret)
+        except KeyringError as error:
+            raise self._unusable(error) from error
+
+    def forget(self, address: str) -> bool:
+        """Forget the secret for that address; False where there was none. Raises IdentityError as `keep`."""
+        backend = self._backend()
+        try:
+            if backend.get_password(SERVICE, self._user(address)) is None:
+                return False
+            backend.delete_password(SERVICE, self._user(address))
+        except KeyringError as error:
+            raise self._unusable(error) from error
+        return True
+
+    def checked(self, secret: str) -> str:
+        """Refuse what would break a request, before it is kept. Raises UsageError."""
+        if not re.fullmatch(rf"[\x21-\x7e]{{{self.shortest},{self.longest}}}", secret):
+            raise UsageError(
+                f"A {self.kind} is one word of {self.shortest} to {self.longest} ASCII characters; nothing was kept."
+            )
+        return secret
+
+    def _user(self, address: str) -> str:
+        return f"{self.kind} {address.rstrip('/')}"
+
+    def _backend(self) -> KeyringBackend:
+        backend = usable_keyring()
+        if backend is None:
+            raise IdentityError(
+                f"This computer has no keyring that keeps secrets, so the {self.kind} is not kept. Set {self.variable} "
+                "in the environment instead."
+            )
+        return backend
+
+    def _unusable(self, error: KeyringError) -> IdentityError:
+        return IdentityError(f"The keyring cannot be used ({error}). Unlock it, or set {self.variable}.")
