@@ -27,7 +27,7 @@ pytestmark = [
 
 HARD = {"tasks": "arc_1d/easy,basic_arithmetic/middle,base_conversion/middle"}
 """Tasks that the starter solves now and then: its groups teach."""
-LLAMA = HARD | {"generator": "llama.cpp"}
+LLAMA = HARD | {"generator": "llama.cpp", "generator_weights": "f16"}
 
 
 @pytest.fixture(autouse=True)
