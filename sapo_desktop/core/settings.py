@@ -185,6 +185,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = ""
     threads: Annotated[int, Meta(ge=0, le=1024, description="Threads for computing; 0: half the cores.")] = 0
     low_priority: Annotated[bool, Meta(description="Give way to every other program.")] = True
+    on_battery: Annotated[
+        Literal["pause", "continue"],
+        Meta(description="What a working node does when the computer loses its power supply."),
+    ] = "pause"
     when_window_closes: Annotated[
         Literal["end", "continue"],
         Meta(description="What the worker does when the window or terminal that started it goes away."),

@@ -71,6 +71,11 @@ class DataFolder(msgspec.Struct, frozen=True):
         return self.root / "settings.toml"
 
     @property
+    def wishes(self) -> Path:
+        """What the user asked of the node last: to contribute, to pause until then."""
+        return self.root / "wishes.json"
+
+    @property
     def history(self) -> Path:
         return self.root / "history.sqlite"
 

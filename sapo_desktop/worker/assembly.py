@@ -97,6 +97,7 @@ async def assemble(
             evaluator=Evaluator(engine, examiner, _validation_secret(folder, settings)),
             keeper=keeper,
             publish=publish,
+            wishes=folder.wishes,
         )
         _tell(node, said, newest)
         if way.note:

@@ -13,9 +13,24 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Protocol
 
-from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.governor import Activity, Decision
 from sapo_desktop.core.state import NodeState, Trigger, transition
+from sapo_desktop.core.why import Starting, Why, sentence
 from sapo_desktop.worker.messages import Event, StateChanged
+
+_AT_WORK: dict[Activity, Trigger | None] = {
+    "work": Trigger.RESUME,
+    "pause": Trigger.PAUSE,
+    "finish": Trigger.FINISH,
+    "idle": None,
+}
+"""What leads to an activity from another one; a node that works becomes idle by its rounds' end only."""
+_TRIGGERS = {
+    (NodeState.STARTING, "work"): Trigger.READY,
+    (NodeState.STARTING, "finish"): Trigger.READY,
+    (NodeState.STARTING, "idle"): Trigger.READY_IDLE,
+    (NodeState.IDLE, "work"): Trigger.START,
+}
 
 
 class Suspendable(Protocol):
@@ -31,7 +46,7 @@ class Gate:
 
     def __init__(self, hosts: Sequence[Suspendable], publish: Callable[[Event], None]) -> None:
         self.state = NodeState.STARTING
-        self.reason = "Starting"
+        self.why: Why = Starting()
         self._hosts = hosts
         self._publish = publish
         self._open = asyncio.Event()
@@ -39,10 +54,15 @@ class Gate:
         self._resume_at: float | None = None
         self._timer: asyncio.TimerHandle | None = None
 
-    def move(self, trigger: Trigger, reason: str) -> None:
+    @property
+    def reason(self) -> str:
+        """One sentence for a person, in English."""
+        return sentence(self.why, time.time())
+
+    def move(self, trigger: Trigger, why: Why) -> None:
         """Change state; UsageError where `trigger` makes no sense now."""
-        self.state = transition(self.state, trigger)
-        self.reason = reason
+        before, self.state = self.state, transition(self.state, trigger)
+        told, self.why = self.why, why
         if self.state in (NodeState.WORKING, NodeState.FINISHING):
             self._open.set()
         else:
@@ -50,13 +70,16 @@ class Gate:
         if self.state is not NodeState.PAUSED:
             self.cancel_timer()  # a pause that something else ended must not resume anything later
         self._suspend_or_resume()
-        self._publish(StateChanged(state=self.state.value, reason=reason))
+        if (before, told) != (self.state, why):
+            event = StateChanged(state=self.state.value, reason=self.reason, why=why, resume_at=self._resume_at)
+            self._publish(event)
 
-    def explain(self, reason: str) -> None:
-        """Another reason for the same state."""
-        if reason != self.reason:
-            self.reason = reason
-            self._publish(StateChanged(state=self.state.value, reason=reason))
+    def follow(self, decision: Decision, again: Callable[[], None]) -> None:
+        """Do as decided; `again` is called when a new decision is due."""
+        self._set_timer(decision.resume_at, again)
+        trigger = _TRIGGERS.get((self.state, decision.activity), _AT_WORK[decision.activity])
+        if trigger is not None:
+            self.move(trigger, decision.why)
 
     async def wait(self) -> None:
         """Return when work may go on."""
@@ -66,20 +89,10 @@ class Gate:
     def is_open(self) -> bool:
         return self._open.is_set()
 
-    def pause(self, seconds: float | None, resume: Callable[[], None]) -> None:
-        """Pause now; with `seconds`, call `resume` after that long unless something else comes first."""
-        if seconds is not None and not 0 < seconds < 10**8:
-            raise UsageError("Pause for a time above zero, such as 15m or 1h.")
-        self.cancel_timer()
-        if seconds is None:
-            self.move(Trigger.PAUSE, "Paused")
-            return
-        until = time.localtime(time.time() + seconds)
-        form = "%H:%M" if seconds < 20 * 3600 else "%A %H:%M"
-        self.move(Trigger.PAUSE, f"Paused until {time.strftime(form, until)}")
-        loop = asyncio.get_running_loop()
-        self._resume_at = loop.time() + seconds
-        self._timer = loop.call_later(seconds, resume)
+    @property
+    def resumes_in(self) -> float | None:
+        """Seconds until a timed pause ends."""
+        return None if self._resume_at is None else max(0.0, self._resume_at - time.time())
 
     def cancel_timer(self) -> None:
         self._resume_at = None
@@ -87,12 +100,13 @@ class Gate:
             self._timer.cancel()
             self._timer = None
 
-    @property
-    def resumes_in(self) -> float | None:
-        """Seconds until a timed pause ends."""
-        if self._resume_at is None:
-            return None
-        return max(0.0, self._resume_at - asyncio.get_running_loop().time())
+    def _set_timer(self, at: float | None, again: Callable[[], None]) -> None:
+        if at == self._resume_at:
+            return
+        self.cancel_timer()
+        self._resume_at = at
+        if at is not None:
+            self._timer = asyncio.get_running_loop().call_later(max(0.0, at - time.time()), again)
 
     @contextlib.asynccontextmanager
     async def awake(self) -> AsyncIterator[None]:

@@ -17,6 +17,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -25,7 +26,8 @@ from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import Trigger
-from sapo_desktop.system import processes
+from sapo_desktop.core.why import Ending
+from sapo_desktop.system import power, processes
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker import messages as m
@@ -33,11 +35,14 @@ from sapo_desktop.worker.assembly import Assembled, assemble
 from sapo_desktop.worker.channel import ControlServer
 from sapo_desktop.worker.lock import FolderLock
 from sapo_desktop.worker.model_requests import ModelRequests
+from sapo_desktop.worker.orders import Orders
 from sapo_desktop.worker.requests import Requests
 from sapo_desktop.worker.swarm_settings import check
 
 log = logging.getLogger("sapo_desktop.worker")
 
+POWER_SECONDS = 5.0
+"""Between looks at the power supply; no event tells of it on every system."""
 OWNER_GRACE = 5.0
 """Seconds that a window or terminal has to come back before its worker ends with it."""
 
@@ -49,8 +54,9 @@ class Options:
     data: Path
     overrides: dict[str, str]
     rounds: int | None
-    begin: bool
-    """Whether rounds begin at once; else the node waits for requests."""
+    begin: Literal["rounds", "as before", "idle"]
+    """Whether rounds begin at once, or where they were wanted when the node last ran; idle: the node waits for
+    requests."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -73,10 +79,18 @@ def _parse(arguments: Sequence[str] | None) -> Options:
     parser.add_argument("--data", type=Path, required=True, help="the node's data folder")
     parser.add_argument("--overrides", default="{}", help="settings for this run only, as a JSON object of texts")
     parser.add_argument("--rounds", type=int, help="stop training after that many rounds")
-    parser.add_argument("--idle", action="store_true", help="serve requests, train nothing until told")
+    begin = parser.add_mutually_exclusive_group()
+    begin.add_argument("--idle", action="store_true", help="serve requests, train nothing until told")
+    begin.add_argument("--as-before", action="store_true", help="train or pause as when the node last ran")
     given = parser.parse_args(arguments)
     overrides = msgspec.json.decode(given.overrides, type=dict[str, str])
-    return Options(data=given.data, overrides=overrides, rounds=given.rounds, begin=not given.idle)
+    return Options(data=given.data, overrides=overrides, rounds=given.rounds, begin=_beginning(given))
+
+
+def _beginning(given: argparse.Namespace) -> Literal["rounds", "as before", "idle"]:
+    if given.idle:
+        return "idle"
+    return "as before" if given.as_before else "rounds"
 
 
 async def _work(options: Options) -> int:
@@ -144,20 +158,25 @@ class Worker:
 
     async def _serve(self, assembled: Assembled, models: ModelRequests, ending: asyncio.Task[bool]) -> int:
         node = assembled.node
-        if self._options.begin:
-            node.orders.rounds_left = self._options.rounds
-            node.gate.move(Trigger.READY, node.orders.working)
-        else:
-            node.gate.move(Trigger.READY_IDLE, "Ready")
+        node.orders.on_battery = await asyncio.to_thread(power.on_battery)
+        match self._options.begin:
+            case "rounds":
+                node.orders.start(self._options.rounds)
+            case "as before":
+                node.orders.as_before()
+            case "idle":
+                node.orders.follow()
         self._ready.set_result(self._requests(assembled, models))
         await assembled.side.follow(self._settings)
         playing = asyncio.create_task(node.run())
-        await asyncio.wait({playing, ending}, return_when=asyncio.FIRST_COMPLETED)
-        failure = playing.exception() if playing.done() else None
+        watching = asyncio.create_task(_watch_power(node.orders))
+        await asyncio.wait({playing, watching, ending}, return_when=asyncio.FIRST_COMPLETED)
+        failure = next((task.exception() for task in (playing, watching) if task.done()), None)
         if failure is None:
-            node.gate.move(Trigger.QUIT, "Ending")
-        playing.cancel()
-        await asyncio.wait({playing})
+            node.gate.move(Trigger.QUIT, Ending())
+        for task in (playing, watching):
+            task.cancel()
+        await asyncio.wait({playing, watching})
         return self._stopped(failure)
 
     def _stopped(self, error: BaseException | None) -> int:
@@ -209,6 +228,13 @@ class Worker:
         settings = self._ready.result().settings if ready else self._settings
         if self._owners == 0 and settings.when_window_closes == "end":
             self._owner_left = asyncio.get_running_loop().call_later(OWNER_GRACE, self._quit.set)
+
+
+async def _watch_power(orders: Orders) -> None:
+    """Tell the orders of the power supply, and of the time that a sleeping computer did not count."""
+    while True:
+        await asyncio.sleep(POWER_SECONDS)
+        orders.power(await asyncio.to_thread(power.on_battery))
 
 
 if __name__ == "__main__":

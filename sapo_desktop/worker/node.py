@@ -17,6 +17,7 @@ import asyncio
 import contextlib
 import dataclasses
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 
 import msgspec
 
@@ -70,6 +71,7 @@ class Node:
         keeper: Keeper,
         publish: Callable[[Event], None],
         swarm: Swarm | None = None,
+        wishes: Path | None = None,
     ) -> None:
         self.settings = settings
         self.counters = counters
@@ -82,7 +84,14 @@ class Node:
         self.swarm = swarm
         """Where answers are shared and drawn; None in silo."""
         self.show = Showing(publish, examiner, counters.round + 1)
-        self.orders = Orders(gate, counters.round, lambda: self._round is not None, lambda: engine.trains)
+        self.orders = Orders(
+            gate,
+            lambda: self.settings,
+            counters.round,
+            lambda: self._round is not None,
+            lambda: engine.trains,
+            wishes,
+        )
         self.human_groups = HumanGroups()
         self.round_seconds: list[float] = []
         self.last_reward = 0.0

@@ -14,6 +14,7 @@ import msgspec
 from sapo_desktop.core import adaptive, guard
 from sapo_desktop.core.errors import HostDied, HostError, OutOfMemory, TooBig
 from sapo_desktop.core.state import Trigger
+from sapo_desktop.core.why import Failed
 from sapo_desktop.worker.checkpoints import Checkpoint, Counters
 from sapo_desktop.worker.learning import trainer_settings
 from sapo_desktop.worker.loading import smaller_model
@@ -45,7 +46,7 @@ class Recovery:
         while True:
             self._failures += 1
             if self._failures >= _MOST_FAILURES or not await self._relieve(error):
-                node.gate.move(Trigger.FAIL, f"{error} (failure {self._failures} in a row; the log has the details)")
+                node.gate.move(Trigger.FAIL, Failed(text=str(error), failures=self._failures))
                 node.show.say("error", node.gate.reason)
                 await node.gate.wait()
                 self._failures = 0

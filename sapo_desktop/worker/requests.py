@@ -148,6 +148,7 @@ class Requests:
         return m.Status(
             state=node.gate.state.value,
             reason=node.gate.reason,
+            why=node.gate.why,
             phase=node.show.phase,
             round=node.counters.round,
             rounds_left=node.orders.rounds_left,
@@ -244,6 +245,7 @@ class Requests:
         kept = {key: getattr(self._node.settings, key) for key in NEEDS_RESTART}
         self._node.settings = msgspec.structs.replace(now, **kept)
         self._publish(m.SettingsChanged(settings=self._node.settings))
+        self._node.orders.follow()
         await self._models.follow(self._node.settings)
         await self._side.follow(self._node.settings)
         overridden = sorted(keys & set(self._overrides))

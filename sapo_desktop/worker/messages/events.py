@@ -6,6 +6,7 @@ from typing import Literal
 
 from sapo_desktop.core.records import EvalReport, RoundReport
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.why import Why
 from sapo_desktop.worker.messages.base import Message, Phase
 from sapo_desktop.worker.messages.models import ModelEvent
 from sapo_desktop.worker.messages.swarm import SwarmState
@@ -16,6 +17,10 @@ Level = Literal["info", "warning", "error"]
 class StateChanged(Message, frozen=True):
     state: str
     reason: str
+    """`why` as an English sentence."""
+    why: Why
+    resume_at: float | None = None
+    """Unix time at which a timed pause ends."""
 
 
 class PhaseChanged(Message, frozen=True):

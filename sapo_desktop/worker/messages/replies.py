@@ -6,6 +6,7 @@ import msgspec
 
 from sapo_desktop.core.records import EvalReport, Mark, RoundReport
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.why import Why
 from sapo_desktop.worker.messages.base import Message, Phase
 from sapo_desktop.worker.messages.fitting import FitReply
 from sapo_desktop.worker.messages.models import ModelReply
@@ -20,6 +21,8 @@ class Status(Message, frozen=True):
     state: str
     reason: str
     """One sentence for a person: `Training round 41`, `Paused until 14:30`."""
+    why: Why
+    """The same as data."""
     phase: Phase
     round: int
     """Last finished round."""
