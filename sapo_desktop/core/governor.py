@@ -38,8 +38,6 @@ class Situation(Record, frozen=True, kw_only=True):
     wishes: Wishes
     round: int
     """The round in hand, or the next one."""
-    playing: bool
-    """Whether a round is in hand."""
     trains: bool = True
     on_battery: bool = False
     cores: int = 1
@@ -81,6 +79,6 @@ def _activity(state: Situation, settings: Settings, now: float) -> tuple[Activit
         return "pause", Paused(until=wishes.paused_until), wishes.paused_until
     if state.on_battery and settings.on_battery == "pause" and not wishes.despite_battery:
         return "pause", OnBattery(), None
-    if wishes.finish and state.playing:
+    if wishes.finish:
         return "finish", Finishing(round=state.round), None
     return "work", Training(round=state.round) if state.trains else Answering(round=state.round), None

@@ -123,7 +123,6 @@ class Orders:
         situation = Situation(
             wishes=self.wishes,
             round=self._finished + 1,
-            playing=self._is_playing(),
             trains=self._trains(),
             on_battery=self.on_battery,
             cores=self._cores,

@@ -15,6 +15,7 @@ from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import CheckpointError, NotRunning, PassphraseNeeded, SapoError
 from sapo_desktop.core.records import EvalReport, Mark, RoundReport, TaskMark
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.why import Ready, Training
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.fit import badges, described, fit
 from sapo_desktop.system.hardware import Hardware
@@ -245,12 +246,13 @@ class FakeNode:
 
     def _change(self, state: str, reason: str) -> None:
         self.state = state
-        self.publish(m.StateChanged(state=state, reason=reason))
+        self.publish(m.StateChanged(state=state, reason=reason, why=Ready()))
 
     def _status(self) -> m.Status:
         return m.Status(
             state=self.state,
             reason="Ready" if self.state == "idle" else "Training round 13",
+            why=Ready() if self.state == "idle" else Training(round=13),
             phase="waiting",
             round=len(self.rounds),
             rounds_left=None,

@@ -14,6 +14,7 @@ import pytest
 from sapo_desktop.cli import main
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.why import Failed
 from sapo_desktop.worker import messages as m
 from tests.cli.fake_node import LINK, FakeDoor, FakeNode, scripted_round
 
@@ -177,7 +178,10 @@ def test_a_node_that_vanishes_is_a_failure_with_advice(tmp_path: Path, capsys: p
     ("event", "reason"),
     [
         (m.Stopping(failed=True, reason="The disk is full."), "The disk is full."),
-        (m.StateChanged(state="failed", reason="The engine keeps dying."), "The engine keeps dying."),
+        (
+            m.StateChanged(state="failed", reason="The engine keeps dying.", why=Failed(text="", failures=5)),
+            "The engine keeps dying.",
+        ),
     ],
 )
 def test_a_node_that_fails_gives_its_reason(

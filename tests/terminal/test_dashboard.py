@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sapo_desktop.core.why import Paused, Training
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.worker import messages as m
 from tests.cli.fake_node import eval_report, scripted_round
@@ -45,7 +46,7 @@ def test_pace_and_time_left_come_from_the_rounds_seen() -> None:
 def test_a_pause_does_not_slow_the_pace() -> None:
     view = Dashboard("data", 0.0)
     view.apply(finished(1, 0.2), 10.0)
-    view.apply(m.StateChanged(state="paused", reason="Paused"), 11.0)
+    view.apply(m.StateChanged(state="paused", reason="Paused", why=Paused()), 11.0)
     view.apply(finished(2, 0.2), 5000.0)
     view.apply(finished(3, 0.2), 5010.0)
     assert view.rounds_per_hour == 360
@@ -74,7 +75,7 @@ def test_text_from_the_node_is_cleaned_as_it_comes_in() -> None:
     hostile = "a\x1b[2J\n\u202eb"
     view.apply(m.Answered(round=1, task="gcd/easy", question=hostile, completion=hostile, solved=True), 1.0)
     view.apply(m.Notice(level="warning", text=hostile), 1.0)
-    view.apply(m.StateChanged(state="working", reason=hostile), 1.0)
+    view.apply(m.StateChanged(state="working", reason=hostile, why=Training(round=1)), 1.0)
     view.apply(m.Progressed(round=1, phase="generate", done=0, total=1, detail=hostile), 1.0)
     shown = [view.answers[0].question, view.answers[0].completion, view.notices[0].text, view.reason, view.detail]
     assert shown == ["a b"] * 5

@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from sapo_desktop.core.records import SwarmReward, TaskMark
+from sapo_desktop.core.why import Training
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.glyphs import ASCII, UNICODE, glyphs_for
 from sapo_desktop.terminal.render import render
@@ -25,7 +26,7 @@ def busy_view() -> Dashboard:
     for number in range(1, 41):
         view.apply(round_finished(number), 3.0 * number)
     view.apply(m.EvalFinished(report=eval_report("40", 40, 0.3)), 121.0)
-    view.apply(m.StateChanged(state="working", reason="Training round 41"), 121.0)
+    view.apply(m.StateChanged(state="working", reason="Training round 41", why=Training(round=41)), 121.0)
     view.apply(m.Progressed(round=41, phase="generate", done=38, total=64), 122.0)
     for task, text in (("gcd/easy", HOSTILE), ("lcm/easy", "漢字" * 100)):
         view.apply(m.Answered(round=40, task=task, question="Q: " + text, completion=text, solved=True), 122.0)

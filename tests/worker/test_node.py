@@ -12,7 +12,7 @@ import pytest
 
 from sapo_desktop.core.errors import CheckpointError, HostDied, HostTimeout, OutOfMemory, TooBig, UsageError
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.core.state import NodeState, Trigger
+from sapo_desktop.core.state import NodeState
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.checkpoints import Checkpoint, CheckpointStore, Counters
 from sapo_desktop.worker.evaluation import Evaluator
@@ -87,8 +87,7 @@ async def playing(
     swarm: Swarm | None = None,
 ) -> AsyncIterator[Scene]:
     scene = Scene(folder, settings, bytes_a_day, swarm)
-    scene.node.orders.rounds_left = rounds
-    scene.gate.move(Trigger.READY, "Training")
+    scene.node.orders.start(rounds)
     scene.task = task = asyncio.create_task(scene.node.run())
     try:
         yield scene

@@ -9,9 +9,8 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import HostDied, UsageError
-from sapo_desktop.core.state import NodeState, Trigger
+from sapo_desktop.core.state import NodeState
 from sapo_desktop.worker import messages as m
-from sapo_desktop.worker.gate import Gate
 from sapo_desktop.worker.learning import levels_of_interest
 from tests.worker.test_learning import LEVELS
 from tests.worker.test_node import SETTINGS, playing
@@ -115,17 +114,6 @@ def test_after_an_evaluation_the_node_is_back_in_its_phase(tmp_path: Path) -> No
             await it.until_state(NodeState.IDLE)
             await it.node.evaluate("last", "test")
             assert it.node.show.phase == "waiting"
-
-    asyncio.run(scene())
-
-
-def test_a_timed_pause_that_was_overtaken_resumes_nothing() -> None:
-    async def scene() -> None:
-        gate = Gate([], lambda event: None)
-        gate.move(Trigger.READY, "Training")
-        gate.pause(3600, lambda: None)
-        gate.move(Trigger.ROUNDS_DONE, "5 rounds done")
-        assert gate.resumes_in is None
 
     asyncio.run(scene())
 

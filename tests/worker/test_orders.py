@@ -1,62 +1,201 @@
-"""How many rounds are still to be played, whatever comes between."""
+"""What was ordered, whatever comes between, and what the gate is told of it."""
 
 from __future__ import annotations
+
+import asyncio
+from pathlib import Path
 
 import pytest
 
 from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState, Trigger
+from sapo_desktop.core.why import Ending, Failed, OnBattery, Paused, Ready
 from sapo_desktop.worker.gate import Gate
-from sapo_desktop.worker.messages import Event
+from sapo_desktop.worker.messages import Event, StateChanged
 from sapo_desktop.worker.orders import Orders
 
+NOON = 1_000_000.0
 
-def orders(*, playing: bool = True) -> tuple[Orders, Gate, list[Event]]:
-    events: list[Event] = []
-    gate = Gate([], events.append)
-    gate.move(Trigger.READY_IDLE, "Ready")
-    return Orders(gate, 6, lambda: playing, lambda: True), gate, events
+
+class Told:
+    """Orders with their gate, a clock and all that was said."""
+
+    def __init__(self, folder: Path | None = None, *, playing: bool = True, begin: bool = True) -> None:
+        self.events: list[Event] = []
+        self.now = NOON
+        self.settings = Settings()
+        self.gate = Gate([], self.events.append)
+        self.orders = Orders(
+            self.gate,
+            lambda: self.settings,
+            6,
+            lambda: playing,
+            lambda: True,
+            folder / "wishes.json" if folder else None,
+            lambda: self.now,
+        )
+        if begin:
+            self.orders.follow()
+
+    @property
+    def states(self) -> list[str]:
+        return [event.state for event in self.events if isinstance(event, StateChanged)]
 
 
 def test_rounds_are_counted_down_to_idle() -> None:
-    told, gate, _ = orders()
-    told.start(2)
-    assert (gate.reason, told.is_last_round) == ("Training round 7", False)
-    told.done(7)
-    assert (gate.reason, told.rounds_left, told.is_last_round) == ("Training round 8", 1, True)
-    told.done(8)
-    assert (gate.state, gate.reason, told.rounds_left) == (NodeState.IDLE, "8 rounds done", None)
+    told = Told()
+    told.orders.start(2)
+    assert (told.gate.reason, told.orders.is_last_round) == ("Training round 7", False)
+    told.orders.done(7)
+    assert (told.gate.reason, told.orders.rounds_left, told.orders.is_last_round) == ("Training round 8", 1, True)
+    told.orders.done(8)
+    assert (told.gate.state, told.gate.reason, told.orders.rounds_left) == (NodeState.IDLE, "8 rounds done", None)
     with pytest.raises(UsageError, match="counted from 1"):
-        told.start(0)
+        told.orders.start(0)
 
 
 def test_rounds_that_were_lost_are_still_to_be_played() -> None:
-    told, gate, _ = orders()
-    told.start(3)
-    told.done(7)
-    told.done(8)
-    told.back_to(6)
-    assert told.rounds_left == 3
-    told.pause(None)
-    told.resume()
-    assert (told.rounds_left, gate.reason) == (3, "Training round 7")
+    told = Told()
+    told.orders.start(3)
+    told.orders.done(7)
+    told.orders.done(8)
+    told.orders.back_to(6)
+    assert told.orders.rounds_left == 3
+    told.orders.pause(None)
+    told.orders.resume()
+    assert (told.orders.rounds_left, told.gate.reason) == (3, "Training round 7")
 
 
 def test_finishing_ends_with_the_round_in_hand_and_tells_once() -> None:
-    told, gate, _ = orders()
+    told = Told()
     ended: list[str] = []
-    told.start(None)
-    told.finish()
-    told.when_finished = lambda: ended.append("told")
-    assert (gate.reason, told.is_last_round) == ("Finishing round 7, then pausing", True)
-    told.done(7)
-    assert (gate.state, gate.reason, ended) == (NodeState.PAUSED, "Paused after round 7", ["told"])
+    told.orders.start(None)
+    told.orders.finish()
+    told.orders.when_finished = lambda: ended.append("told")
+    assert (told.gate.reason, told.orders.is_last_round) == ("Finishing round 7, then pausing", True)
+    told.orders.done(7)
+    assert (told.gate.state, told.gate.reason, ended) == (NodeState.PAUSED, "Paused after round 7", ["told"])
 
 
 def test_a_pause_between_rounds_is_all_that_finishing_asks_for() -> None:
-    told, gate, events = orders(playing=False)
-    told.start(None)
-    gate.move(Trigger.PAUSE, "Paused")
-    said = len(events)
-    told.finish()
-    assert gate.state is NodeState.PAUSED and len(events) == said
+    told = Told(playing=False)
+    told.orders.start(None)
+    told.orders.pause(None)
+    said = len(told.events)
+    told.orders.finish()
+    assert told.gate.state is NodeState.PAUSED and len(told.events) == said
+
+
+def test_a_timed_pause_ends_by_itself_and_says_when() -> None:
+    async def scene() -> None:
+        told = Told()
+        told.orders.start(None)
+        told.orders.pause(900)
+        assert told.gate.why == Paused(until=NOON + 900)
+        changed = told.events[-1]
+        assert isinstance(changed, StateChanged) and changed.resume_at == NOON + 900
+        told.now += 899
+        told.orders.power(False)  # a look at the power supply is a look at the clock: the computer may have slept
+        assert told.gate.state is NodeState.PAUSED
+        told.now += 1
+        told.orders.power(False)
+        assert told.gate.state is NodeState.WORKING and told.gate.resumes_in is None
+
+    asyncio.run(scene())
+
+
+def test_another_pause_replaces_the_timer() -> None:
+    async def scene() -> None:
+        told = Told()
+        told.orders.start(None)
+        told.orders.pause(3600)
+        told.orders.pause(None)
+        assert told.gate.resumes_in is None and told.gate.why == Paused()
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize("seconds", [0.0, -5.0, 1e12, float("nan")])
+def test_a_pause_of_no_time_is_refused(seconds: float) -> None:
+    told = Told()
+    told.orders.start(None)
+    with pytest.raises(UsageError, match="15m"):
+        told.orders.pause(seconds)
+
+
+def test_what_makes_no_sense_now_changes_no_wish() -> None:
+    told = Told()
+    for order in (lambda: told.orders.pause(None), told.orders.finish):
+        with pytest.raises(UsageError, match="idle"):
+            order()
+    assert not told.orders.wishes.contribute and told.gate.why == Ready()
+
+
+def test_the_plug_pauses_and_goes_on_and_a_press_on_battery_holds_until_the_next_plug() -> None:
+    told = Told()
+    told.orders.start(None)
+    told.orders.power(True)
+    assert (told.gate.state, told.gate.why) == (NodeState.PAUSED, OnBattery())
+    told.orders.power(False)
+    assert told.gate.state is NodeState.WORKING
+    told.orders.power(True)
+    told.orders.resume()
+    told.orders.power(True)
+    assert told.gate.state is NodeState.WORKING, "it was asked for"
+    told.orders.power(False)
+    told.orders.power(True)
+    assert told.gate.why == OnBattery()
+    told.settings = Settings(on_battery="continue")
+    told.orders.follow()
+    assert told.gate.state is NodeState.WORKING
+
+
+def test_a_node_that_is_started_again_goes_on_as_before(tmp_path: Path) -> None:
+    first = Told(tmp_path)
+    first.orders.start(None)
+    again = Told(tmp_path, begin=False)
+    again.orders.as_before()
+    assert again.gate.state is NodeState.WORKING
+    again.orders.finish()
+    later = Told(tmp_path, begin=False)
+    later.orders.as_before()
+    assert later.gate.why == Paused(), "the round that was to be finished is over"
+
+
+def test_a_pause_until_tomorrow_outlives_the_evening(tmp_path: Path) -> None:
+    async def scene() -> None:
+        first = Told(tmp_path)
+        first.orders.start(None)
+        first.orders.pause(50_000)
+        again = Told(tmp_path, begin=False)
+        again.orders.as_before()
+        assert again.gate.why == Paused(until=NOON + 50_000)
+        late = Told(tmp_path, begin=False)
+        late.now += 50_001
+        late.orders.as_before()
+        assert late.gate.state is NodeState.WORKING
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize("content", [None, b"", b"{}", b"rubbish", b'{"contribute": 7}'])
+def test_wishes_that_cannot_be_read_are_nobodys(tmp_path: Path, content: bytes | None) -> None:
+    if content is not None:
+        (tmp_path / "wishes.json").write_bytes(content)
+    told = Told(tmp_path, begin=False)
+    told.orders.as_before()
+    assert told.gate.state is NodeState.IDLE
+
+
+def test_a_failed_node_stays_so_until_somebody_resumes() -> None:
+    told = Told()
+    told.orders.start(None)
+    told.gate.move(Trigger.FAIL, Failed(text="It died.", failures=5))
+    told.orders.power(True)
+    assert told.gate.state is NodeState.FAILED
+    told.orders.resume()
+    assert (told.gate.state, told.states[-2:]) == (NodeState.WORKING, ["starting", "working"])
+    told.gate.move(Trigger.QUIT, Ending())
+    told.orders.power(False)
+    assert told.gate.state is NodeState.STOPPING

@@ -10,7 +10,7 @@ import pytest
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.core.state import NodeState, Trigger
+from sapo_desktop.core.state import NodeState
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker import messages as m
@@ -98,7 +98,7 @@ def test_tasks_that_do_not_exist_are_refused_before_a_start_would_fail(tmp_path:
 def test_ending_after_the_round_waits_for_a_round_that_is_being_finished(tmp_path: Path) -> None:
     async def scene() -> None:
         it, served = requests(tmp_path)
-        it.gate.move(Trigger.READY, "Training")
+        it.node.orders.start(None)
         await served.handle(m.Finish())
         await served.handle(m.Quit(finish_round=True))
         assert it.gate.state is NodeState.FINISHING
