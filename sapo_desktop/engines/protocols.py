@@ -155,8 +155,10 @@ class Export(EngineMessage, frozen=True):
 
 
 class WriteGguf(EngineMessage, frozen=True):
-    """Write the base as a GGUF file, for a generator in another process."""
+    """Write a model folder as a GGUF file, for a generator in another process. Needs no `Load`: the weights go through
+    memory one tensor at a time."""
 
+    model: str
     file: str
     weights: GgufWeights
 

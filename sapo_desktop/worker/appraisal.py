@@ -27,9 +27,11 @@ from sapo_desktop.worker.librarian import models_folder
 from sapo_desktop.worker.messages import CatalogueIs, FitIs, FitReply, FitRequest, GetCatalogue, GetFit
 
 
-def appraise(request: FitRequest, settings: Settings, folder: Path) -> FitReply:
-    """Answer; `folder`: any on the disk that counts, there or not."""
+def appraise(request: FitRequest, settings: Settings, folder: Path, held: int = 0) -> FitReply:
+    """Answer; `folder`: any on the disk that counts, there or not. `held`: bytes that this node's own model takes now,
+    and another one in its place could have."""
     here = hardware(folder)
+    here = msgspec.structs.replace(here, memory_free=min(here.memory, here.memory_free + held))
     match request:
         case GetFit():
             return FitIs(fit=fit(described(request.ram, request.vram, here), model_catalogue(), settings))

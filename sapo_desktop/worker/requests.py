@@ -135,7 +135,10 @@ class Requests:
         return self._node.settings
 
     async def _appraise(self, request: m.FitRequest) -> m.Reply:
-        return await asyncio.to_thread(appraise, request, self._node.settings, self._settings_path.parent)
+        node = self._node
+        return await asyncio.to_thread(
+            appraise, request, node.settings, self._settings_path.parent, held=node.engine.held
+        )
 
     # -- state ---------------------------------------------------------------------------------------------
 
@@ -242,7 +245,7 @@ class Requests:
         settings_file.write(self._settings_path, settings)
         late = sorted(key for key in keys & NEEDS_RESTART if getattr(now, key) != getattr(self._node.settings, key))
         kept = {key: getattr(self._node.settings, key) for key in NEEDS_RESTART}
-        self._node.settings = msgspec.structs.replace(now, **kept)
+        self._node.take_settings(msgspec.structs.replace(now, **kept))
         self._publish(m.SettingsChanged(settings=self._node.settings))
         await self._models.follow(self._node.settings)
         await self._side.follow(self._node.settings)

@@ -54,6 +54,8 @@ class Way:
 
     generator: Literal["torch", "llama.cpp", "remote"]
     trains: bool
+    device: str = ""
+    """Where torch computes; empty: as the setting `device` says."""
     note: str = ""
     """What the user should know of the choice."""
 
@@ -103,12 +105,14 @@ def choose_way(settings: Settings, model: BaseModel, look: Callable[[Path], Hard
 
 def _fitting_way(settings: Settings, model: BaseModel, look: Callable[[Path], Hardware], llama_cpp: bool) -> Way:
     """By the memory that is free; what does not fit at all is left to the loader, which has smaller models."""
-    found = way_for(describe(model.path), look(model.path), settings, llama_cpp=llama_cpp)
+    here = look(model.path)
+    found = way_for(describe(model.path), here, settings, llama_cpp=llama_cpp)
     assert found.generator != "remote"
     if not found.fits:
         return TORCH_ALONE if settings.generator != "llama.cpp" else Way(generator="llama.cpp", trains=True)
     if found.trainer == "torch":
-        return Way(generator=found.generator, trains=True)
+        device = found.device if here.gpus and settings.device == "auto" else ""
+        return Way(generator=found.generator, trains=True, device=device)
     return Way(
         generator=found.generator,
         trains=False,
