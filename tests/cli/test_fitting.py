@@ -92,3 +92,11 @@ def test_the_choice_can_be_put_into_the_settings(run: Words, door: FakeDoor) -> 
     assert run("fit", "--ram", "8", "--use") == 2 and "for this computer" in run.stderr
     door.machine = msgspec.structs.replace(door.machine, memory_free=6 * 10**9)
     assert run("fit", "--use") == 2 and "models download qwen2.5-0.5b" in run.stderr
+
+
+def test_a_running_node_is_asked_which_counts_its_own_memory_as_free(run: Words, door: FakeDoor) -> None:
+    door.there = True
+    door.node.machine = msgspec.structs.replace(door.machine, memory_free=7 * 10**9)
+    assert run("fit", "--json") == 0
+    (line,) = run.lines
+    assert line["available"]["memory_free"] == 7 * 10**9  # type: ignore[index]
