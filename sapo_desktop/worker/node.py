@@ -50,7 +50,7 @@ from sapo_desktop.worker.round import RoundResult, Swarm, run_round
 from sapo_desktop.worker.showing import RoundWatcher, Showing
 from sapo_desktop.worker.validation import BASE_NUMBER, Validated, Validation
 
-_PARTING_SECONDS = 5.0
+_PARTING_SECONDS = 20.0
 """How long the last checkpoint may keep a node that ends."""
 
 
