@@ -21,7 +21,7 @@ from sapo_desktop.core.models import Access, FileSpec, Kept, ModelSpec, Transfer
 from sapo_desktop.models.download import Surface, download
 from sapo_desktop.models.patience import Patience, Retries
 from sapo_desktop.models.store import Store
-from tests.models.hub_server import FakeHub, Fault, Repo, running_hub
+from tests.models.hub_server import FakeHub, Fault, Repo, running_hub, with_a_network
 from tests.models.small_models import gguf, safetensors, transformers_files
 
 REPO = "someone/small"
@@ -50,8 +50,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home.mkdir()
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # many small files; durability is tested elsewhere
     monkeypatch.setenv("HOME", str(home))
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
+    with_a_network(monkeypatch)
     return home
 
 
