@@ -11,7 +11,6 @@ first-seen.json                    commits and SHA-256 that nobody had written d
 from __future__ import annotations
 
 import contextlib
-import os
 import secrets
 import shutil
 import sys
@@ -170,6 +169,18 @@ class Store:
         Raises:
             ModelError: there is nothing of that name, or it is no model.
         """
+        with disk_errors_as(ModelError, f"{name} could not be removed"):
+            found = self._removable(name)
+            freed = sum(tree_bytes(folder) for folder in found)
+            with self.lock(name):
+                for folder in found:
+                    # First out of sight, then file by file: what is half deleted is never taken for a model.
+                    folder.rename(self._trash())
+        self.sweep()
+        return freed
+
+    def _removable(self, name: str) -> list[Path]:
+        """What there is of the model and of unfinished work on it."""
         model = self.folder(name)
         found = [model] if _has_manifest(model) else []
         found += [folder for folder in (self.staging(name), self.import_staging(name)) if folder.exists()]
@@ -177,13 +188,7 @@ class Store:
             raise ModelError(f"{model} is no model: it has no {MANIFEST} of this program. It is left alone.")
         if not found:
             raise ModelError(f"No model {name!r} is installed in {self.root}.")
-        freed = sum(tree_bytes(folder) for folder in found)
-        with disk_errors_as(ModelError, f"{name} could not be removed"), self.lock(name):
-            for folder in found:
-                # First out of sight, then file by file: what is half deleted is never taken for a model.
-                folder.rename(self._trash())
-        self.sweep()
-        return freed
+        return found
 
     def sweep(self) -> None:
         """Delete what nobody goes on with: what was removed, and imports that were killed."""
@@ -263,7 +268,7 @@ def _has_manifest(folder: Path) -> bool:
     try:
         found = msgspec.json.decode((folder / MANIFEST).read_bytes())
     except (OSError, ValueError, RecursionError):
-        return os.path.isfile(folder / MANIFEST)
+        return (folder / MANIFEST).is_file()
     return isinstance(found, dict) and not found.keys().isdisjoint(_Manifest.__struct_fields__)
 
 
