@@ -44,6 +44,8 @@ class Scripted:
     models: list[dict[str, Any]] = field(default_factory=list)
     adapters: dict[str, str] = field(default_factory=dict)
     takes_adapters: bool = True
+    says: str = ""
+    """What every answer is; empty: drawn."""
     was_asked: threading.Event = field(default_factory=threading.Event)
     was_cut: threading.Event = field(default_factory=threading.Event)
     """Set where the other end went away before the reply."""
@@ -52,6 +54,9 @@ class Scripted:
 
     def sampled(self, prompt: list[int], seed: int, number: int, limit: int) -> list[int]:
         """Printable tokens, ended where there is room: what answer `number` to a request must be."""
+        if self.says:
+            spelt = self.words.backend(self.says, add_special_tokens=False)["input_ids"]
+            return [*spelt, self.words.end_token][:limit]
         drawn = hashlib.sha256(f"{prompt}|{seed}|{number}".encode()).digest()
         ids = [self.words.backend("answer is 0123456789 <b", add_special_tokens=False)["input_ids"]][0]
         length = 3 + drawn[0] % 12
@@ -150,7 +155,12 @@ class Scripted:
         if self.dialect != "llama-server":
             return 404
         ids = self.sampled(body["prompt"], body["seed"], 0, body["n_predict"])
-        told = [{"id": i, "token": self.words.text([i]), "bytes": [], "logprob": self.logprob(i)} for i in ids]
+        # As the real one: a token that leaves a character unfinished is told by its id alone.
+        told = [
+            {"id": i, "token": self.words.text([i]), "bytes": [], "logprob": self.logprob(i)}
+            for place, i in enumerate(ids)
+            if not self.words.text(ids[: place + 1]).endswith("\N{REPLACEMENT CHARACTER}")
+        ]
         stop = "eos" if ids[-1] == self.words.end_token else "limit"
         return {"content": self.words.text(ids), "tokens": ids, "completion_probabilities": told, "stop_type": stop}
 

@@ -123,6 +123,16 @@ def test_texts_become_our_ids_and_it_is_said_what_is_missing(connect: Connect, d
     assert not node.loaded.learns and "nothing is learned" in said
 
 
+def test_a_character_of_several_tokens_keeps_its_ids(connect: Connect, folder: Path) -> None:
+    """llama-server tells probabilities only where a character ends."""
+    node = connect(script=Scripted("llama-server", load_tokenizer(folder), says="7 → é"))
+    for limit in range(1, 12):
+        (completion,) = flat(node.generate(QUESTIONS[:1], answers=1, max_tokens=limit))
+        assert completion.tokens == node.script.sampled([], 0, 0, limit)
+        assert len(completion.logprobs) in (0, len(completion.tokens))
+    assert len(completion.tokens) > len("7 → é") and completion.logprobs == []
+
+
 def test_text_tokens_are_found_by_their_bytes(connect: Connect) -> None:
     node = connect("texts")
     cut = [c for c in flat(node.generate(answers=8)) if c.finish == "length"]
