@@ -92,7 +92,9 @@ class Server:
                 problem = f"{self.url} answers what cannot be used ({reason})"
             except (httpx2.TimeoutException, TimeoutError):
                 problem = f"{self.url} does not answer in time"
-            except (httpx2.TransportError, httpx2.StreamError) as error:
+            except httpx2.DecodingError as error:
+                problem = f"{self.url} answers what cannot be unpacked ({_short(str(error))})"
+            except (httpx2.RequestError, httpx2.StreamError) as error:
                 problem = f"{self.url} cannot be reached ({_short(str(error)) or type(error).__name__})"
             if attempt < tries:
                 await wait(min(pause, LONGEST_PAUSE))

@@ -216,6 +216,8 @@ def _handler(script: Scripted) -> type[BaseHTTPRequestHandler]:
                     self._send(fault, b'{"detail": "so"}', {"Retry-After": "7"} if fault == 429 else {})
                 case bytes():
                     self._send(200, fault)
+                case "gzip":
+                    self._send(200, b"this is not packed", {"Content-Encoding": "gzip"})
                 case "cut":
                     self.connection.shutdown(socket.SHUT_RDWR)
                     self.close_connection = True

@@ -16,7 +16,7 @@ from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines import remote_http
 from sapo_desktop.engines.remote import Service
 from sapo_desktop.engines.remote_http import base_url, in_the_clear
-from sapo_desktop.engines.tokenizer import load_tokenizer
+from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
 from tests.engines.real_models import save_real_model
 from tests.engines.serving import Scripted, served
 
@@ -334,9 +334,18 @@ def too_long(reply: Any) -> None:
     choice["text"] *= 50
 
 
-BREAKS = [500, 503, 429, 408, "cut", "half", b"", b"<html>busy</html>", b"[" * 100_000, b'{"choices": 3}',
+def endless_text(reply: Any) -> None:
+    reply["choices"][0]["text"] *= 10**5
+
+
+def endless_ids(reply: Any) -> None:
+    reply["choices"][0]["token_ids"] *= 10**5
+    reply["choices"][0]["logprobs"] = None
+
+
+BREAKS = [500, 503, 429, 408, "cut", "half", "gzip", b"", b"<html>busy</html>", b"[" * 100_000, b'{"choices": 3}',
           b'{"choices": [{"text": "a", "logprobs": {"tokens": ["a"], "token_logprobs": [NaN]}}]}',
-          short_answer, other_number, too_long]  # fmt: skip
+          short_answer, other_number, too_long, endless_text, endless_ids]  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", BREAKS, ids=[getattr(f, "__name__", str(f)[:20]) for f in BREAKS])
@@ -349,13 +358,33 @@ def test_what_breaks_once_is_asked_again(connect: Connect, fault: Any, no_pauses
     assert no_pauses == ([7.0] if fault == 429 else [0.5])
 
 
-@pytest.mark.parametrize("fault", [503, "cut", b"<html>busy</html>", short_answer])
+@pytest.mark.parametrize("fault", [503, "cut", "gzip", b"<html>busy</html>", short_answer])
 def test_what_stays_broken_is_an_error_in_a_sentence(connect: Connect, fault: Any, no_pauses: list[float]) -> None:
     node = connect("vllm")
     node.script.faults = [fault] * 100
     with pytest.raises(HostError, match=r"Look whether the server runs"):
         node.generate(QUESTIONS[:1])
     assert no_pauses == [0.5, 1.0, 2.0, 4.0]
+
+
+@pytest.mark.parametrize("fault", [endless_text, endless_ids])
+def test_what_is_longer_than_asked_for_is_never_encoded_nor_decoded(
+    connect: Connect, folder: Path, fault: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = connect("vllm")
+    longest = 0
+
+    def measured(one: Any, what: Any) -> Any:
+        nonlocal longest
+        longest = max(longest, len(what))
+        return whole(one, what)
+
+    whole = ModelTokenizer.text
+    monkeypatch.setattr(ModelTokenizer, "text", measured)
+    node.script.faults = [fault] * 100
+    with pytest.raises(HostError, match="where 12 tokens are the most"):
+        node.generate(QUESTIONS[:1])
+    assert longest <= 12
 
 
 def test_ids_that_are_not_ours_are_not_learned_from(connect: Connect) -> None:
