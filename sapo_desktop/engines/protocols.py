@@ -240,6 +240,8 @@ class LoadRemote(EngineMessage, frozen=True):
     folder: str
     """The same model in transformers' layout on this machine, for its tokenizer."""
     key: str | None = None
+    key_in_clear: bool = False
+    """Whether the key may travel unencrypted to another machine."""
     adapters: str | None = None
     """A folder that the server sees under the same path; without it nothing learned gets there."""
     seconds: float = 600.0

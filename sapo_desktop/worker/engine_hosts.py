@@ -82,6 +82,7 @@ async def _remote(hosting: Hosting, settings: Settings, plan: EnginePlan) -> Eng
         model=settings.remote_model,
         folder=str(plan.model),
         key=await asyncio.to_thread(remote_key.load, settings.remote_url),
+        key_in_clear=settings.remote_key_in_clear,
         adapters=_full(settings.remote_adapters) if settings.remote_adapters else None,
     )
     cache = hosting.folder.cache
