@@ -231,6 +231,14 @@ class TokenText(EngineMessage, frozen=True):
 # -- what the host of a remote generator is asked, beside Generate, Encode and Configure ------------------------
 
 
+class AdapterFolder(msgspec.Struct, frozen=True):
+    """A folder that node and server both see under the same path."""
+
+    path: str
+    owner: str
+    """Stands in the names of this node's adapters, the same at every start, so that it finds its own again."""
+
+
 class LoadRemote(EngineMessage, frozen=True):
     """Connect to a server that has the model. Must come first; may come again (another server)."""
 
@@ -242,8 +250,8 @@ class LoadRemote(EngineMessage, frozen=True):
     key: str | None = None
     key_in_clear: bool = False
     """Whether the key may travel unencrypted to another machine."""
-    adapters: str | None = None
-    """A folder that the server sees under the same path; without it nothing learned gets there."""
+    adapters: AdapterFolder | None = None
+    """Without it nothing learned gets there."""
     seconds: float = 600.0
     """That one reply may take."""
 

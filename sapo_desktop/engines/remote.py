@@ -53,7 +53,9 @@ class RemoteGenerator:
         self.context = min(found.context or numbers.context, numbers.context)
         self.vocabulary = numbers.vocabulary
         can_load = isinstance(self.dialect, Vllm | Sglang)
-        self.shelf = AdapterShelf(self.dialect, Path(request.adapters)) if can_load and request.adapters else None
+        self.shelf = AdapterShelf(self.dialect, request.adapters) if can_load and request.adapters else None
+        if self.shelf is not None:
+            run(self._sweep(self.shelf))
 
     def loaded(self) -> p.Loaded:
         """Describe the generator."""
@@ -179,6 +181,10 @@ class RemoteGenerator:
 
         async with self._server() as server:
             return await all_of(one(row, ask) for row, ask in asks)
+
+    async def _sweep(self, shelf: AdapterShelf) -> None:
+        async with self._server() as server:
+            await shelf.sweep(server)
 
     async def _shelve(self, shelf: AdapterShelf, folder: Path | None) -> None:
         async with self._server() as server:

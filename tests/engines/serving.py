@@ -32,6 +32,10 @@ OWNERS = {
 }
 
 
+class Says(Exception):
+    """A request is refused with 400 and these words."""
+
+
 @dataclass
 class Scripted:
     """What the server is, what it was asked, and what it does next."""
@@ -70,7 +74,8 @@ class Scripted:
     def reply(self, path: str, body: Any) -> Reply | int:
         """What a request is answered, or the status it is refused with."""
         if path == "/v1/models":
-            return {"object": "list", "data": self.models}
+            added = [{"id": name, "parent": "tiny"} for name in self.adapters]
+            return {"object": "list", "data": [*self.models, *added]}
         handler = {
             "/v1/completions": self.completions,
             "/v1/chat/completions": self.chat,
@@ -174,7 +179,10 @@ class Scripted:
         folder = Path(body["lora_path"])
         if not self.takes_adapters or not (folder / "adapter_model.safetensors").is_file():
             return 404
-        self.adapters[body["lora_name"]] = body["lora_path"]
+        name = body["lora_name"]
+        if name in self.adapters:
+            raise Says(f"The lora adapter '{name}' has already been loaded.")
+        self.adapters[name] = body["lora_path"]
         return {"success": True}
 
     def unload_adapter(self, body: Any) -> Reply | int:
@@ -198,9 +206,16 @@ def _handler(script: Scripted) -> type[BaseHTTPRequestHandler]:
                 self._send(401, b"{}")
                 return
             fault = script.faults.pop(0) if script.faults else None
+            if fault == "lost":  # it is done, and nobody learns of it
+                script.reply(self.path, body)
+                fault = "cut"
             if fault is not None and self._break(fault):
                 return
-            reply = script.reply(self.path, body)
+            try:
+                reply = script.reply(self.path, body)
+            except Says as words:
+                self._send(400, json.dumps(self._refusal(str(words))).encode())
+                return
             if isinstance(reply, int):
                 error = {"error": {"message": f"no, {script.dialect} does not do\u202e\x07 that", "code": reply}}
                 self._send(reply, json.dumps(error).encode())
@@ -208,6 +223,11 @@ def _handler(script: Scripted) -> type[BaseHTTPRequestHandler]:
             if callable(fault):
                 fault(reply)
             self._send(200, json.dumps(reply).encode())
+
+        def _refusal(self, words: str) -> Reply:
+            if script.dialect == "sglang":
+                return {"success": False, "error_message": words, "loaded_adapters": script.adapters}
+            return {"error": {"message": words, "code": 400}}
 
         def _break(self, fault: Any) -> bool:
             """Whether the request was answered, or not answered, by this fault."""

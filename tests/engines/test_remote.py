@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import HostCancelled, HostError, SapoError, UsageError
+from sapo_desktop.core.errors import AdapterRefused, HostCancelled, HostError, ModelError, SapoError, UsageError
 from sapo_desktop.core.records import Completion, Sampling
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines import remote_http
@@ -284,12 +284,16 @@ def adapter(folder: Path) -> Path:
     return folder
 
 
+def shelf(shared: Path, owner: str = "00aa") -> p.AdapterFolder:
+    return p.AdapterFolder(path=str(shared), owner=owner)
+
+
 @pytest.mark.parametrize("dialect", ["vllm", "sglang"])
 def test_adapters_are_loaded_one_after_the_other_under_new_names(
     connect: Connect, tmp_path: Path, dialect: str
 ) -> None:
     shared = tmp_path / "shared"
-    node = connect(dialect, adapters=str(shared))
+    node = connect(dialect, adapters=shelf(shared))
     assert node.loaded.learns and not any("nothing is learned" in text for text in node.loaded.said)
     used = []
     for number in range(2):
@@ -308,14 +312,78 @@ def test_adapters_are_loaded_one_after_the_other_under_new_names(
 
 
 def test_a_server_that_takes_no_adapters_is_said_with_what_to_do(connect: Connect, tmp_path: Path) -> None:
-    node = connect("vllm", adapters=str(tmp_path / "shared"))
+    node = connect("vllm", adapters=shelf(tmp_path / "shared"))
     node.script.takes_adapters = False
-    with pytest.raises(HostError, match=r"docs/remote\.md"):
+    with pytest.raises(AdapterRefused, match=r"docs/remote\.md"):
         node.handle(p.UseAdapter(file=str(adapter(tmp_path / "step"))))
     assert list((tmp_path / "shared").iterdir()) == []
     without = connect("vllm")
     with pytest.raises(UsageError, match="nothing is learned"):
         without.handle(p.UseAdapter(file=str(tmp_path / "step")))
+
+
+@pytest.mark.parametrize("dialect", ["vllm", "sglang"])
+def test_an_adapter_whose_loading_was_not_confirmed_is_loaded_all_the_same(
+    connect: Connect, tmp_path: Path, dialect: str
+) -> None:
+    node = connect(dialect, adapters=shelf(tmp_path / "shared"))
+    node.script.faults = ["lost"]
+    node.handle(p.UseAdapter(file=str(adapter(tmp_path / "step"))))
+    assert len(node.script.adapters) == 1
+    node.generate()
+    node.handle(p.UseAdapter(file=None))
+    assert node.script.adapters == {} and list((tmp_path / "shared").iterdir()) == []
+
+
+def test_an_adapter_that_may_have_been_loaded_is_unloaded_after_the_next(connect: Connect, tmp_path: Path) -> None:
+    node = connect("vllm", adapters=shelf(tmp_path / "shared"))
+    node.script.faults = ["lost", *["cut"] * 4]
+    with pytest.raises(HostError):
+        node.handle(p.UseAdapter(file=str(adapter(tmp_path / "step1"))))
+    assert list((tmp_path / "shared").iterdir()) == []
+    lost = set(node.script.adapters)
+    assert len(lost) == 1
+    node.handle(p.UseAdapter(file=str(adapter(tmp_path / "step2"))))
+    assert len(node.script.adapters) == 1 and not lost & set(node.script.adapters)
+    assert [path.name for path in (tmp_path / "shared").iterdir()] == list(node.script.adapters)
+
+
+def test_what_cannot_be_copied_leaves_nothing(connect: Connect, tmp_path: Path) -> None:
+    node = connect("vllm", adapters=shelf(tmp_path / "shared"))
+    whole = adapter(tmp_path / "step")
+    (whole / "adapter_config.json").unlink()
+    with pytest.raises(ModelError, match="See remote_adapters"):
+        node.handle(p.UseAdapter(file=str(whole)))
+    assert list((tmp_path / "shared").iterdir()) == []
+
+
+def test_a_cancel_while_an_adapter_is_loaded_leaves_no_folder(connect: Connect, tmp_path: Path) -> None:
+    node = connect("vllm", adapters=shelf(tmp_path / "shared"), seconds=60.0)
+    node.script.faults = ["hang"]
+    asked = node.script.was_asked
+    asked.clear()
+    threading.Thread(target=lambda: asked.wait() and node.service.cancelled.set(), daemon=True).start()
+    with pytest.raises(HostCancelled):
+        node.handle(p.UseAdapter(file=str(adapter(tmp_path / "step"))))
+    assert list((tmp_path / "shared").iterdir()) == []
+
+
+@pytest.mark.parametrize("dialect", ["vllm", "sglang"])
+def test_what_a_killed_node_left_is_swept_at_its_next_start(
+    connect: Connect, folder: Path, tmp_path: Path, dialect: str
+) -> None:
+    script, shared = Scripted(dialect, load_tokenizer(folder)), tmp_path / "shared"
+    killed = connect(script=script, adapters=shelf(shared, "00aa"))
+    killed.handle(p.UseAdapter(file=str(adapter(tmp_path / "step1"))))
+    other = connect(script=script, adapters=shelf(shared, "00bb"))
+    other.handle(p.UseAdapter(file=str(adapter(tmp_path / "step2"))))
+    (mine,) = (name for name in script.adapters if "00aa" in name)
+    script.adapters["sapo-00aa-../../step1"] = "a server may say anything"
+    (shared / "sapo-00aa-notes").mkdir()
+    connect(script=script, adapters=shelf(shared, "00aa"))
+    assert mine not in script.adapters and not (shared / mine).exists()
+    assert sum("00bb" in name for name in script.adapters) == 1, "another node's stay"
+    assert (tmp_path / "step1").exists() and (shared / "sapo-00aa-notes").exists()
 
 
 def test_llama_servers_own_adapters_stay_out(connect: Connect) -> None:
