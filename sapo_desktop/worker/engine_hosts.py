@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.engines.protocols import LoadRemote
+from sapo_desktop.engines.protocols import AdapterFolder, LoadRemote
 from sapo_desktop.models.describe import describe
 from sapo_desktop.models.fit import weights_of
 from sapo_desktop.models.folder import ModelFolder
@@ -95,7 +95,8 @@ async def _remote(hosting: Hosting, settings: Settings, plan: EnginePlan) -> Eng
         model=settings.remote_model,
         folder=str(plan.model),
         key=await asyncio.to_thread(remote_key.load, settings.remote_url),
-        adapters=_full(settings.remote_adapters) if settings.remote_adapters else None,
+        key_in_clear=settings.remote_key_in_clear,
+        adapters=_shared(settings.remote_adapters, hosting.folder) if settings.remote_adapters else None,
     )
     cache = hosting.folder.cache
     if not plan.way.trains:
@@ -104,9 +105,9 @@ async def _remote(hosting: Hosting, settings: Settings, plan: EnginePlan) -> Eng
     return RemoteEngine(trainer, plan, GeneratorHost(generator, load), cache / "adapters")
 
 
-def _full(path: str) -> str:
-    """As the server has to be told it."""
-    return str(Path(path).expanduser().absolute())
+def _shared(path: str, node: DataFolder) -> AdapterFolder:
+    """The folder as the server has to be told it; adapters carry a part of the data folder's random name."""
+    return AdapterFolder(path=str(Path(path).expanduser().absolute()), owner=node.node_id()[:8])
 
 
 async def _both(hosting: Hosting, generating: str = "generator") -> tuple[Host, Host]:

@@ -47,7 +47,8 @@ from sapo_desktop.worker.validation import BASE_NUMBER
 from sapo_desktop.worker.way import REFUSED_IN_SILO
 
 _MODEL = {"model", "trainer", "method", "lora_rank", "device", "seed", "tasks"}
-_GENERATOR = {"generator", "generator_weights", "remote_url", "remote_model", "remote_adapters"}
+_REMOTE = {"remote_url", "remote_model", "remote_adapters", "remote_key_in_clear"}
+_GENERATOR = {"generator", "generator_weights"} | _REMOTE
 # Sampling and training must use one temperature, so that waits with the trainer's other settings.
 _TRAINER = {"micro_batch", "temperature", "kl_weight", "updates"}
 _GUEST = {"threads", "low_priority", "memory_reserve", "keep_checkpoints", "write_gigabytes_a_day"}

@@ -160,12 +160,12 @@ def test_ctrl_c_ends_the_download_and_its_process(tmp_path: Path, hub: FakeHub) 
     folder = tmp_path / "node"
     keep(folder, hub, silo=False)
     hub.plan("cdn", Fault(hold_after=100_000))
-    line = [sys.executable, "-m", "sapo_desktop", "models", "download", REPO, "--data", str(folder), "--json"]
-    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=python_environment({}))
+    command = [sys.executable, "-m", "sapo_desktop", "models", "download", REPO, "--data", str(folder), "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=python_environment({}))
     try:
         assert isinstance(process.stdout, io.BufferedReader)
-        while b'"file":"model.safetensors"' not in process.stdout.readline():
-            pass
+        while b'"file":"model.safetensors"' not in (line := process.stdout.readline()):
+            assert line, process.communicate()
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     finally:
