@@ -143,17 +143,17 @@ def available(hardware: Hardware, settings: Settings) -> Available:
     )
 
 
-def fit(hardware: Hardware, catalogue: ModelCatalogue, settings: Settings) -> Fit:
-    """Choose model, engines, and how much at once; say why nothing bigger."""
+def fit(hardware: Hardware, catalogue: ModelCatalogue, settings: Settings, *, llama_cpp: bool = True) -> Fit:
+    """Choose model, engines, and how much at once; say why nothing bigger. `llama_cpp`: whether it can be used."""
     bigger: list[str] = []
     places = _places(hardware, settings)
     for entry in sorted(catalogue.models, key=lambda entry: -entry.exact_parameters):
-        looks = [_Look(entry, catalogue, hardware, settings, here) for here in places]
+        looks = [_Look(entry, catalogue, hardware, settings, here, llama_cpp) for here in places]
         for look in looks:
             if look.chosen:
                 return Fit(available=look.here, chosen=best(look.ways), ways=look.ways, bigger=bigger)
         bigger.append(looks[0].why_not)
-    return _answer_only(hardware, catalogue, settings, places[-1], bigger)
+    return _answer_only(catalogue, hardware, settings, places[-1], llama_cpp, bigger)
 
 
 def _places(hardware: Hardware, settings: Settings) -> list[Available]:
@@ -168,11 +168,18 @@ class _Look:
     """One model of the catalogue in one place."""
 
     def __init__(
-        self, entry: Entry, catalogue: ModelCatalogue, hardware: Hardware, settings: Settings, here: Available
+        self,
+        entry: Entry,
+        catalogue: ModelCatalogue,
+        hardware: Hardware,
+        settings: Settings,
+        here: Available,
+        llama_cpp: bool,
     ) -> None:
         tier = catalogue.recommended(entry, *_tier_key(here))
         self.entry, self.here = entry, here
-        self.ways = ways(Model.of(entry), tier, hardware, settings, here)
+        found = ways(Model.of(entry), tier, hardware, settings, here)
+        self.ways = [way for way in found if llama_cpp or way.generator != "llama.cpp"]
         self.trains = any(way.fits and way.trainer == "torch" and way.generator != "remote" for way in self.ways)
         # A model that is left with stumps of answers learns less than a smaller one with whole ones.
         self.whole = entry.shipped or any(
@@ -220,12 +227,17 @@ def best(found: Sequence[Way]) -> Way:
 
 
 def badges(
-    hardware: Hardware, catalogue: ModelCatalogue, settings: Settings, downloaded: frozenset[str]
+    hardware: Hardware,
+    catalogue: ModelCatalogue,
+    settings: Settings,
+    downloaded: frozenset[str],
+    *,
+    llama_cpp: bool = True,
 ) -> list[ModelBadge]:
     """Every model of the catalogue as this computer sees it."""
     made = []
     for entry in catalogue.models:
-        looks = [_Look(entry, catalogue, hardware, settings, here) for here in _places(hardware, settings)]
+        looks = [_Look(entry, catalogue, hardware, settings, here, llama_cpp) for here in _places(hardware, settings)]
         look = next((look for look in looks if look.trains), looks[-1])
         found, here = look.ways, look.here
         way = best(found)
@@ -483,11 +495,16 @@ def _lacking(way: Way, here: Available) -> str | None:
 
 
 def _answer_only(
-    hardware: Hardware, catalogue: ModelCatalogue, settings: Settings, here: Available, bigger: list[str]
+    catalogue: ModelCatalogue,
+    hardware: Hardware,
+    settings: Settings,
+    here: Available,
+    llama_cpp: bool,
+    bigger: list[str],
 ) -> Fit:
     """Nothing can learn here: the largest that can answer, else the starter as it is, which then says what it lacks."""
     for entry in sorted(catalogue.models, key=lambda entry: -entry.exact_parameters):
-        found = _Look(entry, catalogue, hardware, settings, here).ways
+        found = _Look(entry, catalogue, hardware, settings, here, llama_cpp).ways
         if (entry.gate == "open" and any(way.fits for way in found if way.generator != "remote")) or entry.shipped:
             return Fit(available=here, chosen=best(found), ways=found, bigger=bigger)
     raise AssertionError("the catalogue has a shipped model")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import importlib.util
 import os
 import shutil
 from pathlib import Path
@@ -198,3 +199,15 @@ def test_the_size_of_the_file_that_is_there_counts(tmp_path: Path) -> None:
     plan = dataclasses.replace(asked(), way=LLAMA, gguf=file)
     with pytest.raises(TooBig, match=r"weights 1\.0 GB"):
         Scene(700).fit(plan, HELD + LLAMA_RUNTIME)
+
+
+def test_what_is_not_built_is_not_counted_on_here_but_on_a_described_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "llama_cpp" else found(name))
+    here = appraise(GetFit(), Settings(), tmp_path)
+    assert isinstance(here, FitIs) and {way.generator for way in here.fit.ways} == {"torch", "remote"}
+    assert "bootstrap.py llama" in here.fit.available.notes[-1]
+    there = appraise(GetFit(ram=8, vram=0), Settings(), tmp_path)
+    assert isinstance(there, FitIs) and there.fit.chosen.generator == "llama.cpp"
