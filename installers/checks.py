@@ -10,6 +10,8 @@ from installers.environment import environment_python
 from installers.tool import without_foreign_paths
 
 SLOW_BUDGET_SECONDS = 40 * 60
+ON_ALL_CORES = ("--numprocesses=logical", "--maxprocesses=4", "--dist=loadfile")
+"""The quick tests side by side, a file's in their order; the slow ones, which compute on every core, one by one."""
 
 
 def run_checks(root: Path, slow: bool, out: TextIO, env: dict[str, str]) -> int:
@@ -22,7 +24,7 @@ def run_checks(root: Path, slow: bool, out: TextIO, env: dict[str, str]) -> int:
         for name, command in (
             ("ruff", [python, "-m", "ruff", "check", "."]),
             ("mypy", [python, "-m", "mypy"]),
-            ("pytest", [python, "-m", "pytest"]),
+            ("pytest", [python, "-m", "pytest", *ON_ALL_CORES]),
         )
         if _run(command, root, out, env) != 0
     ]

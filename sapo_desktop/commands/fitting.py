@@ -6,38 +6,73 @@ from argparse import Namespace
 
 import msgspec
 
-from sapo_desktop.commands.context import Context
-from sapo_desktop.core.errors import ControlError
+from sapo_desktop.commands import settings
+from sapo_desktop.commands.context import Context, ReplyType, call, expect
+from sapo_desktop.core.errors import NotRunning, UsageError
 from sapo_desktop.core.fitting import Available, Fit, ModelBadge, Parts, Way
 from sapo_desktop.terminal.output import JsonValue
 from sapo_desktop.terminal.wording import size
-from sapo_desktop.worker.messages import CatalogueIs, FitIs, GetCatalogue, GetFit
+from sapo_desktop.worker.messages import CatalogueIs, FitIs, FitRequest, GetCatalogue, GetFit
 
 _UNMEASURED = "The ways marked ~ were never compared with a measured peak (graphics cards, Macs, bfloat16, servers)."
 
 
 async def show(context: Context, args: Namespace) -> None:
-    reply = await context.door.appraise(context.folder, GetFit(ram=args.ram, vram=args.vram))
-    if not isinstance(reply, FitIs):
-        raise ControlError(f"{type(reply).__name__} came where a fit was expected.")
+    reply = await _appraised(context, GetFit(ram=args.ram, vram=args.vram), FitIs)
+    described = args.ram is not None or args.vram is not None
+    if args.use and described:
+        raise UsageError("--use is for this computer: leave out --ram and --vram.")
     _emit_fit(context, reply.fit)
     if not context.out.json_lines:
-        _tell_fit(context, reply.fit, described=args.ram is not None or args.vram is not None)
+        _tell_fit(context, reply.fit, described=described)
+    if args.use:
+        await _use(context, reply.fit.chosen)
 
 
 async def show_models(context: Context, args: Namespace) -> None:
     del args
-    reply = await context.door.appraise(context.folder, GetCatalogue())
-    if not isinstance(reply, CatalogueIs):
-        raise ControlError(f"{type(reply).__name__} came where the catalogue was expected.")
-    for model in reply.models:
+    models = await _catalogue(context)
+    for model in models:
         context.out.emit("model", **_builtins(model))
     context.out.table(
         ["model", "parameters", "needs", "of free", "fits", "way", "licence", "here"],
-        [_model_row(model) for model in reply.models],
+        [_model_row(model) for model in models],
         right=["parameters", "needs", "of free"],
     )
     context.out.say("\nneeds: to learn, with as much at once as fits, else with one short answer at a time.")
+
+
+async def _use(context: Context, way: Way) -> None:
+    """Put the choice into the settings; where the model is not here yet, say how it comes."""
+    models = await _catalogue(context)
+    if not next(model for model in models if model.id == way.model).downloaded:
+        raise UsageError(f"{way.model} is not on this computer: sapo-desktop models download {way.model}")
+    kept = await settings.keep(
+        context,
+        {
+            "model": way.model,
+            "answers": str(way.answers),
+            "max_tokens": str(way.max_tokens),
+            "lora_rank": str(way.lora_rank),
+            "learning_rate": f"{way.learning_rate:g}",
+        },
+    )
+    context.out.emit("ok", text=kept.text)
+    context.out.say(f"\n{kept.text} The node uses {way.model}.")
+
+
+async def _appraised(context: Context, request: FitRequest, kind: type[ReplyType]) -> ReplyType:
+    """The running node's answer: the memory that its own model takes another one could have. Else that of a short
+    process of its own."""
+    try:
+        async with context.running() as node:
+            return await call(node, request, kind)
+    except NotRunning:
+        return expect(await context.door.appraise(context.folder, request), kind)
+
+
+async def _catalogue(context: Context) -> list[ModelBadge]:
+    return (await _appraised(context, GetCatalogue(), CatalogueIs)).models
 
 
 def _emit_fit(context: Context, fit: Fit) -> None:

@@ -144,6 +144,9 @@ def _models(commands: Commands[Parser]) -> None:
     fit = _command(commands, "fit", "fitting:show", "say what would run here, or on such a machine, and why")
     fit.add_argument("--ram", type=_gibibytes, metavar="GIB", help="as if the computer had so much memory")
     fit.add_argument("--vram", type=_gibibytes, metavar="GIB", help="and a graphics card so much; 0: none")
+    fit.add_argument(
+        "--use", action="store_true", help="put the choice into the settings: model, answers, lengths, rank"
+    )
     actions = _group(commands, "models", "fitting:show_models", "list the models that a node can be started with")
     _command(actions, "list", "fitting:show_models", "list the catalogue: what fits here, with sizes and licences")
     _command(actions, "installed", "library:show", "list the installed models and unfinished downloads")

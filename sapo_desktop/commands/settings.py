@@ -37,12 +37,16 @@ async def change(context: Context, args: Namespace) -> None:
     values = typed_values(args.values, pairs=True)
     for key, text in values.items():
         settings_file.parse_value(key, text)
+    _done(context, await keep(context, values))
+
+
+async def keep(context: Context, values: dict[str, str]) -> Ok:
+    """Have the running node take the settings, or write them where none runs."""
     try:
         async with context.running() as node:
-            reply = await call(node, SetSettings(values=values), Ok)
+            return await call(node, SetSettings(values=values), Ok)
     except NotRunning:
-        reply = _write(context, settings_file.apply(_read(context), values))
-    _done(context, reply)
+        return _write(context, settings_file.apply(_read(context), values))
 
 
 async def reset(context: Context, args: Namespace) -> None:

@@ -10,6 +10,7 @@ SapoError                      anything we can explain; `str(error)` says what h
 │   ├── HostDied               it ended without answering
 │   ├── HostTimeout            it did not answer in time and was killed
 │   ├── HostCancelled          we ended its work on purpose
+│   ├── AdapterRefused         a server elsewhere takes no adapter; it can still answer
 │   └── OutOfMemory            it ran out of memory; less work may fit
 │       └── TooBig             not even the least work fits; a smaller model may
 ├── IdentityError                 a secret key cannot be read, opened or kept
@@ -78,6 +79,10 @@ class HostTimeout(HostError):
 
 class HostCancelled(HostError):
     """A host process's work was ended on purpose (cancel, pause, quit)."""
+
+
+class AdapterRefused(HostError):
+    """A server elsewhere takes no adapter, so nothing that is learned gets there; it can still answer."""
 
 
 class OutOfMemory(HostError):

@@ -64,6 +64,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             description="A folder that the server sees under the same path, for what is learned; empty: answers only.",
         ),
     ] = ""
+    remote_key_in_clear: Annotated[
+        bool, Meta(description="Send the server's key over plain http:// to another machine too, where it can be read.")
+    ] = False
     seed: Annotated[
         int, Meta(ge=0, le=2**31 - 1, description="Repeats a silo run exactly; 0 draws one at first start.")
     ] = 0

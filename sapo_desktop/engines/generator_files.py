@@ -12,8 +12,9 @@ from torch import Tensor
 
 from sapo_desktop.core.durable import disk_errors_as
 from sapo_desktop.core.errors import ModelError, UsageError
-from sapo_desktop.engines.export import MergedWeights, lora_factors
-from sapo_desktop.engines.gguf import write_adapter, write_model
+from sapo_desktop.engines.export import lora_factors
+from sapo_desktop.engines.gguf import write_adapter
+from sapo_desktop.engines.gguf_folder import write_folder
 from sapo_desktop.engines.lora import ADAPTER_FILE, Policy, read_tensors
 from sapo_desktop.engines.protocols import GgufWeights
 from sapo_desktop.engines.torch_lm import LanguageModel
@@ -22,11 +23,11 @@ _PREFIX, _SUFFIX = "base_model.model.", ".weight"
 """What peft puts around a factor's name in its files."""
 
 
-def write_base(lm: LanguageModel, policy: Policy, path: Path, weights: GgufWeights) -> None:
-    """Write the untrained model as a GGUF file; raises ModelError where llama.cpp would compute another one."""
+def write_base(model: Path, path: Path, weights: GgufWeights) -> None:
+    """Write the model in a folder as a GGUF file; raises ModelError where llama.cpp would compute another one."""
     part = path.with_name(f"{path.name}.part")
-    with policy.as_base(), disk_errors_as(ModelError, f"{path.name} could not be written"):
-        write_model(part, lm.model.config, lm.tokenizer, MergedWeights(policy.model), weights, name=lm.folder.name)
+    with disk_errors_as(ModelError, f"{path.name} could not be written"):
+        write_folder(model, part, weights)
         part.replace(path)
 
 

@@ -155,8 +155,10 @@ class Export(EngineMessage, frozen=True):
 
 
 class WriteGguf(EngineMessage, frozen=True):
-    """Write the base as a GGUF file, for a generator in another process."""
+    """Write a model folder as a GGUF file, for a generator in another process. Needs no `Load`: the weights go through
+    memory one tensor at a time."""
 
+    model: str
     file: str
     weights: GgufWeights
 
@@ -231,6 +233,14 @@ class TokenText(EngineMessage, frozen=True):
 # -- what the host of a remote generator is asked, beside Generate, Encode and Configure ------------------------
 
 
+class AdapterFolder(msgspec.Struct, frozen=True):
+    """A folder that node and server both see under the same path."""
+
+    path: str
+    owner: str
+    """Stands in the names of this node's adapters, the same at every start, so that it finds its own again."""
+
+
 class LoadRemote(EngineMessage, frozen=True):
     """Connect to a server that has the model. Must come first; may come again (another server)."""
 
@@ -240,8 +250,10 @@ class LoadRemote(EngineMessage, frozen=True):
     folder: str
     """The same model in transformers' layout on this machine, for its tokenizer."""
     key: str | None = None
-    adapters: str | None = None
-    """A folder that the server sees under the same path; without it nothing learned gets there."""
+    key_in_clear: bool = False
+    """Whether the key may travel unencrypted to another machine."""
+    adapters: AdapterFolder | None = None
+    """Without it nothing learned gets there."""
     seconds: float = 600.0
     """That one reply may take."""
 

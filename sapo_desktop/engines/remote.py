@@ -37,6 +37,7 @@ class RemoteGenerator:
     """A server that answers with one model."""
 
     def __init__(self, request: p.LoadRemote, run: Runner) -> None:
+        _check_key(request)
         self.request = request
         self.words: ModelTokenizer = load_tokenizer(Path(request.folder))
         numbers = model_numbers(Path(request.folder))
@@ -52,7 +53,9 @@ class RemoteGenerator:
         self.context = min(found.context or numbers.context, numbers.context)
         self.vocabulary = numbers.vocabulary
         can_load = isinstance(self.dialect, Vllm | Sglang)
-        self.shelf = AdapterShelf(self.dialect, Path(request.adapters)) if can_load and request.adapters else None
+        self.shelf = AdapterShelf(self.dialect, request.adapters) if can_load and request.adapters else None
+        if self.shelf is not None:
+            run(self._sweep(self.shelf))
 
     def loaded(self) -> p.Loaded:
         """Describe the generator."""
@@ -179,6 +182,10 @@ class RemoteGenerator:
         async with self._server() as server:
             return await all_of(one(row, ask) for row, ask in asks)
 
+    async def _sweep(self, shelf: AdapterShelf) -> None:
+        async with self._server() as server:
+            await shelf.sweep(server)
+
     async def _shelve(self, shelf: AdapterShelf, folder: Path | None) -> None:
         async with self._server() as server:
             if folder is None:
@@ -190,7 +197,7 @@ class RemoteGenerator:
         """What this server cannot do, each in a sentence."""
         url = self.request.url
         if self.request.key and in_the_clear(url):
-            yield f"The key goes to {url} in the clear: use https, or a tunnel."
+            yield f"The key goes to {url} in the clear, as remote_key_in_clear says."
         if isinstance(self.dialect, Chat):
             yield f"{url} only chats: questions go into a template of its own, which may not be the one trained on."
         if self.how == "text" and isinstance(self.dialect, Vllm | Sglang | LlamaServer):
@@ -234,6 +241,15 @@ class _Told:
         self.tokens += sum(len(one.completion.tokens) for one in understood)
         ended = p.EndedAnswer(place, understood[0].completion.text) if understood else None
         self.progress(p.GenerationProgress(finished=self.finished, total=self.total, tokens=self.tokens, ended=ended))
+
+
+def _check_key(request: p.LoadRemote) -> None:
+    """Before anything is sent: what has been read on the way cannot be taken back. Raises UsageError."""
+    if request.key and in_the_clear(request.url) and not request.key_in_clear:
+        raise UsageError(
+            f"{request.url} is not encrypted, so the key is not sent there: use https://, or a tunnel to this machine. "
+            "Where nobody on the way can listen, set remote_key_in_clear to on."
+        )
 
 
 def _seed(seed: int, row: int) -> int:

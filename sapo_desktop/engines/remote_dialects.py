@@ -162,11 +162,14 @@ class LlamaServer:
     def read(self, raw: bytes, ask: Ask) -> list[Raw]:
         answer: LlamaCompletion = decode(raw, LlamaCompletion)
         stopped = answer.stop_type in {"eos", "word"}
-        told = answer.completion_probabilities
-        if told is not None and all(token.id is not None for token in told):
-            return [Raw(answer.content, [Piece(token.id, None, token.logprob) for token in told], stopped)]
-        pieces = None if answer.tokens is None else [Piece(i, None, None) for i in answer.tokens]
-        return [Raw(answer.content, pieces, stopped)]
+        return [Raw(answer.content, self._pieces(answer), stopped)]
+
+    def _pieces(self, answer: LlamaCompletion) -> list[Piece] | None:
+        ids, told = answer.tokens, answer.completion_probabilities
+        # A token that leaves a character unfinished stands among the ids, not among the probabilities.
+        if told is not None and (ids is None or len(told) == len(ids)) and all(one.id is not None for one in told):
+            return [Piece(one.id, None, one.logprob) for one in told]
+        return None if ids is None else [Piece(i, None, None) for i in ids]
 
 
 # -- servers that give texts ------------------------------------------------------------------------------------

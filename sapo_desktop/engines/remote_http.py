@@ -92,7 +92,9 @@ class Server:
                 problem = f"{self.url} answers what cannot be used ({reason})"
             except (httpx2.TimeoutException, TimeoutError):
                 problem = f"{self.url} does not answer in time"
-            except (httpx2.TransportError, httpx2.StreamError) as error:
+            except httpx2.DecodingError as error:
+                problem = f"{self.url} answers what cannot be unpacked ({_short(str(error))})"
+            except (httpx2.RequestError, httpx2.StreamError) as error:
                 problem = f"{self.url} cannot be reached ({_short(str(error)) or type(error).__name__})"
             if attempt < tries:
                 await wait(min(pause, LONGEST_PAUSE))
@@ -177,10 +179,11 @@ class _Detail(msgspec.Struct, frozen=True):
 
 
 class _Error(msgspec.Struct, frozen=True):
-    """What servers wrap the reason in: `error.message`, `message` or `detail`."""
+    """What servers wrap the reason in: `error.message`, `message`, `error_message` or `detail`."""
 
     error: _Detail | str = ""
     message: str = ""
+    error_message: str = ""
     detail: Any = ""
 
 
@@ -191,7 +194,7 @@ def _said(status: int, raw: bytes) -> str:
     except (msgspec.DecodeError, RecursionError):
         return str(status)
     inner = found.error.message if isinstance(found.error, _Detail) else found.error
-    text = _short(inner or found.message or str(found.detail or ""))
+    text = _short(inner or found.message or found.error_message or str(found.detail or ""))
     return f"{status}: {text}" if text else str(status)
 
 

@@ -5,6 +5,8 @@ What a server is stands in its list of models (`owned_by`). Left out: asking for
 
 from __future__ import annotations
 
+import itertools
+import re
 import secrets
 import shutil
 from dataclasses import dataclass
@@ -12,7 +14,8 @@ from pathlib import Path
 
 import msgspec
 
-from sapo_desktop.core.errors import HostError, ModelError, UsageError
+from sapo_desktop.core.errors import AdapterRefused, ModelError, UsageError
+from sapo_desktop.engines.protocols import AdapterFolder
 from sapo_desktop.engines.remote_dialects import Chat, Completions, Dialect, LlamaServer, Sglang, Vllm
 from sapo_desktop.engines.remote_http import Refused, Server
 from sapo_desktop.engines.remote_replies import decode
@@ -130,14 +133,19 @@ async def _llama_adapters(server: Server) -> list[int]:
 class AdapterShelf:
     """Adapters of this node in a server that can load them while it runs: vLLM and SGLang.
 
-    Each gets a name of its own, as servers keep what they loaded under a name; the one before is unloaded after.
+    Each gets a name of its own, as servers keep what they loaded under a name; the one before is unloaded after. What
+    may still be there (the answer to a loading was lost, the node was killed) is unloaded as soon as that can be done.
     """
 
-    def __init__(self, dialect: Dialect, shared: Path) -> None:
+    def __init__(self, dialect: Dialect, folder: AdapterFolder) -> None:
         self._prefix = "/v1" if isinstance(dialect, Vllm) else ""
-        self._shared = shared
-        self._owner = secrets.token_hex(4)
-        self._count = 0
+        self._shared = Path(folder.path)
+        self._own = f"sapo-{folder.owner}-"
+        # Drawn anew by each process: what an earlier one left under a name has other weights.
+        drawn = secrets.token_hex(4)
+        self._names = (f"{self._own}{drawn}-{number}" for number in itertools.count(1))
+        self._left: list[str] = []
+        """Names that the server may have, and that nobody asks for any more."""
         self.name: str | None = None
         """Of the adapter that the server has now."""
 
@@ -146,41 +154,76 @@ class AdapterShelf:
 
         Raises:
             ModelError: the shared folder cannot be written.
-            HostError: the server does not take adapters, or does not see the folder.
+            AdapterRefused: the server does not take adapters, or does not see the folder.
+            HostError: it cannot be reached.
         """
-        self._count += 1
-        name = f"sapo-{self._owner}-{self._count}"
+        name = next(self._names)
         place = self._shared / name
+        try:
+            self._copy(folder, place)
+            await self._load(server, name, place)
+        except BaseException:
+            shutil.rmtree(place, ignore_errors=True)
+            self._left.append(name)
+            raise
+        await self._change(server, name)
+
+    async def clear(self, server: Server) -> None:
+        """Have the server forget the adapter."""
+        await self._change(server, None)
+
+    async def sweep(self, server: Server) -> None:
+        """Have the server forget what this node left there when it was killed. Raises as `put`."""
+        own = re.compile(re.escape(self._own) + r"[0-9a-f]{8}-[0-9]{1,9}")
+        listed: _Models = await server.ask("/v1/models", None, lambda raw: decode(raw, _Models))
+        found = {model.id for model in listed.data} | self._folders()
+        self._left += sorted(name for name in found if own.fullmatch(name))
+        await self._drop(server)
+
+    # -- inside ------------------------------------------------------------------------------------------------
+
+    def _folders(self) -> set[str]:
+        try:
+            return {path.name for path in self._shared.iterdir()}
+        except FileNotFoundError:
+            return set()
+        except OSError as error:
+            raise ModelError(f"{self._shared} cannot be read: {error}. See remote_adapters.") from error
+
+    def _copy(self, folder: Path, place: Path) -> None:
         try:
             place.mkdir(parents=True)
             for file in ADAPTER_FILES:
                 shutil.copyfile(folder / file, place / file)
         except OSError as error:
             raise ModelError(f"The adapter cannot be put into {self._shared}: {error}. See remote_adapters.") from error
+
+    async def _load(self, server: Server, name: str, place: Path) -> None:
         body = {"lora_name": name, "lora_path": str(place)}
         try:
             await server.ask(f"{self._prefix}/load_lora_adapter", body, lambda raw: raw)
         except Refused as error:
-            shutil.rmtree(place, ignore_errors=True)
-            raise HostError(
+            if name in str(error) and "already" in str(error):
+                return  # nobody else uses that name: it was loaded, and the answer was lost
+            raise AdapterRefused(
                 f"{error} The server must be started so that it takes adapters while it runs, and must see "
                 f"{self._shared} under that path; docs/remote.md says how. Without that, empty remote_adapters: the "
                 "server then gives answers, and nothing is learned."
             ) from error
-        before, self.name = self.name, name
-        await self._drop(server, before)
 
-    async def clear(self, server: Server) -> None:
-        """Have the server forget the adapter."""
-        before, self.name = self.name, None
-        await self._drop(server, before)
+    async def _change(self, server: Server, name: str | None) -> None:
+        if self.name is not None:
+            self._left.append(self.name)
+        self.name = name
+        await self._drop(server)
 
-    async def _drop(self, server: Server, name: str | None) -> None:
-        if name is None:
-            return
-        try:
-            await server.ask(f"{self._prefix}/unload_lora_adapter", {"lora_name": name}, lambda raw: raw)
-        except Refused:
-            return  # it forgot by itself: servers make room for newer ones
-        finally:
-            shutil.rmtree(self._shared / name, ignore_errors=True)
+    async def _drop(self, server: Server) -> None:
+        while self._left:
+            name = self._left[-1]
+            try:
+                await server.ask(f"{self._prefix}/unload_lora_adapter", {"lora_name": name}, lambda raw: raw)
+            except Refused:
+                pass  # it forgot by itself: servers make room for newer ones
+            finally:
+                shutil.rmtree(self._shared / name, ignore_errors=True)
+            self._left.remove(name)

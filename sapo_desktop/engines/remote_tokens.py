@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 from tokenizers.pre_tokenizers import ByteLevel
@@ -43,11 +44,10 @@ class Translator:
 
     def read(self, raw: Raw, limit: int, sampling: Sampling) -> Understood:
         """The answer `raw` to a request of at most `limit` tokens; raises Unusable."""
+        self._check_length(raw, limit)
         ids, how = self._ids(raw)
         if how == "text":
             ids = ids[:limit]  # the same text may take more tokens than were sampled
-        if len(ids) > limit:
-            raise Unusable(f"an answer of {len(ids)} tokens where {limit} were the most")
         logprobs = _logprobs(raw.pieces, sampling) if how != "text" else []
         if raw.stopped and (not ids or ids[-1] not in self._words.stop_tokens):
             if len(ids) == limit:
@@ -59,6 +59,20 @@ class Translator:
         return Understood(
             Completion(tokens=ids, logprobs=logprobs, text=text, finish="stop" if stopped else "length"), how
         )
+
+    def _check_length(self, raw: Raw, limit: int) -> None:
+        """Before anything is encoded or decoded, which takes minutes for what a broken server may send."""
+        if raw.pieces is not None and len(raw.pieces) > limit:
+            raise Unusable(f"an answer of {len(raw.pieces)} tokens where {limit} tokens are the most")
+        # Each broken byte is shown as a character of three.
+        size = len(raw.text.replace("\N{REPLACEMENT CHARACTER}", "?").encode())
+        if size > limit * self._longest:
+            raise Unusable(f"an answer of {size} bytes where {limit} tokens are the most")
+
+    @cached_property
+    def _longest(self) -> int:
+        """Bytes that one token can stand for, at most."""
+        return max(len(token.encode()) for token in self._words.backend.get_vocab())
 
     def _ids(self, raw: Raw) -> tuple[list[int], How]:
         if raw.pieces is not None:

@@ -132,6 +132,9 @@ class Service:
             self._engine = None  # give the memory back before the next model comes
             self._engine = _load(request)
             return self._engine.loaded()
+        if isinstance(request, p.WriteGguf):
+            write_base(Path(request.model), Path(request.file), request.weights)
+            return p.Done()
         if self._engine is None:
             raise HostError("The engine was asked to work before a model was loaded.")
         return self._work(self._engine, request, progress)
@@ -160,16 +163,13 @@ class Service:
             case p.Configure():
                 engine.configure(request)
                 return p.Done()
-            case p.WriteGguf():
-                write_base(engine.lm, engine.policy, Path(request.file), request.weights)
-                return p.Done()
             case p.WriteAdapter():
                 folder = None if request.folder is None else Path(request.folder)
                 write_trained(engine.lm, engine.policy, Path(request.file), folder)
                 return p.Done()
             case p.Export():
                 return p.Done(files=engine.export(request))
-            case p.Load():
+            case p.Load() | p.WriteGguf():
                 return self.handle(request, progress)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.models.catalogue import BITS_A_WEIGHT
 from sapo_desktop.models.fit import Model
+from sapo_desktop.models.folder import LONGEST_CONTEXT, read_json
 from sapo_desktop.models.gguf_file import check_gguf, parts_of
 from sapo_desktop.models.shape import shape_of
 from sapo_desktop.models.starter import STARTER, starter_folder
@@ -26,11 +26,12 @@ def describe(path: Path) -> Model:
 
 
 def _folder(path: Path) -> Model:
-    try:
-        config = json.loads((path / "config.json").read_bytes())
-        architecture, context = str(config["architectures"][0]), int(config["max_position_embeddings"])
-    except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
-        raise ModelError(f"{path / 'config.json'} does not describe a model: {error}.") from error
+    config = read_json(path / "config.json")
+    match config.get("architectures"), config.get("max_position_embeddings"):
+        case [str(architecture), *_], int(context) if 0 < context <= LONGEST_CONTEXT:
+            pass
+        case _:
+            raise ModelError(f"{path / 'config.json'} does not describe a model: it names no architecture or context.")
     shape, shipped = shape_of(config), path == starter_folder()
     numbers = shape.parameters(architecture)
     return Model(

@@ -66,18 +66,21 @@ def download(store: Store, spec: ModelSpec, access: Access, report: Report, surf
 
 
 def _installed(store: Store, spec: ModelSpec) -> Installed | None:
-    """The model, where it is there already and whole. Raises ModelError where another one has its name."""
-    try:
-        found = store.read(spec.name)
-    except ModelError:
-        return None  # not there, or damaged: then it is fetched and put in its place
+    """The model, where it is there already and whole; one whose files are damaged is fetched and put in its place.
+
+    Raises:
+        ModelError: what has its name is another one, or not known to be a model.
+    """
+    if not store.folder(spec.name).exists():
+        return None
+    found = store.manifest(spec.name)
     same = found.source == spec.repository and (not COMMIT.fullmatch(spec.revision) or found.revision == spec.revision)
     if not same:
         raise ModelError(
             f"{spec.name} is installed from {found.source}@{found.revision or '(import)'}: remove that one first "
             f"(sapo-desktop models remove {spec.name})."
         )
-    return found
+    return None if store.damaged_file(found) else found
 
 
 class _Download:

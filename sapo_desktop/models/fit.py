@@ -110,6 +110,8 @@ def available(hardware: Hardware, settings: Settings) -> Available:
     notes = []
     if hardware.memory_limited:
         notes.append(f"A container grants {_gb(hardware.memory)} of memory.")
+    if hardware.idle_gpus:
+        notes.append(f"{' and '.join(hardware.idle_gpus)}: not used, this installation computes on the processor only.")
     if hardware.swap:
         notes.append(f"{_gb(hardware.swap)} of swap are not counted: a model in swap stands still.")
     cards = sorted(hardware.gpus, key=lambda card: card.free, reverse=True)
@@ -141,25 +143,71 @@ def available(hardware: Hardware, settings: Settings) -> Available:
     )
 
 
-def fit(hardware: Hardware, catalogue: ModelCatalogue, settings: Settings) -> Fit:
-    """Choose model, engines, and how much at once; say why nothing bigger."""
-    here = available(hardware, settings)
-    picks = catalogue.picks(*_tier_key(here))
+def fit(hardware: Hardware, catalogue: ModelCatalogue, settings: Settings, *, llama_cpp: bool = True) -> Fit:
+    """Choose model, engines, and how much at once; say why nothing bigger. `llama_cpp`: whether it can be used."""
     bigger: list[str] = []
-    chosen: tuple[Entry, list[Way]] | None = None
+    places = _places(hardware, settings)
     for entry in sorted(catalogue.models, key=lambda entry: -entry.exact_parameters):
+        looks = [_Look(entry, catalogue, hardware, settings, here, llama_cpp) for here in places]
+        for look in looks:
+            if look.chosen:
+                return Fit(available=look.here, chosen=best(look.ways), ways=look.ways, bigger=bigger)
+        bigger.append(looks[0].why_not)
+    return _answer_only(catalogue, hardware, settings, places[-1], llama_cpp, bigger)
+
+
+def _places(hardware: Hardware, settings: Settings) -> list[Available]:
+    """Where torch may compute here, the stronger first: a card that is too small, or in use, leaves the processor."""
+    here = available(hardware, settings)
+    if here.device == "cuda" and settings.device == "auto":
+        return [here, available(hardware, msgspec.structs.replace(settings, device="cpu"))]
+    return [here]
+
+
+class _Look:
+    """One model of the catalogue in one place."""
+
+    def __init__(
+        self,
+        entry: Entry,
+        catalogue: ModelCatalogue,
+        hardware: Hardware,
+        settings: Settings,
+        here: Available,
+        llama_cpp: bool,
+    ) -> None:
         tier = catalogue.recommended(entry, *_tier_key(here))
-        found = ways(Model.of(entry), tier, hardware, settings)
-        trains = [way for way in found if way.fits and way.trainer == "torch" and way.generator != "remote"]
+        self.entry, self.here = entry, here
+        found = ways(Model.of(entry), tier, hardware, settings, here)
+        self.ways = [way for way in found if llama_cpp or way.generator != "llama.cpp"]
+        self.trains = any(way.fits and way.trainer == "torch" and way.generator != "remote" for way in self.ways)
         # A model that is left with stumps of answers learns less than a smaller one with whole ones.
-        whole = [way for way in trains if way.max_tokens >= tier.max_tokens // 2] or entry.shipped
-        if trains and whole and entry.id in picks and entry.gate == "open":
-            chosen = entry, found
-            break
-        bigger.append(_why_not(entry, found, trains, bool(whole), here))
-    if chosen is None:
-        return _answer_only(hardware, catalogue, settings, here, bigger)
-    return Fit(available=here, chosen=best(chosen[1]), ways=chosen[1], bigger=bigger)
+        self.whole = entry.shipped or any(
+            way.fits and way.trainer == "torch" and way.generator != "remote" and way.max_tokens >= tier.max_tokens // 2
+            for way in self.ways
+        )
+        self._picked = entry.id in catalogue.picks(*_tier_key(here))
+
+    @property
+    def chosen(self) -> bool:
+        """Whether it is what `fit` chooses, where no larger one is."""
+        return self.trains and self.whole and self._picked and self.entry.gate == "open"
+
+    @property
+    def why_not(self) -> str:
+        """Why it is not, in a sentence."""
+        entry = self.entry
+        if entry.gate != "open":
+            return f"{entry.name} is never chosen by itself: {entry.licence} has to be accepted first."
+        if not self.trains:
+            return f"{entry.name}: {_least_training(self.ways).why_not}"
+        way = best(self.ways)
+        fits = f"{entry.name} fits ({_gb(way.estimate)})"
+        if not self.whole:
+            return f"{fits} with answers of {way.max_tokens} tokens only; a smaller model gets whole ones."
+        too_slow = "a processor teaches a model of that size too slowly"
+        reason = too_slow if self.here.device == "cpu" else "it is meant for a larger tier"
+        return f"{fits} but is not chosen by itself: {reason}; `--model {entry.id}` names it."
 
 
 def best(found: Sequence[Way]) -> Way:
@@ -179,13 +227,19 @@ def best(found: Sequence[Way]) -> Way:
 
 
 def badges(
-    hardware: Hardware, catalogue: ModelCatalogue, settings: Settings, downloaded: frozenset[str]
+    hardware: Hardware,
+    catalogue: ModelCatalogue,
+    settings: Settings,
+    downloaded: frozenset[str],
+    *,
+    llama_cpp: bool = True,
 ) -> list[ModelBadge]:
     """Every model of the catalogue as this computer sees it."""
-    here = available(hardware, settings)
     made = []
     for entry in catalogue.models:
-        found = ways(Model.of(entry), catalogue.recommended(entry, *_tier_key(here)), hardware, settings)
+        looks = [_Look(entry, catalogue, hardware, settings, here, llama_cpp) for here in _places(hardware, settings)]
+        look = next((look for look in looks if look.trains), looks[-1])
+        found, here = look.ways, look.here
         way = best(found)
         needed = way if way.fits and way.trainer == "torch" else _least_training(found)
         made.append(
@@ -208,9 +262,10 @@ def badges(
     return made
 
 
-def ways(model: Model, tier: Tier, hardware: Hardware, settings: Settings) -> list[Way]:
-    """Every way to run a model here, from weak to strong, each with as much at once as fits."""
-    here = available(hardware, settings)
+def ways(model: Model, tier: Tier, hardware: Hardware, settings: Settings, place: Available | None = None) -> list[Way]:
+    """Every way to run a model here (or in one of the places that there are here), from weak to strong, each with as
+    much at once as fits."""
+    here = place or available(hardware, settings)
     torch = _torch(model, hardware, here)
     plans: list[tuple[GeneratorKind, TrainerKind]] = [("llama.cpp", "none")]
     if model.trainable:
@@ -235,7 +290,8 @@ def way_for(model: Model, hardware: Hardware, settings: Settings, *, llama_cpp: 
 def _open_ways(model: Model, hardware: Hardware, settings: Settings, llama_cpp: bool) -> list[Way]:
     return [
         way
-        for way in ways(model, _as_set(settings), hardware, settings)
+        for place in _places(hardware, settings)
+        for way in ways(model, _as_set(settings), hardware, settings, place)
         if way.generator in ((settings.generator,) if settings.generator != "auto" else ("torch", "llama.cpp"))
         and settings.trainer in ("auto", way.trainer)
         and (llama_cpp or way.generator != "llama.cpp")
@@ -265,17 +321,19 @@ def plan(
     running: int = 0,
     generator: GeneratorKind = "torch",
     trainer: TrainerKind = "torch",
+    device: str = "",
 ) -> Way:
     """What the loader may ask for at once: for just these settings, up to what the engine takes.
 
-    `running`: bytes of the estimate that are taken already, by the processes that wait for the model. Where the reserve
-    leaves no room it is given up, and the way says so by `why_not`.
+    `device`: where, instead of what the settings say. `running`: bytes of the estimate that are taken already, by the
+    processes that wait for the model. Where the reserve leaves no room it is given up, and the way says so by
+    `why_not`.
 
     Raises:
         TooBig: not even one short answer at a time fits.
     """
     hardware = msgspec.structs.replace(hardware, memory_free=hardware.memory_free + running)
-    here = available(hardware, settings)
+    here = available(hardware, msgspec.structs.replace(settings, device=device or settings.device))
     torch = _torch(model, hardware, here)
     sketch = _Sketch(model, torch, generator, trainer, _as_set(settings), settings, here)
     in_torch = MOST_AT_ONCE_SMALL if torch.written_out else MOST_AT_ONCE
@@ -436,26 +494,17 @@ def _lacking(way: Way, here: Available) -> str | None:
     return None
 
 
-def _why_not(entry: Entry, found: Sequence[Way], trains: Sequence[Way], whole: bool, here: Available) -> str:
-    if entry.gate != "open":
-        return f"{entry.name} is never chosen by itself: {entry.licence} has to be accepted first."
-    if not trains:
-        return f"{entry.name}: {_least_training(found).why_not}"
-    way = best(found)
-    fits = f"{entry.name} fits ({_gb(way.estimate)})"
-    if not whole:
-        return f"{fits} with answers of {way.max_tokens} tokens only; a smaller model gets whole ones."
-    too_slow = "a processor teaches a model of that size too slowly"
-    reason = too_slow if here.device == "cpu" else "it is meant for a larger tier"
-    return f"{fits} but is not chosen by itself: {reason}; `--model {entry.id}` names it."
-
-
 def _answer_only(
-    hardware: Hardware, catalogue: ModelCatalogue, settings: Settings, here: Available, bigger: list[str]
+    catalogue: ModelCatalogue,
+    hardware: Hardware,
+    settings: Settings,
+    here: Available,
+    llama_cpp: bool,
+    bigger: list[str],
 ) -> Fit:
     """Nothing can learn here: the largest that can answer, else the starter as it is, which then says what it lacks."""
     for entry in sorted(catalogue.models, key=lambda entry: -entry.exact_parameters):
-        found = ways(Model.of(entry), catalogue.recommended(entry, *_tier_key(here)), hardware, settings)
+        found = _Look(entry, catalogue, hardware, settings, here, llama_cpp).ways
         if (entry.gate == "open" and any(way.fits for way in found if way.generator != "remote")) or entry.shipped:
             return Fit(available=here, chosen=best(found), ways=found, bigger=bigger)
     raise AssertionError("the catalogue has a shipped model")

@@ -15,16 +15,21 @@ import os
 import struct
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from sapo_desktop.core.errors import ModelError
 
 ARCHITECTURES = ("LlamaForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "SmolLM3ForCausalLM")
 _PICKLES = {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib"}
-_LONGEST_HEADER = 100_000_000
-_LONGEST_JSON = 200_000_000
+_LONGEST_HEADER = 25_000_000
+_LONGEST_JSON = 64_000_000
+_LONGEST_PARSED = 16_000_000
+"""Of a JSON file that is taken apart: in memory it may be twenty times as large."""
+_MOST_NUMBERS = 1 << 50
+LONGEST_CONTEXT = 1 << 31
 _NAMED_IN_HASH = (
     "config.json",
     "generation_config.json",
@@ -32,6 +37,24 @@ _NAMED_IN_HASH = (
     "tokenizer_config.json",
     "chat_template.jinja",
 )
+
+
+_Size = Annotated[int, Meta(ge=0, le=_MOST_NUMBERS)]
+
+
+class _Tensor(msgspec.Struct, frozen=True):
+    """One entry of a safetensors header, as far as it is looked at."""
+
+    shape: Annotated[list[_Size], Meta(max_length=8)]
+    data_offsets: tuple[_Size, _Size]
+
+    @property
+    def numbers(self) -> int:
+        return math.prod(self.shape)
+
+    def __post_init__(self) -> None:
+        if self.data_offsets[0] > self.data_offsets[1] or self.numbers > _MOST_NUMBERS:
+            raise ValueError("of no tensor")
 
 
 class ModelFolder(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,14 +83,14 @@ def read_folder(path: Path) -> ModelFolder:
         raise ModelError(f"There is no model folder at {path}.")
     names = sorted(entry.name for entry in path.iterdir())
     _refuse_code(path, names)
-    config = _json(path / "config.json")
+    config = read_json(path / "config.json")
     architecture = _architecture(config)
     _check_tokenizer(path, names)
     weights = _weight_files(path, names)
     return ModelFolder(
         path=path,
         architecture=architecture,
-        parameters=sum(_count(file) for file in weights),
+        parameters=sum(count_numbers(file) for file in weights),
         vocabulary=_positive(config, "vocab_size"),
         context=_positive(config, "max_position_embeddings"),
         weight_bytes=sum(file.stat().st_size for file in weights),
@@ -79,7 +102,7 @@ def check_before_weights(path: Path) -> None:
     """What can be said of a model before its weights are there. Raises ModelError as `read_folder`."""
     names = sorted(entry.name for entry in path.iterdir())
     _refuse_code(path, names)
-    _architecture(_json(path / "config.json"))
+    _architecture(read_json(path / "config.json"))
     _check_tokenizer(path, names)
 
 
@@ -87,7 +110,7 @@ def check_folder(path: Path) -> None:
     """All checks of `read_folder`, without reading the weights for their hash. Raises ModelError."""
     check_before_weights(path)
     for file in _weight_files(path, [entry.name for entry in path.iterdir()]):
-        _count(file)
+        count_numbers(file)
 
 
 def _refuse_code(path: Path, names: Sequence[str]) -> None:
@@ -117,9 +140,10 @@ def _check_tokenizer(path: Path, names: Sequence[str]) -> None:
     for name in ("tokenizer.json", "tokenizer_config.json"):
         if name not in names:
             raise ModelError(f"{path} has no {name}: the tokenizer is needed in the fast (JSON) layout.")
-    if "auto_map" in _json(path / "tokenizer_config.json"):
+    if "auto_map" in read_json(path / "tokenizer_config.json"):
         raise ModelError("tokenizer_config.json asks for code of its own (auto_map); that is not supported.")
-    _json(path / "tokenizer.json")
+    tokenizer = path / "tokenizer.json"
+    _members(_read(tokenizer, _LONGEST_JSON), tokenizer)  # large, and what it says is the tokenizer's business
 
 
 def _weight_files(path: Path, names: Sequence[str]) -> list[Path]:
@@ -128,7 +152,7 @@ def _weight_files(path: Path, names: Sequence[str]) -> list[Path]:
         if "model.safetensors" not in names:
             raise ModelError(f"{path} has no model.safetensors.")
         return [path / "model.safetensors"]
-    shards = _json(path / "model.safetensors.index.json").get("weight_map")
+    shards = read_json(path / "model.safetensors.index.json").get("weight_map")
     if not isinstance(shards, dict) or not shards:
         raise ModelError(f"The weight_map in {path}/model.safetensors.index.json names no files.")
     files = sorted({str(name) for name in shards.values()})
@@ -139,36 +163,34 @@ def _weight_files(path: Path, names: Sequence[str]) -> list[Path]:
     return [path / name for name in files]
 
 
-def _count(file: Path) -> int:
-    """Numbers in a safetensors file whose header describes exactly the bytes that are there."""
+def count_numbers(file: Path) -> int:
+    """Numbers in a safetensors file whose header describes exactly the bytes that are there. Raises ModelError."""
     size = file.stat().st_size
     with file.open("rb") as stream:
         start = stream.read(8)
         length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
         if not 2 <= length <= min(size - 8, _LONGEST_HEADER):
             raise ModelError(f"{file} is not a whole safetensors file; fetch or copy it again.")
-        header = _parse(stream.read(length), file)
+        tensors = _tensors(stream.read(length), file)
+    whole = 8 + length + max((tensor.data_offsets[1] for tensor in tensors), default=0)
+    if not tensors or whole != size:
+        raise ModelError(f"{file} should have {whole} bytes and has {size}; fetch or copy it again.")
+    return sum(tensor.numbers for tensor in tensors)
+
+
+def _tensors(raw: bytes, file: Path) -> list[_Tensor]:
+    """What a safetensors header tells of each tensor."""
+    header = _members(raw, file)
     header.pop("__metadata__", None)
     try:
-        end = max((int(entry["data_offsets"][1]) for entry in header.values()), default=0)
-        numbers = sum(math.prod(int(n) for n in entry["shape"]) for entry in header.values())
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+        return [msgspec.json.decode(entry, type=_Tensor) for entry in header.values()]
+    except (ValueError, RecursionError) as error:
         raise ModelError(f"The header of {file} is not that of a safetensors file.") from error
-    whole = 8 + length + end
-    if not header or whole != size:
-        raise ModelError(f"{file} should have {whole} bytes and has {size}; fetch or copy it again.")
-    return numbers
 
 
-def _json(file: Path) -> dict[str, Any]:
-    if not file.is_file():
-        raise ModelError(f"{file.parent} has no {file.name}.")
-    if file.stat().st_size > _LONGEST_JSON:
-        raise ModelError(f"{file} is too large to be what its name says.")
-    return _parse(file.read_bytes(), file)
-
-
-def _parse(raw: bytes, file: Path) -> dict[str, Any]:
+def read_json(file: Path) -> dict[str, Any]:
+    """The object in a JSON file of a model. Raises ModelError."""
+    raw = _read(file, _LONGEST_PARSED)
     try:
         value = json.loads(raw)
     except (ValueError, RecursionError) as error:
@@ -178,9 +200,27 @@ def _parse(raw: bytes, file: Path) -> dict[str, Any]:
     return value
 
 
+def _members(raw: bytes, file: Path) -> dict[str, msgspec.Raw]:
+    """The members of a JSON object, each as it stands: nothing is built of it."""
+    try:
+        return msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+    except msgspec.ValidationError as error:
+        raise ModelError(f"{file} is not what it should be: a JSON object.") from error
+    except (ValueError, RecursionError) as error:
+        raise ModelError(f"{file} is damaged: its JSON cannot be read.") from error
+
+
+def _read(file: Path, longest: int) -> bytes:
+    if not file.is_file():
+        raise ModelError(f"{file.parent} has no {file.name}.")
+    if file.stat().st_size > longest:
+        raise ModelError(f"{file} is too large to be what its name says.")
+    return file.read_bytes()
+
+
 def _positive(config: dict[str, Any], key: str) -> int:
     value = config.get(key)
-    if not isinstance(value, int) or value <= 0:
+    if not isinstance(value, int) or not 0 < value <= LONGEST_CONTEXT:
         raise ModelError(f"config.json gives no usable {key}.")
     return value
 

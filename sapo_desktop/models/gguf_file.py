@@ -16,15 +16,19 @@ from typing import BinaryIO
 import msgspec
 
 from sapo_desktop.core.errors import ModelError
-from sapo_desktop.models.shape import ModelShape
+from sapo_desktop.models.shape import LARGEST_SIZE, ModelShape
 
 _VERSIONS = (2, 3)
 _MOST_ENTRIES = 100_000
-_MOST_VALUES = 10_000_000
+_MOST_VALUES = 4_000_000
+"""In all lists together: a vocabulary of a million tokens has them three times, and its merges."""
 _LONGEST_STRING = 16_000_000
+_LONGEST_KEY = 65_535
+_LONGEST_HEADER = 256_000_000
+_MOST_PARTS = 1000
 _DEEPEST = 2
-_LARGEST_SIZE = 10_000_000
-"""Of a layer, a vocabulary and the like."""
+_KEPT = {"general.type", "general.architecture", "tokenizer.chat_template"}
+"""The texts that are looked at; all others are passed over, for they may be long."""
 _NUMBERS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
 _STRING, _ARRAY = 8, 9
 _TYPES = {
@@ -85,7 +89,10 @@ class GgufFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Cut(Exception):
-    """The file ends before what its header announces."""
+    """The file ends before what its header announces, or announces what no file has."""
+
+    def __init__(self, why: str = "is cut short or damaged") -> None:
+        super().__init__(why)
 
 
 def check_gguf(files: Sequence[Path]) -> GgufFile:
@@ -95,11 +102,13 @@ def check_gguf(files: Sequence[Path]) -> GgufFile:
         ModelError: a file is damaged, cut short, or none of a model; or parts are missing.
     """
     found = {path: read_gguf(path) for path in sorted(files)}
-    first = next(iter(found.values()))
-    expected = [(number, first.parts) for number in range(first.parts)]
+    if not found:
+        raise ModelError("There is no GGUF file.")
+    first, count = next(iter(found.values())), len(found)
+    expected = [(number, count) for number in range(count)]
     if [(file.part, file.parts) for file in found.values()] != expected:
         raise ModelError(
-            f"This model is in {first.parts} GGUF files, and these are {len(found)}: all of them are needed, under the "
+            f"This model is in {first.parts} GGUF files, and these are {count}: all of them are needed, under the "
             "names they came with."
         )
     if not first.architecture:
@@ -113,23 +122,25 @@ def check_gguf(files: Sequence[Path]) -> GgufFile:
 
 
 def parts_of(path: Path) -> list[Path]:
-    """The files of the model that `path` is (a part of), by their names."""
+    """The files of the model that `path` is (a part of), by their names. Of more than a model has, the first thousand:
+    `check_gguf` says that they are not all."""
     match = _PART.fullmatch(path.name)
-    if match is None:
+    if match is None or not 1 <= int(match[2]) <= int(match[3]):
         return [path]
-    total = int(match[3])
-    return [path.with_name(f"{match[1]}-{number:05d}-of-{match[3]}.gguf") for number in range(1, min(total, 1000) + 1)]
+    last = min(int(match[3]), _MOST_PARTS)
+    return [path.with_name(f"{match[1]}-{number:05d}-of-{match[3]}.gguf") for number in range(1, last + 1)]
 
 
 def read_gguf(path: Path) -> GgufFile:
     """Check one file. Raises ModelError."""
-    size = path.stat().st_size
-    with path.open("rb") as stream:
-        reader = _Reader(stream, size)
-        try:
-            return _read(reader, path, size)
-        except _Cut as cut:
-            raise ModelError(f"{path} is cut short or damaged: get it again.") from cut
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as stream:
+            return _read(_Reader(stream, size), path, size)
+    except _Cut as cut:
+        raise ModelError(f"{path} {cut}: get it again.") from cut
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read: {error.strerror or error}.") from error
 
 
 def _read(reader: _Reader, path: Path, size: int) -> GgufFile:
@@ -183,7 +194,7 @@ def _shape(values: dict[str, str | int | None], architecture: str, vocabulary: i
         "ffn": number("feed_forward_length"),
         "vocabulary": vocabulary,
     }
-    if not all(0 < size <= _LARGEST_SIZE for size in found.values()):
+    if not all(0 < size <= LARGEST_SIZE for size in found.values()):
         return None
     return ModelShape(**found, tied=True)  # a head of its own shows in the file's bytes only
 
@@ -215,7 +226,7 @@ def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment
 
 
 class _Reader:
-    """Takes bytes of the header one thing after the other; raises _Cut where the file has no more."""
+    """Takes bytes of the header one thing after the other; raises _Cut where the file has no more, or says too much."""
 
     def __init__(self, stream: BinaryIO, size: int) -> None:
         self._stream = stream
@@ -226,40 +237,57 @@ class _Reader:
         """Of the lists among the entries, by key."""
 
     def take(self, count: int) -> bytes:
-        if count > self._size - self.position:
-            raise _Cut
-        self.position += count
+        self._move(count)
         return self._stream.read(count)
 
+    def skip(self, count: int) -> None:
+        self._move(count)
+        self._stream.seek(self.position)
+
     def number(self, form: str) -> int:
-        value = struct.unpack(form, self.take(struct.calcsize(form)))[0]
+        raw = self.take(struct.calcsize(form))
+        if len(raw) < struct.calcsize(form):
+            raise _Cut  # the file became shorter meanwhile
+        value = struct.unpack(form, raw)[0]
         return int(value) if isinstance(value, int) else 0
 
-    def string(self) -> str:
-        length = self.number("<Q")
-        if length > _LONGEST_STRING:
-            raise _Cut
-        return self.take(length).decode("utf-8", "replace")
+    def string(self, longest: int = _LONGEST_STRING) -> str:
+        return self.take(self._length(longest)).decode("utf-8", "replace")
 
     def entry(self) -> tuple[str, str | int | None]:
-        key, before = self.string(), self._values
-        value = self._value(self.number("<I"), 0)
-        self.lengths[key] = self._values - before
+        key, before, kind = self.string(_LONGEST_KEY), self._values, self.number("<I")
+        value = self.string() if kind == _STRING and key in _KEPT else self._value(kind, 0)
+        if kind == _ARRAY:
+            self.lengths[key] = self._values - before
         return key, value
 
     def tensor(self) -> tuple[str, list[int], int, int]:
-        name, dimensions = self.string(), self.number("<I")
+        name, dimensions = self.string(_LONGEST_KEY), self.number("<I")
         if not 1 <= dimensions <= 4:
             raise _Cut
         shape = [self.number("<Q") for _ in range(dimensions)]
         return name, shape, self.number("<I"), self.number("<Q")
 
-    def _value(self, kind: int, depth: int) -> str | int | None:
-        """A whole number or a text; None for what is only passed over."""
+    def _move(self, count: int) -> None:
+        if count > self._size - self.position:
+            raise _Cut
+        self.position += count
+        if self.position > _LONGEST_HEADER:
+            raise _Cut("has more to say of itself than any model")
+
+    def _length(self, longest: int) -> int:
+        length = self.number("<Q")
+        if length > longest:
+            raise _Cut
+        return length
+
+    def _value(self, kind: int, depth: int) -> int | None:
+        """A whole number; None for what is only passed over."""
         if kind in _NUMBERS:
             return self.number(_NUMBERS[kind])
         if kind == _STRING:
-            return self.string()
+            self.skip(self._length(_LONGEST_STRING))
+            return None
         if kind != _ARRAY or depth >= _DEEPEST:
             raise _Cut
         inner, count = self.number("<I"), self.number("<Q")
@@ -267,7 +295,7 @@ class _Reader:
         if self._values > _MOST_VALUES:
             raise _Cut
         if inner in _NUMBERS:
-            self.take(count * struct.calcsize(_NUMBERS[inner]))
+            self.skip(count * struct.calcsize(_NUMBERS[inner]))
         else:
             for _ in range(count):
                 self._value(inner, depth + 1)

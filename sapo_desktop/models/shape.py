@@ -11,6 +11,8 @@ from sapo_desktop.core.errors import ModelError
 
 Architecture = Literal["LlamaForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "SmolLM3ForCausalLM"]
 Count = Annotated[int, Meta(gt=0)]
+LARGEST_SIZE = 10_000_000
+"""Of a layer, a vocabulary and the like: what says more is not believed."""
 
 
 class ModelShape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -66,18 +68,20 @@ class ModelShape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 def shape_of(config: dict[str, Any]) -> ModelShape:
-    """The shape that a model's config.json tells; raises ModelError where a number is missing."""
+    """The shape that a model's config.json tells; raises ModelError where a number is missing or is none."""
     try:
         heads, hidden = int(config["num_attention_heads"]), int(config["hidden_size"])
-        return ModelShape(
-            layers=int(config["num_hidden_layers"]),
-            hidden=hidden,
-            heads=heads,
-            kv_heads=int(config.get("num_key_value_heads") or heads),
-            head=int(config.get("head_dim") or hidden // heads),
-            ffn=int(config["intermediate_size"]),
-            vocabulary=int(config["vocab_size"]),
-            tied=bool(config.get("tie_word_embeddings", False)),
-        )
-    except (KeyError, TypeError, ValueError) as error:
+        sizes = {
+            "layers": int(config["num_hidden_layers"]),
+            "hidden": hidden,
+            "heads": heads,
+            "kv_heads": int(config.get("num_key_value_heads") or heads),
+            "head": int(config.get("head_dim") or hidden // heads),
+            "ffn": int(config["intermediate_size"]),
+            "vocabulary": int(config["vocab_size"]),
+        }
+    except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError) as error:
         raise ModelError(f"config.json does not tell the model's shape: {error}.") from error
+    if not all(0 < size <= LARGEST_SIZE for size in sizes.values()):
+        raise ModelError(f"config.json tells sizes that no model has: {str(sizes)[:300]}.")
+    return ModelShape(**sizes, tied=bool(config.get("tie_word_embeddings", False)))

@@ -34,6 +34,12 @@ class _Manifest(msgspec.Struct, frozen=True, kw_only=True):
     model: Installed
 
 
+class _Format(msgspec.Struct, frozen=True):
+    """What a manifest of every format has."""
+
+    format: int
+
+
 class _FirstSeen(msgspec.Struct, frozen=True, kw_only=True):
     """What was fixed here for good."""
 
@@ -81,28 +87,46 @@ class Store:
         return self.root / ".partial" / f"{self.folder(name).name}{_IMPORT}"
 
     def read(self, name: str) -> Installed:
-        """The installed model's manifest.
+        """The installed model's manifest, held against its files.
 
         Raises:
-            ModelError: there is none of that name, or its manifest is damaged.
+            ModelError: there is none of that name, or it is damaged.
+        """
+        model = self.manifest(name)
+        if file := self.damaged_file(model):
+            raise ModelError(f"{file} of {name} is missing or has another size: remove the model and get it again.")
+        return model
+
+    def manifest(self, name: str) -> Installed:
+        """What the manifest says, whatever has become of the files.
+
+        Raises:
+            ModelError: there is no folder of that name, or one that is not known to be a model's: it has to be left as
+                it is.
         """
         folder = self.folder(name)
+        if not folder.exists():
+            raise ModelError(f"No model {name!r} is installed in {self.root}.")
+        path = folder / MANIFEST
         try:
-            manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=_Manifest)
+            raw = path.read_bytes()
+            form = msgspec.json.decode(raw, type=_Format).format
+            model = msgspec.json.decode(raw, type=_Manifest).model if form == _FORMAT else None
         except FileNotFoundError as error:
-            raise ModelError(f"No model {name!r} is installed in {self.root}.") from error
-        except (OSError, msgspec.MsgspecError) as error:
-            raise ModelError(
-                f"{folder / MANIFEST} cannot be read ({error}): remove the model and get it again."
-            ) from error
-        if manifest.format != _FORMAT:
-            raise ModelError(f"A newer SAPO Desktop wrote {folder / MANIFEST}: install that version.")
-        model = manifest.model
-        for file, kept in model.files.items():
-            path = folder / file
-            if not is_plain(file) or path.is_symlink() or not path.is_file() or path.stat().st_size != kept.bytes:
-                raise ModelError(f"{file} of {name} is missing or has another size: remove the model and get it again.")
+            raise ModelError(f"{folder} has no {MANIFEST}, so it is no model of ours: move it away first.") from error
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{path} cannot be read ({error}): remove the model and get it again.") from error
+        if model is None:
+            raise ModelError(f"A newer SAPO Desktop wrote {path}: install that version, or remove the model first.")
         return msgspec.structs.replace(model, name=name)
+
+    def damaged_file(self, model: Installed) -> str:
+        """The first file that is not as the manifest says; empty where all are."""
+        for file, kept in model.files.items():
+            path = self.folder(model.name) / file
+            if not is_plain(file) or path.is_symlink() or not path.is_file() or path.stat().st_size != kept.bytes:
+                return file
+        return ""
 
     def contents(self) -> Contents:
         """All that is in the folder, by name."""
@@ -121,8 +145,14 @@ class Store:
         return Contents(models=models, unfinished=self._unfinished(), damaged=damaged)
 
     def install(self, staged: Path, model: Installed) -> Path:
-        """Make the folder `staged` the installed model, durably; in place of a damaged one of that name."""
+        """Make the folder `staged` the installed model, durably; in place of a damaged one of that name.
+
+        Raises:
+            ModelError: another folder is in the way, or the disk does not let us.
+        """
         target = self.folder(model.name)
+        if target.exists() and not self.damaged_file(self.manifest(model.name)):
+            raise ModelError(f"A model named {model.name} is installed already: remove that one first.")
         with disk_errors_as(ModelError, f"{model.name} could not be put in its place"):
             write_atomically(staged / MANIFEST, msgspec.json.format(msgspec.json.encode(_manifest(model))))
             sync_tree(staged)
@@ -137,18 +167,28 @@ class Store:
         """Delete the model, and what an unfinished download of it left; returns the bytes of it.
 
         Raises:
-            ModelError: there is nothing of that name.
+            ModelError: there is nothing of that name, or it is no model.
         """
-        found = [folder for folder in (self.folder(name), self.staging(name)) if folder.exists()]
-        if not found:
-            raise ModelError(f"No model {name!r} is installed in {self.root}.")
-        freed = sum(tree_bytes(folder) for folder in found)
-        with disk_errors_as(ModelError, f"{name} could not be removed"), self.lock(name):
-            for folder in found:
-                # First out of sight, then file by file: what is half deleted is never taken for a model.
-                folder.rename(self._trash())
+        with disk_errors_as(ModelError, f"{name} could not be removed"):
+            found = self._removable(name)
+            freed = sum(tree_bytes(folder) for folder in found)
+            with self.lock(name):
+                for folder in found:
+                    # First out of sight, then file by file: what is half deleted is never taken for a model.
+                    folder.rename(self._trash())
         self.sweep()
         return freed
+
+    def _removable(self, name: str) -> list[Path]:
+        """What there is of the model and of unfinished work on it."""
+        model = self.folder(name)
+        found = [model] if _has_manifest(model) else []
+        found += [folder for folder in (self.staging(name), self.import_staging(name)) if folder.exists()]
+        if not found and model.exists():
+            raise ModelError(f"{model} is no model: it has no {MANIFEST} of this program. It is left alone.")
+        if not found:
+            raise ModelError(f"No model {name!r} is installed in {self.root}.")
+        return found
 
     def sweep(self) -> None:
         """Delete what nobody goes on with: what was removed, and imports that were killed."""
@@ -220,6 +260,16 @@ class Store:
         found = sorted(folder.iterdir()) if folder.is_dir() else []
         kept = [path for path in found if not path.name.startswith("-") and not path.name.endswith(_IMPORT)]
         return [Unfinished(name=path.name, bytes=tree_bytes(path)) for path in kept]
+
+
+def _has_manifest(folder: Path) -> bool:
+    """Whether a model was installed there, however damaged it is now. Other programs name files so, too: theirs are
+    whole, and of another kind."""
+    try:
+        found = msgspec.json.decode((folder / MANIFEST).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return (folder / MANIFEST).is_file()
+    return isinstance(found, dict) and not found.keys().isdisjoint(_Manifest.__struct_fields__)
 
 
 def tree_bytes(folder: Path) -> int:

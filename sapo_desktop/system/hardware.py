@@ -7,6 +7,7 @@ containers set it), not those in the box. What a model needs of all this is deci
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import math
 import os
 import platform
@@ -47,6 +48,9 @@ class Hardware(msgspec.Struct, frozen=True, kw_only=True):
     """What can be had without swapping, within the container's limit."""
     disk_free: int
     gpus: list[Gpu]
+    """That torch, as it is installed here, can compute on."""
+    idle_gpus: list[str] = []
+    """Names of those that it cannot."""
     memory_limited: bool = False
     """A control group (container) grants less than the computer has."""
     swap: int = 0
@@ -61,6 +65,8 @@ def probe(folder: Path) -> Hardware:
     memory = psutil.virtual_memory()
     limit = memory_quota()
     left = memory_left()
+    cards = gpus()
+    usable = torch_takes_cards()
     return Hardware(
         system=f"{platform.system()} {platform.release()}",
         machine=platform.machine(),
@@ -69,7 +75,8 @@ def probe(folder: Path) -> Hardware:
         memory=min(memory.total, limit) if limit else memory.total,
         memory_free=min(memory.available, left) if left is not None else memory.available,
         disk_free=shutil.disk_usage(folder).free,
-        gpus=gpus(),
+        gpus=cards if usable else [],
+        idle_gpus=[] if usable else [card.name for card in cards],
         memory_limited=limit is not None and limit < memory.total,
         swap=psutil.swap_memory().total,
         unified=platform.system() == "Darwin" and platform.machine() == "arm64",
@@ -140,17 +147,23 @@ def _memory_groups(root: Path, membership: Path) -> list[_MemoryGroup]:
     for folder in _folders(root, membership):
         limit = folder / "memory.max"
         if limit.exists() and (text := limit.read_text().strip()) != "max":
-            used = _number(folder / "memory.current") - _statistic(folder / "memory.stat", "inactive_file")
+            used = _number(folder / "memory.current") - _file_pages(folder / "memory.stat", "")
             groups.append(_MemoryGroup(int(text), used))
     old = root / "memory"
     if (old / "memory.limit_in_bytes").exists() and (granted := _number(old / "memory.limit_in_bytes")) < _NO_LIMIT:
-        used = _number(old / "memory.usage_in_bytes") - _statistic(old / "memory.stat", "total_inactive_file")
+        used = _number(old / "memory.usage_in_bytes") - _file_pages(old / "memory.stat", "total_")
         groups.append(_MemoryGroup(granted, used))
     return groups
 
 
 def _number(path: Path) -> int:
     return int(path.read_text()) if path.exists() else 0
+
+
+def _file_pages(statistics: Path, prefix: str) -> int:
+    """Pages of files, which the system drops when memory is wanted: a model's own file among them, which would else
+    count as taken as soon as it was read once."""
+    return sum(_statistic(statistics, f"{prefix}{kind}_file") for kind in ("active", "inactive"))
 
 
 def _statistic(path: Path, key: str) -> int:
@@ -182,6 +195,14 @@ def gpus() -> list[Gpu]:
         ]
     finally:
         nvml.nvmlShutdown()
+
+
+def torch_takes_cards() -> bool:
+    """Whether the torch that is installed here was built for NVIDIA cards; it is looked at, not imported."""
+    found = importlib.util.find_spec("torch")
+    places = found.submodule_search_locations if found else None
+    libraries = ("libtorch_cuda.so", "torch_cuda.dll")
+    return any((Path(place) / "lib" / name).exists() for place in places or () for name in libraries)
 
 
 def card_environment(cards: Sequence[Gpu]) -> dict[str, str]:

@@ -1,4 +1,7 @@
-"""The key of a server that answers for this node, one for each address, with or without `/v1` at its end."""
+"""The key of a server that answers for this node, one for each address, with or without `/v1` at its end.
+
+One from the environment is bound to no address: who starts the node with it names the server in the same breath.
+"""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ for the question would load the very model that may not fit. Memory is looked at
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import sys
 import time
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ import msgspec
 
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.fitting import Fit
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.fit import badges, described, fit
@@ -27,14 +29,28 @@ from sapo_desktop.worker.librarian import models_folder
 from sapo_desktop.worker.messages import CatalogueIs, FitIs, FitReply, FitRequest, GetCatalogue, GetFit
 
 
-def appraise(request: FitRequest, settings: Settings, folder: Path) -> FitReply:
-    """Answer; `folder`: any on the disk that counts, there or not."""
+def appraise(request: FitRequest, settings: Settings, folder: Path, held: int = 0) -> FitReply:
+    """Answer; `folder`: any on the disk that counts, there or not. `held`: bytes that this node's own model takes now,
+    and another one in its place could have."""
     here = hardware(folder)
+    here = msgspec.structs.replace(here, memory_free=min(here.memory, here.memory_free + held))
+    built = importlib.util.find_spec("llama_cpp") is not None
     match request:
         case GetFit():
-            return FitIs(fit=fit(described(request.ram, request.vram, here), model_catalogue(), settings))
+            machine = described(request.ram, request.vram, here)
+            return FitIs(fit=_fit(machine, settings, built or machine is not here))
         case GetCatalogue():
-            return CatalogueIs(models=badges(here, model_catalogue(), settings, downloaded(settings)))
+            models = badges(here, model_catalogue(), settings, downloaded(settings), llama_cpp=built)
+            return CatalogueIs(models=models)
+
+
+def _fit(machine: Hardware, settings: Settings, llama_cpp: bool) -> Fit:
+    found = fit(machine, model_catalogue(), settings, llama_cpp=llama_cpp)
+    if llama_cpp:
+        return found
+    note = "llama.cpp, which answers faster in less memory, is not built here: python3 installers/bootstrap.py llama"
+    available = msgspec.structs.replace(found.available, notes=(*found.available.notes, note))
+    return msgspec.structs.replace(found, available=available)
 
 
 def hardware(folder: Path) -> Hardware:

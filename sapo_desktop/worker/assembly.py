@@ -100,6 +100,7 @@ async def assemble(
             wishes=folder.wishes,
         )
         _tell(node, said, newest)
+        way = engine.plan.way  # a model that llama.cpp cannot take has changed it
         if way.note:
             node.show.say("warning", way.note)
         if way.trains or way.generator == "llama.cpp":  # else a server elsewhere does it all

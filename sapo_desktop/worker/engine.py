@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -66,10 +66,32 @@ class EnginePlan:
     threads: int
     device: str
     way: Way = TORCH_ALONE
+    gguf: Path | None = None
+    """The file that llama.cpp answers with."""
     batch: int = 0
-    """Most answers under way at once in torch; 0: as many as the engine takes."""
+    """Most answers under way at once; 0: as many as the engine takes."""
     cache_bytes: int = 0
     """Most that keys and values may take where llama.cpp answers; 0: no bound but the memory there is."""
+
+
+class Fitted(NamedTuple):
+    """What a look at the free memory came to."""
+
+    plan: EnginePlan
+    max_tokens: int | None
+    """Answers have to be cut at so many tokens; None: they do not."""
+    said: list[str]
+    """What the user should know, in sentences."""
+
+
+class Fits(Protocol):
+    """Cuts plans to the memory that is free."""
+
+    def measure(self, asked: EnginePlan, held: int) -> Fitted:
+        """Look, in a thread. `held`: bytes that the engine's hosts have already. Raises TooBig."""
+
+    def take(self, fitted: Fitted) -> EnginePlan:
+        """Make it known, in the event loop; returns the plan."""
 
 
 class Engine:
@@ -85,14 +107,18 @@ class Engine:
         self.plan = plan
         self._lock = asyncio.Lock()
         self.loaded: Loaded | None = None
-        self.fitting: Callable[[EnginePlan, int], EnginePlan] | None = None
-        """Cuts the plan to the memory that is free beside the given bytes, which the hosts hold already; before each
-        load (worker/loading.py)."""
+        self.fitting: Fits | None = None
+        """Cuts the plan to the memory that is free, before each load (worker/loading.py)."""
 
     @property
     def hosts(self) -> list[Host]:
         """The processes behind it."""
         return [self.host]
+
+    @property
+    def held(self) -> int:
+        """Bytes of memory that the processes have now."""
+        return sum(own_memory(host.pid) for host in self.hosts if host.pid is not None)
 
     @property
     def running(self) -> bool:
@@ -213,8 +239,8 @@ class Engine:
     async def _fit(self) -> None:
         """Look at the memory that is free now. Raises TooBig."""
         if self.fitting is not None:
-            held = sum(own_memory(host.pid) for host in self.hosts if host.pid is not None)
-            self.plan = await asyncio.to_thread(self.fitting, self.plan, held)
+            fitted = await asyncio.to_thread(self.fitting.measure, self.plan, self.held)
+            self.plan = self.fitting.take(fitted)
 
     async def _load(self, checkpoint: Path | None) -> Loaded:
         await self._fit()

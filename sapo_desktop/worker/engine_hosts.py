@@ -7,22 +7,32 @@ in which a model in transformers' layout is written as a GGUF file.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 
+from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.engines.protocols import Load, LoadRemote
+from sapo_desktop.engines.protocols import AdapterFolder, LoadRemote
 from sapo_desktop.models.describe import describe
 from sapo_desktop.models.fit import weights_of
+from sapo_desktop.models.folder import ModelFolder
+from sapo_desktop.models.locate import locate
+from sapo_desktop.models.specs import catalogue_specs
+from sapo_desktop.models.store import Store
 from sapo_desktop.system import remote_key
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import card_environment, gpus
-from sapo_desktop.worker.engine import LOAD_SECONDS, Engine, EnginePlan
+from sapo_desktop.worker.engine import Engine, EnginePlan
 from sapo_desktop.worker.generator import GeneratorHost
 from sapo_desktop.worker.hosting import Host
+from sapo_desktop.worker.librarian import models_folder
 from sapo_desktop.worker.remote_engine import RemoteEngine
 from sapo_desktop.worker.split_engine import AnswerEngine, GgufBase, SplitEngine, generator_load
-from sapo_desktop.worker.way import BaseModel
+from sapo_desktop.worker.way import GGUF, BaseModel, Way
+
+_AS_IT_CAME = "f16"
+"""Of a GGUF file: llama.cpp's ordinary way to compute, whatever is in it."""
 
 
 @dataclass(frozen=True)
@@ -45,34 +55,37 @@ class Hosting:
 
 async def start_engine(hosting: Hosting, model: BaseModel, settings: Settings, plan: EnginePlan) -> Engine:
     """The engine with its processes running; raises SapoError, and then none of them runs."""
-    way = plan.way
-    if way.generator == "torch":
-        return Engine(await hosting.start("engine"), plan)
     cache = hosting.folder.cache
-    if way.generator == "remote":
-        return await _remote(hosting, settings, plan)
-    base = _base(cache, model, settings)
-    if not way.trains:
-        return AnswerEngine(await _answering(hosting, model, base, plan), plan, cache / "kept-training")
-    trainer, generator = await _both(hosting)
-    return SplitEngine(trainer, plan, GeneratorHost(generator, generator_load(base, plan)), base, cache / "adapters")
-
-
-async def _answering(hosting: Hosting, model: BaseModel, base: GgufBase, plan: EnginePlan) -> GeneratorHost:
-    """A generator whose base is there; made by a trainer that lives as long as that takes."""
-    if model.is_gguf or base.file.exists():
-        return GeneratorHost(await hosting.start("generator"), generator_load(base, plan))
+    match plan.way.generator:
+        case "torch":
+            return Engine(await hosting.start("engine"), plan)
+        case "remote":
+            return await _remote(hosting, settings, plan)
+    base = _base(cache, model.path, model.hash, settings)
+    plan = dataclasses.replace(plan, gguf=base.file)
+    load = generator_load(base, plan)
+    if not plan.way.trains and base.file.exists():
+        return AnswerEngine(GeneratorHost(await hosting.start("generator"), load), plan, cache / "kept-training")
     trainer, generator = await _both(hosting)
     try:
-        load = Load(model=str(plan.model), trainer=plan.trainer, threads=plan.threads, device="cpu")
-        await trainer.call(load, LOAD_SECONDS)
         await base.convert(trainer, generator, plan.threads)
-    except BaseException:
+    except ModelError as error:
         await generator.stop()
+        if not plan.way.trains or settings.generator != "auto":
+            await trainer.stop()
+            raise
+        return Engine(trainer, dataclasses.replace(plan, way=Way("torch", True, note=f"{error} So torch answers.")))
+    except BaseException:
+        await asyncio.gather(trainer.stop(), generator.stop())
         raise
-    finally:
-        await trainer.stop()
-    return GeneratorHost(generator, generator_load(base, plan))
+    if not plan.way.trains:
+        await trainer.stop()  # it was wanted for the file alone
+        return AnswerEngine(GeneratorHost(generator, load), plan, cache / "kept-training")
+
+    def base_of(another: ModelFolder) -> GgufBase:
+        return _base(cache, another.path, another.hash, settings)
+
+    return SplitEngine(trainer, plan, GeneratorHost(generator, load), base, cache / "adapters", base_of)
 
 
 async def _remote(hosting: Hosting, settings: Settings, plan: EnginePlan) -> Engine:
@@ -82,7 +95,8 @@ async def _remote(hosting: Hosting, settings: Settings, plan: EnginePlan) -> Eng
         model=settings.remote_model,
         folder=str(plan.model),
         key=await asyncio.to_thread(remote_key.load, settings.remote_url),
-        adapters=_full(settings.remote_adapters) if settings.remote_adapters else None,
+        key_in_clear=settings.remote_key_in_clear,
+        adapters=_shared(settings.remote_adapters, hosting.folder) if settings.remote_adapters else None,
     )
     cache = hosting.folder.cache
     if not plan.way.trains:
@@ -91,9 +105,9 @@ async def _remote(hosting: Hosting, settings: Settings, plan: EnginePlan) -> Eng
     return RemoteEngine(trainer, plan, GeneratorHost(generator, load), cache / "adapters")
 
 
-def _full(path: str) -> str:
-    """As the server has to be told it."""
-    return str(Path(path).expanduser().absolute())
+def _shared(path: str, node: DataFolder) -> AdapterFolder:
+    """The folder as the server has to be told it; adapters carry a part of the data folder's random name."""
+    return AdapterFolder(path=str(Path(path).expanduser().absolute()), owner=node.node_id()[:8])
 
 
 async def _both(hosting: Hosting, generating: str = "generator") -> tuple[Host, Host]:
@@ -114,8 +128,19 @@ async def stop_started(starting: list[asyncio.Task[Host]]) -> None:
             await done.stop()
 
 
-def _base(cache: Path, model: BaseModel, settings: Settings) -> GgufBase:
-    if model.is_gguf:
-        return GgufBase(file=model.path, weights="f16")
-    weights = weights_of(describe(model.path), settings).lower()
-    return GgufBase(file=cache / "gguf" / f"{model.hash[:16]}-{weights}.gguf", weights=weights)
+def _base(cache: Path, model: Path, hash: str, settings: Settings) -> GgufBase:
+    """The file that llama.cpp answers with: the model itself, a published one that is installed beside it, or one that
+    is written here."""
+    if model.suffix.lower() == GGUF:
+        return GgufBase(model=model, file=model, weights=_AS_IT_CAME)
+    weights = weights_of(describe(model), settings).lower()
+    published = _published(model, weights, models_folder(settings))
+    return GgufBase(model=model, file=published or cache / "gguf" / f"{hash[:16]}-{weights}.gguf", weights=weights)
+
+
+def _published(model: Path, weights: str, models: Path) -> Path | None:
+    """The GGUF version that the catalogue names for one of its models, where it was downloaded."""
+    name = f"{model.name}-{weights}"
+    if model.parent != models or name not in catalogue_specs() or not Store(models).folder(name).exists():
+        return None
+    return locate(name, models)

@@ -53,16 +53,22 @@ class GeneratorHost:
         """Answer with the adapter at that path from now on, or with the base. It stays there until it is replaced."""
         self._wanted = adapter
 
-    def change(self, *, model: Path | None = None, cache_bytes: int | None = None) -> None:
-        """Load another file, or with other bounds, from the next load on."""
+    async def change_file(self, file: Path) -> None:
+        """Answer with another model from now on. The process ends: the old one's memory is wanted, and on Windows a
+        file that is open cannot be removed."""
+        if isinstance(self.load, LoadGguf) and self.load.model != str(file):
+            self.load = msgspec.structs.replace(self.load, model=str(file))
+            await self.host.stop()
+
+    def bound(self, cache_bytes: int) -> None:
+        """Keys and values may take so much; where that is less than before, the model is loaded again for it."""
         if isinstance(self.load, LoadRemote):
             return
-        if model is not None:
-            self.load = msgspec.structs.replace(self.load, model=str(model))
-            self._process = None  # what it holds is not that file
-        if cache_bytes is not None:
-            bounds = [bound for bound in (cache_bytes, self._most_cache) if bound]
-            self.load = msgspec.structs.replace(self.load, cache_bytes=min(bounds, default=0))
+        bounds = [bound for bound in (cache_bytes, self._most_cache) if bound]
+        before, now = self.load.cache_bytes, min(bounds, default=0)
+        self.load = msgspec.structs.replace(self.load, cache_bytes=now)
+        if now and (now < before or not before):
+            self._process = None
 
     async def start(self) -> Loaded:
         """Load the model where it is not loaded, and the adapter; a host that ended is started again."""
@@ -122,7 +128,7 @@ class GeneratorHost:
         if isinstance(self.load, LoadRemote):
             return
         self._most_cache = max(_LEAST_CACHE, self.load.cache_bytes // 2)
-        self.change(cache_bytes=self._most_cache)
+        self.bound(self._most_cache)
 
     async def _call(
         self,

@@ -13,16 +13,17 @@ from pathlib import Path
 
 import msgspec
 
+from sapo_desktop.core import fitting
 from sapo_desktop.core.errors import ModelError, SapoError
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.models import fit
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.describe import describe
-from sapo_desktop.models.fit import plan
 from sapo_desktop.models.folder import ModelFolder, read_folder
 from sapo_desktop.models.memory import LLAMA_RUNTIME, TORCH_RUNTIME
 from sapo_desktop.models.starter import starter_folder
 from sapo_desktop.system.hardware import Hardware, probe
-from sapo_desktop.worker.engine import EnginePlan
+from sapo_desktop.worker.engine import EnginePlan, Fitted
 from sapo_desktop.worker.librarian import models_folder
 from sapo_desktop.worker.way import Way
 
@@ -46,7 +47,7 @@ class Fitting:
         self._settings, self._shorten, self._say, self._look = settings, shorten, say, look
         self._said: set[str] = set()
 
-    def __call__(self, asked: EnginePlan, held: int) -> EnginePlan:
+    def measure(self, asked: EnginePlan, held: int) -> Fitted:
         """The plan with as much at once as fits. `held`: bytes that the engine's hosts, which run already, have.
 
         Raises:
@@ -58,30 +59,52 @@ class Fitting:
         except ModelError:
             if asked.way.trains:
                 raise
-            return dataclasses.replace(asked, cache_bytes=max(_LEAST_CACHE, here.memory_free // _SHARE_OF_MEMORY))
-        way = plan(
-            model,
+            cache_bytes = max(_LEAST_CACHE, here.memory_free // _SHARE_OF_MEMORY)
+            return Fitted(dataclasses.replace(asked, cache_bytes=cache_bytes), None, [])
+        way = fit.plan(
+            _with_file(model, asked.gguf, settings),
             here,
             settings,
             running=held,
             generator=asked.way.generator,
             trainer="torch" if asked.way.trains else "none",
+            device=asked.way.device,
         )
-        self._tell(way.why_not)
+        said, cut = [way.why_not] if way.why_not else [], None
         if way.max_tokens < min(settings.max_tokens, model.context - model.prompt_tokens):
-            self._shorten(way.max_tokens)
-            self._tell(f"Not enough memory for longer answers: they are cut at {way.max_tokens} tokens.")
-        micro_batch = min(asked.trainer.micro_batch, way.micro_batch)
-        trainer = msgspec.structs.replace(asked.trainer, micro_batch=micro_batch)
-        batch = min(asked.batch, way.batch) if asked.batch else way.batch
-        cache_bytes = way.memory.kv_cache if way.generator == "llama.cpp" else 0
-        return dataclasses.replace(asked, trainer=trainer, batch=batch, cache_bytes=cache_bytes)
+            cut = way.max_tokens
+            said.append(f"Not enough memory for longer answers: they are cut at {cut} tokens.")
+        return Fitted(_cut(asked, way), cut, said)
+
+    def take(self, fitted: Fitted) -> EnginePlan:
+        """Shorten the answers and say the sentences, each of them once and not at every load."""
+        if fitted.max_tokens is not None:
+            self._shorten(fitted.max_tokens)
+        for text in fitted.said:
+            self._tell(text)
+        return fitted.plan
 
     def _tell(self, text: str) -> None:
-        """Say a sentence once, not at every load."""
-        if text and text not in self._said:
+        if text not in self._said:
             self._said.add(text)
             self._say(text)
+
+
+def _cut(asked: EnginePlan, way: fitting.Way) -> EnginePlan:
+    """No more at once than fits, and no more than was asked."""
+    batch = min(asked.batch, way.batch) if asked.batch else way.batch
+    trainer = asked.trainer
+    if asked.way.trains:
+        trainer = msgspec.structs.replace(trainer, micro_batch=min(trainer.micro_batch, way.micro_batch))
+    cache_bytes = way.memory.kv_cache * batch // way.batch if way.generator == "llama.cpp" else 0
+    return dataclasses.replace(asked, trainer=trainer, batch=batch, cache_bytes=cache_bytes)
+
+
+def _with_file(model: fit.Model, file: Path | None, settings: Settings) -> fit.Model:
+    """The model with the size that its GGUF file has, where there is one already."""
+    if file is None or not file.exists():
+        return model
+    return msgspec.structs.replace(model, gguf={**model.gguf, fit.weights_of(model, settings): file.stat().st_size})
 
 
 def smaller_model(than: int, settings: Settings, way: Way, look: Probe = probe) -> ModelFolder | None:
@@ -98,7 +121,7 @@ def _usable(path: Path, settings: Settings, way: Way, look: Probe) -> ModelFolde
     """The model in that folder where it is whole and fits; a damaged one is no way out, and is named when asked for."""
     try:
         held = TORCH_RUNTIME + (LLAMA_RUNTIME if way.generator == "llama.cpp" else 0)
-        plan(describe(path), look(path), settings, running=held, generator=way.generator)
+        fit.plan(describe(path), look(path), settings, running=held, generator=way.generator, device=way.device)
         return read_folder(path)  # last: it reads all of the weights for their hash
     except (SapoError, OSError):
         return None

@@ -51,7 +51,7 @@ from sapo_desktop.worker.round import RoundResult, Swarm, run_round
 from sapo_desktop.worker.showing import RoundWatcher, Showing
 from sapo_desktop.worker.validation import BASE_NUMBER, Validated, Validation
 
-_PARTING_SECONDS = 5.0
+_PARTING_SECONDS = 20.0
 """How long the last checkpoint may keep a node that ends."""
 
 
@@ -114,8 +114,15 @@ class Node:
         self._one_roll_back = asyncio.Lock()
         self._rolling_back: asyncio.Task[Checkpoint] | None = None
         self._said_unjudged = False
+        self._longest_answer: int | None = None
 
     # -- what others ask of it -----------------------------------------------------------------------------
+
+    def take_settings(self, settings: Settings) -> None:
+        """These are in force from now on, but for answers that memory once was too short for."""
+        if self._longest_answer is not None:
+            settings = msgspec.structs.replace(settings, max_tokens=min(settings.max_tokens, self._longest_answer))
+        self.settings = settings
 
     def enter(self, swarm: Swarm | None) -> None:
         """From the next round on share and draw there; None: play alone."""
@@ -325,7 +332,8 @@ class Node:
 
     def shorten_answers(self, tokens: int) -> None:
         """Cut answers at so many tokens from now on; the kept setting stays."""
-        self.settings = msgspec.structs.replace(self.settings, max_tokens=tokens)
+        self._longest_answer = tokens
+        self.take_settings(self.settings)
 
     def change_model(self, model: ModelFolder, reason: str) -> None:
         """Go on with another model, from its start; only for a node without checkpoints."""

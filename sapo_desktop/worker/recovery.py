@@ -103,7 +103,7 @@ class Recovery:
     def _fewer_at_once(self) -> bool:
         node = self._node
         plan = node.engine.plan
-        if plan.trainer.micro_batch == 1 and plan.batch <= 1:
+        if plan.trainer.micro_batch <= 1 and plan.batch <= 1:
             return False
         if plan.batch > 1:
             plan.batch //= 2

@@ -23,6 +23,9 @@ _ADAPTER = ("adapter_model.safetensors", "adapter_config.json")
 class RemoteEngine(SplitEngine):
     """torch learns in `host`, a server answers behind `generator`."""
 
+    can_change_model = False
+    """The server has the model that the settings name."""
+
     def __init__(self, host: Host, plan: EnginePlan, generator: GeneratorHost, folder: Path) -> None:
         super().__init__(host, plan, generator, None, folder)
 

@@ -47,7 +47,8 @@ from sapo_desktop.worker.validation import BASE_NUMBER
 from sapo_desktop.worker.way import REFUSED_IN_SILO
 
 _MODEL = {"model", "trainer", "method", "lora_rank", "device", "seed", "tasks"}
-_GENERATOR = {"generator", "generator_weights", "remote_url", "remote_model", "remote_adapters"}
+_REMOTE = {"remote_url", "remote_model", "remote_adapters", "remote_key_in_clear"}
+_GENERATOR = {"generator", "generator_weights"} | _REMOTE
 # Sampling and training must use one temperature, so that waits with the trainer's other settings.
 _TRAINER = {"micro_batch", "temperature", "kl_weight", "updates"}
 _GUEST = {"threads", "low_priority", "memory_reserve", "keep_checkpoints", "write_gigabytes_a_day"}
@@ -135,7 +136,10 @@ class Requests:
         return self._node.settings
 
     async def _appraise(self, request: m.FitRequest) -> m.Reply:
-        return await asyncio.to_thread(appraise, request, self._node.settings, self._settings_path.parent)
+        node = self._node
+        return await asyncio.to_thread(
+            appraise, request, node.settings, self._settings_path.parent, held=node.engine.held
+        )
 
     # -- state ---------------------------------------------------------------------------------------------
 
@@ -243,7 +247,7 @@ class Requests:
         settings_file.write(self._settings_path, settings)
         late = sorted(key for key in keys & NEEDS_RESTART if getattr(now, key) != getattr(self._node.settings, key))
         kept = {key: getattr(self._node.settings, key) for key in NEEDS_RESTART}
-        self._node.settings = msgspec.structs.replace(now, **kept)
+        self._node.take_settings(msgspec.structs.replace(now, **kept))
         self._publish(m.SettingsChanged(settings=self._node.settings))
         self._node.orders.follow()
         await self._models.follow(self._node.settings)

@@ -10,6 +10,7 @@ scores of one node can be compared. Only the trainer's state counts: checkpoints
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -42,23 +43,24 @@ from sapo_desktop.worker.sealed import MANIFEST
 
 @dataclass(frozen=True)
 class GgufBase:
-    """The generator's base weights: where they are kept, and how they are made where they are not."""
+    """The generator's base weights: where they are, and how they are made where they are not."""
 
+    model: Path
+    """The folder that they are made of."""
     file: Path
     weights: str
     """f32, f16, q8_0, q4_0 or q4_k_m."""
-
-    def of_model(self, hash: str) -> GgufBase:
-        """The file of the model with that hash, in the same folder and number format."""
-        return GgufBase(self.file.with_name(f"{hash[:16]}-{self.weights}.gguf"), self.weights)
 
     @property
     def exact(self) -> bool:
         return self.weights == "f32"
 
     async def convert(self, trainer: Host, generator: Host, threads: int) -> None:
-        """Have the trainer's base written, and made smaller where fewer bits are wanted. Kept files of other models
-        are removed."""
+        """Have the model written, and made smaller where fewer bits are wanted. Kept files of other models are removed.
+
+        Raises:
+            ModelError: llama.cpp would compute another model.
+        """
         if self.file.exists():
             return
         self.file.parent.mkdir(parents=True, exist_ok=True)
@@ -67,24 +69,35 @@ class GgufBase:
         plain: GgufWeights = "F32" if self.exact else "F16"
         quantised = self.weights not in ("f32", "f16")
         written = self.file.with_suffix(".plain") if quantised else self.file
-        expect(await trainer.call(WriteGguf(file=str(written), weights=plain), WORK_SECONDS), Done)
+        write = WriteGguf(model=str(self.model), file=str(written), weights=plain)
+        expect(await trainer.call(write, WORK_SECONDS), Done)
         if quantised:
             request = Quantise(source=str(written), target=str(self.file), weights=self.weights, threads=threads)
             expect(await generator.call(request, WORK_SECONDS), Done)
             written.unlink()
 
 
+FindBase = Callable[[ModelFolder], GgufBase]
+
+
 class SplitEngine(Engine):
     """torch learns in `host`, llama.cpp answers in `generator`."""
 
     def __init__(
-        self, host: Host, plan: EnginePlan, generator: GeneratorHost, base: GgufBase | None, folder: Path
+        self,
+        host: Host,
+        plan: EnginePlan,
+        generator: GeneratorHost,
+        base: GgufBase | None,
+        folder: Path,
+        find_base: FindBase | None = None,
     ) -> None:
-        """`base`: None where the generator has its own weights. `folder`: for the adapters that go over; emptied
-        first."""
+        """`base`: None where the generator has its own weights. `folder`: for the adapters that go over; emptied first.
+        `find_base`: of another model."""
         super().__init__(host, plan)
         self.generator = generator
         self._base = base
+        self._find_base = find_base
         self._folder = folder
         self._stale = True
         """Whether the generator's adapter is not the live one."""
@@ -129,13 +142,16 @@ class SplitEngine(Engine):
 
     def use_model(self, model: ModelFolder, trainer: TrainerSettings) -> None:
         super().use_model(model, trainer)
-        if self._base is not None:
-            self._base = self._base.of_model(model.hash)
-            self.generator.change(model=self._base.file)
+        if self._find_base is not None:
+            self._base = self._find_base(model)
+            self.plan = dataclasses.replace(self.plan, gguf=self._base.file)
 
     async def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
-        self._stale = True
-        return await super().step(batch)
+        try:
+            return await super().step(batch)
+        finally:
+            # Not before the lock was had: an answer that waited for it too would hand over what the step then changes.
+            self._stale = True
 
     async def configure(self, *, learning_rate: float | None = None, threads: int | None = None) -> None:
         await super().configure(learning_rate=learning_rate, threads=threads)
@@ -145,11 +161,12 @@ class SplitEngine(Engine):
     async def _load(self, checkpoint: Path | None) -> Loaded:
         self._stale = True
         self.generator.use(None)
-        loaded = await super()._load(checkpoint)
-        self.generator.change(cache_bytes=self.plan.cache_bytes)
         if self._base is not None:
+            await self.generator.change_file(self._base.file)
             await self.generator.revive()
             await self._base.convert(self.host, self.generator.host, self.plan.threads)
+        loaded = await super()._load(checkpoint)
+        self.generator.bound(self.plan.cache_bytes)
         await self.generator.start()
         return loaded
 
@@ -256,7 +273,7 @@ class AnswerEngine(Engine):
         if checkpoint is not None and not any(self._folder.iterdir()):
             await asyncio.to_thread(_carry, checkpoint, self._folder)
         await self._fit()
-        self.generator.change(cache_bytes=self.plan.cache_bytes)
+        self.generator.bound(self.plan.cache_bytes)
         self.loaded = await self.generator.start()
         return self.loaded
 

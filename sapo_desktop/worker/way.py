@@ -12,17 +12,19 @@ Where the settings leave it open, models/fit.py chooses by the memory that is fr
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.errors import ModelError, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.describe import describe
 from sapo_desktop.models.fit import way_for
 from sapo_desktop.models.folder import file_hash, read_folder
+from sapo_desktop.models.gguf_file import parts_of
 from sapo_desktop.models.locate import locate
 from sapo_desktop.system.hardware import Hardware, probe
 
@@ -54,6 +56,8 @@ class Way:
 
     generator: Literal["torch", "llama.cpp", "remote"]
     trains: bool
+    device: str = ""
+    """Where torch computes; empty: as the setting `device` says."""
     note: str = ""
     """What the user should know of the choice."""
 
@@ -65,9 +69,20 @@ def find_model(name: str, models: Path) -> BaseModel:
     """The model that the setting names; `models`: the folder of the installed ones. Raises ModelError."""
     path = locate(name, models)
     if path.suffix.lower() == GGUF:
-        return BaseModel(path=path, hash=file_hash(path), parameters=0)
+        return BaseModel(path=path, hash=_gguf_hash(path), parameters=0)
     folder = read_folder(path)
     return BaseModel(path=folder.path, hash=folder.hash, parameters=folder.parameters)
+
+
+def _gguf_hash(path: Path) -> str:
+    """SHA-256 of the file; of a model in several files that of all their hashes, in order."""
+    hashes = []
+    for part in parts_of(path):
+        try:
+            hashes.append(file_hash(part))
+        except OSError as error:
+            raise ModelError(f"{part} cannot be read: {error.strerror or error}.") from error
+    return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
 
 
 def choose_way(settings: Settings, model: BaseModel, look: Callable[[Path], Hardware] = probe) -> Way:
@@ -103,12 +118,14 @@ def choose_way(settings: Settings, model: BaseModel, look: Callable[[Path], Hard
 
 def _fitting_way(settings: Settings, model: BaseModel, look: Callable[[Path], Hardware], llama_cpp: bool) -> Way:
     """By the memory that is free; what does not fit at all is left to the loader, which has smaller models."""
-    found = way_for(describe(model.path), look(model.path), settings, llama_cpp=llama_cpp)
+    here = look(model.path)
+    found = way_for(describe(model.path), here, settings, llama_cpp=llama_cpp)
     assert found.generator != "remote"
     if not found.fits:
         return TORCH_ALONE if settings.generator != "llama.cpp" else Way(generator="llama.cpp", trains=True)
     if found.trainer == "torch":
-        return Way(generator=found.generator, trains=True)
+        device = found.device if here.gpus and settings.device == "auto" else ""
+        return Way(generator=found.generator, trains=True, device=device)
     return Way(
         generator=found.generator,
         trains=False,

@@ -63,7 +63,7 @@ def measure(shape: str, folder: Path, options: Any) -> None:
     llama = None
     if importlib.util.find_spec("llama_cpp"):
         file = folder / "model.gguf"
-        service.handle(WriteGguf(file=str(file), weights="F16"), lambda _: None)
+        service.handle(WriteGguf(model=model, file=str(file), weights="F16"), lambda _: None)
         llama = LlamaWays(file, job)
         ways |= llama.ways()
     best = dict.fromkeys(ways, float("inf"))

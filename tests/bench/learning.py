@@ -1,7 +1,7 @@
 """Does a node alone learn? The main job as a user starts it, from the frozen starter, and its held-out score.
 
     python -m tests.bench.learning --out .cache/learning       300 rounds, seeds 1, 2, 3; goes on where it was ended
-    python -m tests.bench.learning --quick                     3 rounds, one seed, under a minute
+    python -m tests.bench.learning --quick                     3 rounds, one seed, one answer drawn; minutes
 
 Every run is `sapo-desktop run --silo --curriculum off --seed S` in a data folder of its own. Base, last and
 best checkpoint are then scored on the public test set: share solved of the likeliest answer (greedy), and of four
@@ -72,7 +72,8 @@ def main() -> None:
     settings = [*given.set, *(["questions=8"] if given.quick else [])]
     with tempfile.TemporaryDirectory() as scratch:
         out = given.out or Path(scratch)
-        curves = [run_seed(out / f"seed-{seed}", seed, rounds, settings) for seed in seeds]
+        samples = 1 if given.quick else SAMPLES
+        curves = [run_seed(out / f"seed-{seed}", seed, rounds, settings, samples) for seed in seeds]
     for figure in figures(curves):
         show(figure, given.json)
     if given.record:
@@ -88,7 +89,7 @@ def main() -> None:
         given.record.write_bytes(msgspec.json.format(msgspec.json.encode(result), indent=1))
 
 
-def run_seed(folder: Path, seed: int, rounds: int, settings: Sequence[str]) -> Curve:
+def run_seed(folder: Path, seed: int, rounds: int, settings: Sequence[str], samples: int) -> Curve:
     """Play what is missing of a run, score it, and read its history."""
     done = rounds_done(folder)
     if done < rounds:
@@ -97,7 +98,7 @@ def run_seed(folder: Path, seed: int, rounds: int, settings: Sequence[str]) -> C
         command(
             folder, "run", "--silo", "--curriculum", "off", "--seed", str(seed), "--rounds", str(rounds - done), *more
         )
-    for kind, more in (("test", []), ("test (sampled)", ["--samples", str(SAMPLES)])):
+    for kind, more in (("test", []), ("test (sampled)", ["--samples", str(samples)])):
         scored = {report.checkpoint: report.round for report in evals(folder, kind)}
         if scored.get("last") == rounds:
             continue

@@ -27,12 +27,12 @@ import torch
 
 from sapo_desktop.core.fitting import Parts
 from sapo_desktop.core.resources import resource
+from sapo_desktop.engines.gguf_folder import write_folder
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.memory import TorchModel, Work, answering, learning, llama_answering, torch_width
 from tests.bench.figure import Figure, arguments, show, tell
 from tests.bench.memory_child import Job, Phase
 from tests.bench.models import random_model
-from tests.engines.export_models import starter_like_tokenizer
 
 LOOK_SECONDS = 0.004
 OVER, UNDER = 1.15, 0.95
@@ -68,6 +68,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 CASES = [
     Case(model="starter", prompts=8, answers=8, prompt_tokens=64, max_tokens=128, quick=True),
     Case(model="starter", work="train", micro_batch=16, prompt_tokens=64, max_tokens=192),
+    Case(model="starter", engine="llama.cpp", quantisation="F16", prompts=4, answers=8, max_tokens=32, quick=True),
     Case(model="starter", work="train", method="full", micro_batch=8, prompt_tokens=64, max_tokens=192),
     Case(model="smollm2-135m", prompts=8, answers=8, prompt_tokens=192, max_tokens=16),
     Case(model="smollm2-135m", work="train", micro_batch=4, prompt_tokens=64, max_tokens=128),
@@ -193,7 +194,8 @@ class Models:
         if path.exists():
             return path
         if quantisation == "F16":
-            return self._write_f16(name, path)
+            write_folder(self.transformers(name), path, "F16")
+            return path
         source = self.gguf(name, "F16")
         import llama_cpp as c
 
@@ -203,18 +205,6 @@ class Models:
         options.ftype = {"Q4_K_M": c.LLAMA_FTYPE_MOSTLY_Q4_K_M, "Q8_0": c.LLAMA_FTYPE_MOSTLY_Q8_0}[quantisation]
         with quiet_stderr():
             assert c.llama_model_quantize(str(source).encode(), str(path).encode(), ctypes.byref(options)) == 0
-        return path
-
-    def _write_f16(self, name: str, path: Path) -> Path:
-        from safetensors.torch import load_file
-        from transformers import AutoConfig
-
-        from sapo_desktop.engines.gguf import write_model
-
-        folder = self.transformers(name)
-        weights = load_file(folder / "model.safetensors")
-        # llama.cpp's vocabulary is filled up to the model's rows either way.
-        write_model(path, AutoConfig.from_pretrained(folder), starter_like_tokenizer(), weights, "F16")
         return path
 
 

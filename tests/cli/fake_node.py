@@ -93,6 +93,7 @@ class FakeNode:
     identity: m.IdentityIs = field(default_factory=lambda: m.IdentityIs(key="ab" * 32, kept="keyring", created=True))
     ended: bool = False
     closed: int = 0
+    machine: Hardware = SMALL_MACHINE
     listeners: list[asyncio.Queue[m.Event | None]] = field(default_factory=list)
 
     async def call(self, request: m.Request) -> m.Reply:
@@ -127,6 +128,9 @@ class FakeNode:
             case m.ResetSettings(keys=keys):
                 self.settings = settings_file.reset(self.settings, keys)
                 return m.Ok(text="Saved.")
+            case m.GetFit():
+                machine = described(request.ram, request.vram, self.machine)
+                return FitIs(fit=fit(machine, model_catalogue(), self.settings))
             case m.GetHistory(after=after, limit=limit):
                 found = [report for report in self.rounds if report.round > after]
                 return m.History(rounds=found[:limit], more=len(found) > limit)

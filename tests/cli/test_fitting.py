@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from sapo_desktop.core.errors import ModelError
@@ -80,3 +81,22 @@ def test_a_catalogue_that_cannot_be_read_is_a_failure_with_its_reason(run: Words
     door.node.fail = ModelError("The model catalogue cannot be used: a slip.")
     assert run("fit") == 1
     assert "a slip" in run.stderr
+
+
+def test_the_choice_can_be_put_into_the_settings(run: Words, door: FakeDoor) -> None:
+    door.there = False
+    door.machine = msgspec.structs.replace(door.machine, memory_free=10**9)
+    assert run("fit", "--use") == 0
+    kept = (run.folder / "settings.toml").read_text()
+    assert "learning_rate = 0.002" in kept and "The node uses starter." in run.stdout
+    assert run("fit", "--ram", "8", "--use") == 2 and "for this computer" in run.stderr
+    door.machine = msgspec.structs.replace(door.machine, memory_free=6 * 10**9)
+    assert run("fit", "--use") == 2 and "models download qwen2.5-0.5b" in run.stderr
+
+
+def test_a_running_node_is_asked_which_counts_its_own_memory_as_free(run: Words, door: FakeDoor) -> None:
+    door.there = True
+    door.node.machine = msgspec.structs.replace(door.machine, memory_free=7 * 10**9)
+    assert run("fit", "--json") == 0
+    (line,) = run.lines
+    assert line["available"]["memory_free"] == 7 * 10**9  # type: ignore[index]

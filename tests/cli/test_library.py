@@ -24,7 +24,7 @@ from sapo_desktop.worker import messages as m
 from sapo_desktop.worker import messages as mm
 from tests.cli.fake_node import FakeDoor, FakeNode
 from tests.cli.test_cli import Words
-from tests.models.hub_server import FakeHub, Fault, Repo, running_hub
+from tests.models.hub_server import FakeHub, Fault, Repo, running_hub, with_a_network
 from tests.models.small_models import gguf, transformers_files
 
 REPO = "someone/small"
@@ -67,8 +67,7 @@ class LibraryNode(FakeNode):
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "HF_TOKEN"):
-        monkeypatch.delenv(name, raising=False)
+    with_a_network(monkeypatch)
     with running_hub() as server:
         server.repos[REPO] = Repo(transformers_files(), {"model.safetensors"})
         yield server
@@ -161,12 +160,12 @@ def test_ctrl_c_ends_the_download_and_its_process(tmp_path: Path, hub: FakeHub) 
     folder = tmp_path / "node"
     keep(folder, hub, silo=False)
     hub.plan("cdn", Fault(hold_after=100_000))
-    line = [sys.executable, "-m", "sapo_desktop", "models", "download", REPO, "--data", str(folder), "--json"]
-    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=python_environment({}))
+    command = [sys.executable, "-m", "sapo_desktop", "models", "download", REPO, "--data", str(folder), "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=python_environment({}))
     try:
         assert isinstance(process.stdout, io.BufferedReader)
-        while b'"file":"model.safetensors"' not in process.stdout.readline():
-            pass
+        while b'"file":"model.safetensors"' not in (line := process.stdout.readline()):
+            assert line, process.communicate()
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     finally:

@@ -45,7 +45,7 @@ class Pair:
         self.cpp = Service()
         settings = msgspec.convert(trainer, p.TrainerSettings)
         self.ask_torch(p.Load(model=str(folder), trainer=settings, threads=1, device="cpu", dtype="float32"))
-        self.ask_torch(p.WriteGguf(file=str(self.gguf), weights=weights))
+        self.ask_torch(p.WriteGguf(model=str(folder), file=str(self.gguf), weights=weights))
         self.load(exact=weights == "F32")
 
     def load(self, path: Path | None = None, **options: Any) -> p.Loaded:

@@ -32,6 +32,10 @@ OWNERS = {
 }
 
 
+class Says(Exception):
+    """A request is refused with 400 and these words."""
+
+
 @dataclass
 class Scripted:
     """What the server is, what it was asked, and what it does next."""
@@ -44,6 +48,8 @@ class Scripted:
     models: list[dict[str, Any]] = field(default_factory=list)
     adapters: dict[str, str] = field(default_factory=dict)
     takes_adapters: bool = True
+    says: str = ""
+    """What every answer is; empty: drawn."""
     was_asked: threading.Event = field(default_factory=threading.Event)
     was_cut: threading.Event = field(default_factory=threading.Event)
     """Set where the other end went away before the reply."""
@@ -52,6 +58,9 @@ class Scripted:
 
     def sampled(self, prompt: list[int], seed: int, number: int, limit: int) -> list[int]:
         """Printable tokens, ended where there is room: what answer `number` to a request must be."""
+        if self.says:
+            spelt = self.words.backend(self.says, add_special_tokens=False)["input_ids"]
+            return [*spelt, self.words.end_token][:limit]
         drawn = hashlib.sha256(f"{prompt}|{seed}|{number}".encode()).digest()
         ids = [self.words.backend("answer is 0123456789 <b", add_special_tokens=False)["input_ids"]][0]
         length = 3 + drawn[0] % 12
@@ -65,7 +74,8 @@ class Scripted:
     def reply(self, path: str, body: Any) -> Reply | int:
         """What a request is answered, or the status it is refused with."""
         if path == "/v1/models":
-            return {"object": "list", "data": self.models}
+            added = [{"id": name, "parent": "tiny"} for name in self.adapters]
+            return {"object": "list", "data": [*self.models, *added]}
         handler = {
             "/v1/completions": self.completions,
             "/v1/chat/completions": self.chat,
@@ -150,7 +160,12 @@ class Scripted:
         if self.dialect != "llama-server":
             return 404
         ids = self.sampled(body["prompt"], body["seed"], 0, body["n_predict"])
-        told = [{"id": i, "token": self.words.text([i]), "bytes": [], "logprob": self.logprob(i)} for i in ids]
+        # As the real one: a token that leaves a character unfinished is told by its id alone.
+        told = [
+            {"id": i, "token": self.words.text([i]), "bytes": [], "logprob": self.logprob(i)}
+            for place, i in enumerate(ids)
+            if not self.words.text(ids[: place + 1]).endswith("\N{REPLACEMENT CHARACTER}")
+        ]
         stop = "eos" if ids[-1] == self.words.end_token else "limit"
         return {"content": self.words.text(ids), "tokens": ids, "completion_probabilities": told, "stop_type": stop}
 
@@ -164,7 +179,10 @@ class Scripted:
         folder = Path(body["lora_path"])
         if not self.takes_adapters or not (folder / "adapter_model.safetensors").is_file():
             return 404
-        self.adapters[body["lora_name"]] = body["lora_path"]
+        name = body["lora_name"]
+        if name in self.adapters:
+            raise Says(f"The lora adapter '{name}' has already been loaded.")
+        self.adapters[name] = body["lora_path"]
         return {"success": True}
 
     def unload_adapter(self, body: Any) -> Reply | int:
@@ -188,9 +206,16 @@ def _handler(script: Scripted) -> type[BaseHTTPRequestHandler]:
                 self._send(401, b"{}")
                 return
             fault = script.faults.pop(0) if script.faults else None
+            if fault == "lost":  # it is done, and nobody learns of it
+                script.reply(self.path, body)
+                fault = "cut"
             if fault is not None and self._break(fault):
                 return
-            reply = script.reply(self.path, body)
+            try:
+                reply = script.reply(self.path, body)
+            except Says as words:
+                self._send(400, json.dumps(self._refusal(str(words))).encode())
+                return
             if isinstance(reply, int):
                 error = {"error": {"message": f"no, {script.dialect} does not do\u202e\x07 that", "code": reply}}
                 self._send(reply, json.dumps(error).encode())
@@ -199,6 +224,11 @@ def _handler(script: Scripted) -> type[BaseHTTPRequestHandler]:
                 fault(reply)
             self._send(200, json.dumps(reply).encode())
 
+        def _refusal(self, words: str) -> Reply:
+            if script.dialect == "sglang":
+                return {"success": False, "error_message": words, "loaded_adapters": script.adapters}
+            return {"error": {"message": words, "code": 400}}
+
         def _break(self, fault: Any) -> bool:
             """Whether the request was answered, or not answered, by this fault."""
             match fault:
@@ -206,6 +236,8 @@ def _handler(script: Scripted) -> type[BaseHTTPRequestHandler]:
                     self._send(fault, b'{"detail": "so"}', {"Retry-After": "7"} if fault == 429 else {})
                 case bytes():
                     self._send(200, fault)
+                case "gzip":
+                    self._send(200, b"this is not packed", {"Content-Encoding": "gzip"})
                 case "cut":
                     self.connection.shutdown(socket.SHUT_RDWR)
                     self.close_connection = True

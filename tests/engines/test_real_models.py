@@ -50,7 +50,7 @@ class LlamaCppBesideTorch:
         reply = self._torch.handle(request, progress)
         if isinstance(request, p.Load):
             file = str(self._work / "base.gguf")
-            self._torch.handle(p.WriteGguf(file=file, weights="F32"), progress)
+            self._torch.handle(p.WriteGguf(model=request.model, file=file, weights="F32"), progress)
             self._cpp.handle(p.LoadGguf(model=file, threads=1, exact=True), progress)
         self._stale = self._stale or isinstance(request, p.Load | p.Step | p.Restore)
         return reply

@@ -10,13 +10,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import HostCancelled, HostError, SapoError, UsageError
+from sapo_desktop.core.errors import AdapterRefused, HostCancelled, HostError, ModelError, SapoError, UsageError
 from sapo_desktop.core.records import Completion, Sampling
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines import remote_http
 from sapo_desktop.engines.remote import Service
 from sapo_desktop.engines.remote_http import base_url, in_the_clear
-from sapo_desktop.engines.tokenizer import load_tokenizer
+from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
 from tests.engines.real_models import save_real_model
 from tests.engines.serving import Scripted, served
 
@@ -121,6 +121,16 @@ def test_texts_become_our_ids_and_it_is_said_what_is_missing(connect: Connect, d
     assert ("does not tell which tokens" in said) == (dialect in ("no-logprobs", "mute-chat"))
     assert ("only chats" in said) == (dialect in ("chat", "mute-chat"))
     assert not node.loaded.learns and "nothing is learned" in said
+
+
+def test_a_character_of_several_tokens_keeps_its_ids(connect: Connect, folder: Path) -> None:
+    """llama-server tells probabilities only where a character ends."""
+    node = connect(script=Scripted("llama-server", load_tokenizer(folder), says="7 → é"))
+    for limit in range(1, 12):
+        (completion,) = flat(node.generate(QUESTIONS[:1], answers=1, max_tokens=limit))
+        assert completion.tokens == node.script.sampled([], 0, 0, limit)
+        assert len(completion.logprobs) in (0, len(completion.tokens))
+    assert len(completion.tokens) > len("7 → é") and completion.logprobs == []
 
 
 def test_text_tokens_are_found_by_their_bytes(connect: Connect) -> None:
@@ -250,6 +260,20 @@ def test_a_key_in_the_clear_is_seen() -> None:
     assert not in_the_clear("https://gpu:8000") and not in_the_clear("http://127.0.0.1:8000")
 
 
+def test_a_key_goes_unencrypted_to_another_machine_only_where_that_is_allowed(
+    connect: Connect, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = Scripted("vllm", load_tokenizer(folder), key="secret")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr(remote_http, "_LOOPBACK", {"localhost"})  # so 127.0.0.1 is as far away as any other
+    with pytest.raises(UsageError, match=r"not encrypted.* set remote_key_in_clear"):
+        connect(script=script, key="secret")
+    assert script.asked == []
+    node = connect(script=script, key="secret", key_in_clear=True)
+    assert any("in the clear" in text for text in node.loaded.said)
+    assert not any("in the clear" in text for text in connect("vllm").loaded.said)
+
+
 # -- adapters ----------------------------------------------------------------------------------------------------
 
 
@@ -260,12 +284,16 @@ def adapter(folder: Path) -> Path:
     return folder
 
 
+def shelf(shared: Path, owner: str = "00aa") -> p.AdapterFolder:
+    return p.AdapterFolder(path=str(shared), owner=owner)
+
+
 @pytest.mark.parametrize("dialect", ["vllm", "sglang"])
 def test_adapters_are_loaded_one_after_the_other_under_new_names(
     connect: Connect, tmp_path: Path, dialect: str
 ) -> None:
     shared = tmp_path / "shared"
-    node = connect(dialect, adapters=str(shared))
+    node = connect(dialect, adapters=shelf(shared))
     assert node.loaded.learns and not any("nothing is learned" in text for text in node.loaded.said)
     used = []
     for number in range(2):
@@ -284,14 +312,78 @@ def test_adapters_are_loaded_one_after_the_other_under_new_names(
 
 
 def test_a_server_that_takes_no_adapters_is_said_with_what_to_do(connect: Connect, tmp_path: Path) -> None:
-    node = connect("vllm", adapters=str(tmp_path / "shared"))
+    node = connect("vllm", adapters=shelf(tmp_path / "shared"))
     node.script.takes_adapters = False
-    with pytest.raises(HostError, match=r"docs/remote\.md"):
+    with pytest.raises(AdapterRefused, match=r"docs/remote\.md"):
         node.handle(p.UseAdapter(file=str(adapter(tmp_path / "step"))))
     assert list((tmp_path / "shared").iterdir()) == []
     without = connect("vllm")
     with pytest.raises(UsageError, match="nothing is learned"):
         without.handle(p.UseAdapter(file=str(tmp_path / "step")))
+
+
+@pytest.mark.parametrize("dialect", ["vllm", "sglang"])
+def test_an_adapter_whose_loading_was_not_confirmed_is_loaded_all_the_same(
+    connect: Connect, tmp_path: Path, dialect: str
+) -> None:
+    node = connect(dialect, adapters=shelf(tmp_path / "shared"))
+    node.script.faults = ["lost"]
+    node.handle(p.UseAdapter(file=str(adapter(tmp_path / "step"))))
+    assert len(node.script.adapters) == 1
+    node.generate()
+    node.handle(p.UseAdapter(file=None))
+    assert node.script.adapters == {} and list((tmp_path / "shared").iterdir()) == []
+
+
+def test_an_adapter_that_may_have_been_loaded_is_unloaded_after_the_next(connect: Connect, tmp_path: Path) -> None:
+    node = connect("vllm", adapters=shelf(tmp_path / "shared"))
+    node.script.faults = ["lost", *["cut"] * 4]
+    with pytest.raises(HostError):
+        node.handle(p.UseAdapter(file=str(adapter(tmp_path / "step1"))))
+    assert list((tmp_path / "shared").iterdir()) == []
+    lost = set(node.script.adapters)
+    assert len(lost) == 1
+    node.handle(p.UseAdapter(file=str(adapter(tmp_path / "step2"))))
+    assert len(node.script.adapters) == 1 and not lost & set(node.script.adapters)
+    assert [path.name for path in (tmp_path / "shared").iterdir()] == list(node.script.adapters)
+
+
+def test_what_cannot_be_copied_leaves_nothing(connect: Connect, tmp_path: Path) -> None:
+    node = connect("vllm", adapters=shelf(tmp_path / "shared"))
+    whole = adapter(tmp_path / "step")
+    (whole / "adapter_config.json").unlink()
+    with pytest.raises(ModelError, match="See remote_adapters"):
+        node.handle(p.UseAdapter(file=str(whole)))
+    assert list((tmp_path / "shared").iterdir()) == []
+
+
+def test_a_cancel_while_an_adapter_is_loaded_leaves_no_folder(connect: Connect, tmp_path: Path) -> None:
+    node = connect("vllm", adapters=shelf(tmp_path / "shared"), seconds=60.0)
+    node.script.faults = ["hang"]
+    asked = node.script.was_asked
+    asked.clear()
+    threading.Thread(target=lambda: asked.wait() and node.service.cancelled.set(), daemon=True).start()
+    with pytest.raises(HostCancelled):
+        node.handle(p.UseAdapter(file=str(adapter(tmp_path / "step"))))
+    assert list((tmp_path / "shared").iterdir()) == []
+
+
+@pytest.mark.parametrize("dialect", ["vllm", "sglang"])
+def test_what_a_killed_node_left_is_swept_at_its_next_start(
+    connect: Connect, folder: Path, tmp_path: Path, dialect: str
+) -> None:
+    script, shared = Scripted(dialect, load_tokenizer(folder)), tmp_path / "shared"
+    killed = connect(script=script, adapters=shelf(shared, "00aa"))
+    killed.handle(p.UseAdapter(file=str(adapter(tmp_path / "step1"))))
+    other = connect(script=script, adapters=shelf(shared, "00bb"))
+    other.handle(p.UseAdapter(file=str(adapter(tmp_path / "step2"))))
+    (mine,) = (name for name in script.adapters if "00aa" in name)
+    script.adapters["sapo-00aa-../../step1"] = "a server may say anything"
+    (shared / "sapo-00aa-notes").mkdir()
+    connect(script=script, adapters=shelf(shared, "00aa"))
+    assert mine not in script.adapters and not (shared / mine).exists()
+    assert sum("00bb" in name for name in script.adapters) == 1, "another node's stay"
+    assert (tmp_path / "step1").exists() and (shared / "sapo-00aa-notes").exists()
 
 
 def test_llama_servers_own_adapters_stay_out(connect: Connect) -> None:
@@ -324,9 +416,18 @@ def too_long(reply: Any) -> None:
     choice["text"] *= 50
 
 
-BREAKS = [500, 503, 429, 408, "cut", "half", b"", b"<html>busy</html>", b"[" * 100_000, b'{"choices": 3}',
+def endless_text(reply: Any) -> None:
+    reply["choices"][0]["text"] *= 10**5
+
+
+def endless_ids(reply: Any) -> None:
+    reply["choices"][0]["token_ids"] *= 10**5
+    reply["choices"][0]["logprobs"] = None
+
+
+BREAKS = [500, 503, 429, 408, "cut", "half", "gzip", b"", b"<html>busy</html>", b"[" * 100_000, b'{"choices": 3}',
           b'{"choices": [{"text": "a", "logprobs": {"tokens": ["a"], "token_logprobs": [NaN]}}]}',
-          short_answer, other_number, too_long]  # fmt: skip
+          short_answer, other_number, too_long, endless_text, endless_ids]  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", BREAKS, ids=[getattr(f, "__name__", str(f)[:20]) for f in BREAKS])
@@ -339,13 +440,33 @@ def test_what_breaks_once_is_asked_again(connect: Connect, fault: Any, no_pauses
     assert no_pauses == ([7.0] if fault == 429 else [0.5])
 
 
-@pytest.mark.parametrize("fault", [503, "cut", b"<html>busy</html>", short_answer])
+@pytest.mark.parametrize("fault", [503, "cut", "gzip", b"<html>busy</html>", short_answer])
 def test_what_stays_broken_is_an_error_in_a_sentence(connect: Connect, fault: Any, no_pauses: list[float]) -> None:
     node = connect("vllm")
     node.script.faults = [fault] * 100
     with pytest.raises(HostError, match=r"Look whether the server runs"):
         node.generate(QUESTIONS[:1])
     assert no_pauses == [0.5, 1.0, 2.0, 4.0]
+
+
+@pytest.mark.parametrize("fault", [endless_text, endless_ids])
+def test_what_is_longer_than_asked_for_is_never_encoded_nor_decoded(
+    connect: Connect, folder: Path, fault: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = connect("vllm")
+    longest = 0
+
+    def measured(one: Any, what: Any) -> Any:
+        nonlocal longest
+        longest = max(longest, len(what))
+        return whole(one, what)
+
+    whole = ModelTokenizer.text
+    monkeypatch.setattr(ModelTokenizer, "text", measured)
+    node.script.faults = [fault] * 100
+    with pytest.raises(HostError, match="where 12 tokens are the most"):
+        node.generate(QUESTIONS[:1])
+    assert longest <= 12
 
 
 def test_ids_that_are_not_ours_are_not_learned_from(connect: Connect) -> None:

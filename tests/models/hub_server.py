@@ -18,8 +18,19 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
+import huggingface_hub.constants
+import pytest
+
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 Place = Literal["listing", "head", "file", "cdn"]
 """The list of files; HEAD of a file; GET of a small file at the hub; GET of a large one at the CDN."""
+
+
+def with_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As for a user who has no proxies and forbade nothing; the tests of the engines forbid their process the hub."""
+    for name in (*PROXIES, "HF_TOKEN", "HF_HUB_OFFLINE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def _value(value: object) -> bytes:
         case str():
             return struct.pack("<I", 8) + _string(value)
         case int():
-            return struct.pack("<II", 4, value)
+            return struct.pack("<II", 4, value) if value < 1 << 32 else struct.pack("<IQ", 10, value)
         case list():
             return struct.pack("<IIQ", 9, 8, len(value)) + b"".join(_string(str(one)) for one in value)
     raise TypeError(value)

@@ -21,7 +21,7 @@ from sapo_desktop.core.models import Access, FileSpec, Kept, ModelSpec, Transfer
 from sapo_desktop.models.download import Surface, download
 from sapo_desktop.models.patience import Patience, Retries
 from sapo_desktop.models.store import Store
-from tests.models.hub_server import FakeHub, Fault, Repo, running_hub
+from tests.models.hub_server import FakeHub, Fault, Repo, running_hub, with_a_network
 from tests.models.small_models import gguf, safetensors, transformers_files
 
 REPO = "someone/small"
@@ -50,8 +50,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home.mkdir()
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # many small files; durability is tested elsewhere
     monkeypatch.setenv("HOME", str(home))
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
+    with_a_network(monkeypatch)
     return home
 
 
@@ -553,3 +552,30 @@ def test_a_damaged_model_is_replaced(get: Downloads) -> None:
     assert get.content("model.safetensors") == get.weights
     manifest = json.loads(get.content("manifest.json"))
     assert manifest["format"] == 1
+
+
+def test_a_folder_that_is_no_damaged_model_of_ours_is_never_replaced(get: Downloads, hub: FakeHub) -> None:
+    precious = get.folder / "small" / "thesis.txt"
+    precious.parent.mkdir(parents=True)
+    precious.write_text("precious")
+    asked = len(hub.asked)
+    for manifest, said in ((None, "move it away"), ("{", "remove the model"), ('{"format": 2}', "newer SAPO Desktop")):
+        if manifest is not None:
+            (precious.parent / "manifest.json").write_text(manifest)
+        with pytest.raises(ModelError, match=said):
+            get()
+        assert precious.read_text() == "precious"
+    assert len(hub.asked) == asked, "known before anything is fetched"
+
+
+def test_what_lies_in_the_way_since_is_not_replaced_either(get: Downloads) -> None:
+    precious = get.folder / "small" / "thesis.txt"
+
+    def put(report: Transfer) -> None:
+        precious.parent.mkdir(parents=True, exist_ok=True)
+        precious.write_text("precious")
+
+    spec = ModelSpec(name="small", repository=REPO, revision="main")
+    with pytest.raises(ModelError, match="move it away"):
+        download(Store(get.folder), spec, Access(endpoint=get.hub.endpoint), put, get.surface)
+    assert precious.read_text() == "precious"

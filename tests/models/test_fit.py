@@ -9,7 +9,7 @@ from sapo_desktop.core.errors import TooBig
 from sapo_desktop.core.fitting import Fit
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
-from sapo_desktop.models.fit import Model, available, badges, described, fit, plan, ways
+from sapo_desktop.models.fit import Model, available, badges, described, fit, plan, way_for, ways
 from sapo_desktop.system.hardware import Gpu, Hardware
 
 GIB = 2**30
@@ -204,3 +204,22 @@ def test_beside_a_generator_of_its_own_the_trainer_gets_less() -> None:
     beside = plan(model("qwen2.5-0.5b"), with_free(5.5), SETTINGS, generator="llama.cpp")
     assert beside.generator == "llama.cpp" and beside.estimate <= 5.5e9
     assert beside.micro_batch <= alone.micro_batch
+
+
+def test_a_card_that_is_too_small_or_in_use_leaves_the_processor() -> None:
+    for vram in (0.5, 1, 2):
+        found = chosen(32, vram)
+        assert (found.chosen.model, found.chosen.device, found.chosen.fits) == ("qwen3-0.6b", "cpu", True)
+        assert found.available.device == "cpu"
+    busy = msgspec.structs.replace(MACHINE, gpus=[Gpu("busy", 24 * GIB, GIB // 2)])
+    way = way_for(model("qwen2.5-0.5b"), busy, SETTINGS, llama_cpp=True)
+    assert (way.fits, way.trainer, way.device) == (True, "torch", "cpu")
+    # Whoever names the card gets the card, or hears why not.
+    named = way_for(model("qwen2.5-0.5b"), busy, Settings(device="cuda", trainer="torch"), llama_cpp=True)
+    assert not named.fits and named.device == "cuda"
+
+
+def test_cards_that_torch_cannot_use_are_named_and_not_counted() -> None:
+    here = msgspec.structs.replace(MACHINE, idle_gpus=["GeForce 4 MX"])
+    assert available(here, SETTINGS).device == "cpu"
+    assert "GeForce 4 MX: not used" in available(here, SETTINGS).notes[0]

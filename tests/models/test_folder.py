@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sapo_desktop.core.errors import ModelError
-from sapo_desktop.models.folder import read_folder
+from sapo_desktop.models.folder import count_numbers, read_folder
+from tests.models.small_models import safetensors
 
 CONFIG = {"architectures": ["LlamaForCausalLM"], "vocab_size": 300, "max_position_embeddings": 512}
 
@@ -75,6 +78,12 @@ def test_links_to_files_are_followed(folder: Path, tmp_path: Path) -> None:
     assert read_folder(folder).parameters == 12
 
 
+def spoil_header(folder: Path, **changed: Any) -> None:
+    entry = {"dtype": "F32", "shape": [3, 4], "data_offsets": [0, 48]} | changed
+    header = json.dumps({"w": entry}).replace("Infinity", "1e999").encode()
+    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + b"\0" * 48)
+
+
 SPOILED: list[tuple[str, Callable[[Path], object], str]] = [
     ("no folder", lambda f: shutil.rmtree(f), "no model folder"),
     ("no configuration", lambda f: (f / "config.json").unlink(), "no config.json"),
@@ -100,6 +109,23 @@ SPOILED: list[tuple[str, Callable[[Path], object], str]] = [
         lambda f: (f / "model.safetensors").write_bytes(struct.pack("<Q", 9) + b'{"a": {}}'),
         "header",
     ),
+    *(
+        (f"a header with {spoiled}", lambda f, spoiled=spoiled: spoil_header(f, **spoiled), "header")
+        for spoiled in (
+            {"data_offsets": [0, float("inf")]},
+            {"data_offsets": [0]},
+            {"data_offsets": [48, 0]},
+            {"data_offsets": [-1, 48]},
+            {"shape": [float("inf")]},
+            {"shape": [10**30]},
+            {"shape": [2**51]},
+            {"shape": [2] * 9},
+            {"shape": [2**50] * 8},
+            {"shape": [-3, -4]},
+            {"shape": ["12"]},
+            {"shape": 12},
+        )
+    ),
     (
         "an index that leads out",
         lambda f: write(f, "model.safetensors.index.json", {"weight_map": {"a": "../x.safetensors"}}),
@@ -119,4 +145,47 @@ def test_a_spoiled_folder_is_refused_with_the_reason(
 ) -> None:
     spoil(folder)
     with pytest.raises(ModelError, match=reason):
+        read_folder(folder)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=9) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=10,
+)
+NUMBERS = st.lists(st.integers(-1, 2**51) | st.floats(), max_size=9) | JSON
+ENTRIES = st.fixed_dictionaries({"dtype": JSON, "shape": NUMBERS, "data_offsets": NUMBERS}) | JSON
+
+
+@settings(deadline=None)
+@given(header=st.dictionaries(st.sampled_from(["__metadata__", "a", "b"]), ENTRIES) | JSON, rest=st.integers(0, 64))
+def test_no_header_ends_in_anything_but_a_sentence(
+    tmp_path_factory: pytest.TempPathFactory, header: Any, rest: int
+) -> None:
+    raw = json.dumps(header).encode()
+    refused_or_counted(tmp_path_factory.mktemp("header"), struct.pack("<Q", len(raw)) + raw + bytes(rest))
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_no_damage_does_either(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    content = bytearray(safetensors(4))
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    refused_or_counted(tmp_path_factory.mktemp("damaged"), bytes(content[: data.draw(st.integers(0, len(content)))]))
+
+
+def refused_or_counted(folder: Path, content: bytes) -> None:
+    path = folder / "model.safetensors"
+    path.write_bytes(content)
+    try:
+        assert 0 <= count_numbers(path) <= 2 * 2**50
+    except ModelError as error:
+        assert str(path) in str(error)
+
+
+def test_a_tokenizer_takes_64_mb_at_most(folder: Path) -> None:
+    with (folder / "tokenizer.json").open("ab") as file:
+        file.truncate(64_000_001)
+    with pytest.raises(ModelError, match=r"tokenizer.json is too large"):
         read_folder(folder)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import struct
+import tracemalloc
 from pathlib import Path
 
 import gguf as library
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sapo_desktop.core.errors import ModelError
@@ -117,6 +119,7 @@ def test_a_damaged_file_is_refused(file: Path, content: bytes, said: str) -> Non
         read_gguf(file)
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_no_damage_ends_in_anything_but_a_sentence(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
@@ -130,6 +133,32 @@ def test_no_damage_ends_in_anything_but_a_sentence(
         read_gguf(path)
     except ModelError as error:
         assert str(path) in str(error)
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_no_damage_to_a_part_does_either(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    paths = parts(tmp_path_factory.mktemp("parts"), 2, [0, 1])
+    for path in paths:
+        content = bytearray(path.read_bytes())
+        for _ in range(data.draw(st.integers(0, 3))):
+            content[data.draw(st.integers(0, 400))] = data.draw(st.integers(0, 255))
+        path.write_bytes(content)
+    if data.draw(st.booleans()):
+        paths[1].unlink()
+    with contextlib.suppress(ModelError):
+        assert check_gguf(paths).parts == 2
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
+def test_any_count_of_parts_is_checked_at_once(
+    tmp_path_factory: pytest.TempPathFactory, number: int, count: int
+) -> None:
+    path = tmp_path_factory.mktemp("split") / "model.gguf"
+    path.write_bytes(gguf({"split.no": number, "split.count": count}, rows=1))
+    with contextlib.suppress(ModelError):
+        assert (check_gguf([path]).part, count in (0, 1)) == (0, True)
 
 
 def parts(folder: Path, count: int, numbers: list[int]) -> list[Path]:
@@ -148,3 +177,55 @@ def test_a_model_in_parts_needs_all_of_them(tmp_path: Path) -> None:
     for some in ([files[0]], files[:2], files[1:]):
         with pytest.raises(ModelError, match="all of them are needed"):
             check_gguf(some)
+
+
+@pytest.mark.parametrize("name", ["x-00001-of-00000.gguf", "x-00000-of-00002.gguf", "x-00003-of-00002.gguf", "x.gguf"])
+def test_a_name_that_is_of_no_part_is_that_of_one_file(name: str) -> None:
+    assert parts_of(Path(name)) == [Path(name)]
+
+
+def test_what_is_not_there_is_said(tmp_path: Path) -> None:
+    first, second = parts(tmp_path, 2, [0, 1])
+    second.unlink()
+    with pytest.raises(ModelError, match=r"model-00002-of-00002.gguf cannot be read"):
+        check_gguf(parts_of(first))
+    with pytest.raises(ModelError, match="cannot be read"):
+        read_gguf(tmp_path)
+    with pytest.raises(ModelError, match="no GGUF file"):
+        check_gguf([])
+
+
+def long_texts(path: Path, count: int, key: bytes = b"k") -> None:
+    """A file whose entries are texts of 16 MB each; it takes no room, being mostly holes."""
+    with path.open("wb") as file:
+        file.write(b"GGUF" + struct.pack("<IQQ", 3, 2, count))
+        for _ in range(count):
+            file.write(struct.pack("<Q", len(key)) + key + struct.pack("<IQ", 8, 16_000_000))
+            file.seek(16_000_000, 1)
+        file.write(b"\0" * 100)
+
+
+def test_long_texts_fill_no_memory(file: Path) -> None:
+    long_texts(file, 12)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelError):
+            read_gguf(file)
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_header_without_end_is_not_read_to_the_end(file: Path) -> None:
+    long_texts(file, 100)
+    with pytest.raises(ModelError, match=r"has more to say of itself than any model"):
+        read_gguf(file)
+
+
+def test_a_list_of_countless_texts_is_refused(file: Path) -> None:
+    content = b"GGUF" + struct.pack("<IQQQ", 3, 2, 1, 1) + b"k" + struct.pack("<IIQ", 9, 8, 9_000_000)
+    with file.open("wb") as stream:
+        stream.write(content)
+        stream.truncate(100_000_000)
+    with pytest.raises(ModelError, match="cut short or damaged"):
+        read_gguf(file)

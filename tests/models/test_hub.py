@@ -14,11 +14,15 @@ from sapo_desktop.core.models import Access
 from sapo_desktop.models.hub import Hub, Remote, _asked_wait, _check_range, _check_redirect
 from sapo_desktop.models.patience import Patience, Trouble
 from sapo_desktop.swarm.certificate import self_signed, server_context
+from tests.models.hub_server import with_a_network
 
 
-def test_a_host_that_does_not_prove_who_it_is_gets_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HTTPS_PROXY", "ALL_PROXY", "https_proxy", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
+@pytest.fixture(autouse=True)
+def network(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_a_network(monkeypatch)
+
+
+def test_a_host_that_does_not_prove_who_it_is_gets_nothing(tmp_path: Path) -> None:
     context, _ = server_context(*self_signed(tmp_path))
     server = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
     server.socket = context.wrap_socket(server.socket, server_side=True)

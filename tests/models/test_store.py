@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import shutil
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,51 @@ def test_removing_frees_the_bytes_of_model_and_rest(store: Store) -> None:
     assert list((store.root / ".partial").iterdir()) == []
     with pytest.raises(ModelError, match="No model"):
         store.remove("model")
+
+
+def test_a_folder_that_is_no_model_is_never_removed(store: Store) -> None:
+    """The models folder may be set to any folder, a home for instance."""
+    precious = store.root / "Documents" / "letter.txt"
+    precious.parent.mkdir(parents=True)
+    precious.write_text("precious")
+    for manifest in (None, '{"name": "an extension", "version": "1.0"}', "[1]"):
+        if manifest is not None:
+            (precious.parent / "manifest.json").write_text(manifest)
+        with pytest.raises(ModelError, match=r"Documents is no model.*left alone"):
+            store.remove("Documents")
+    (store.staging("Documents") / "files").mkdir(parents=True)
+    store.remove("Documents")
+    assert precious.read_text() == "precious" and store.contents().unfinished == []
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [b"", b"{", b"\0\0", b'{"\xff": 1, "model": 1}', b'{"format": 2, "other": []}', b'{"format": 1, "model": {}}'],
+)
+def test_a_model_of_ours_is_removed_whatever_its_manifest_has_become(store: Store, manifest: bytes) -> None:
+    (put(store, "model") / "manifest.json").write_bytes(manifest)
+    with pytest.raises(ModelError, match="remove the model"):
+        store.read("model")
+    store.remove("model")
+    assert not (store.root / "model").exists()
+
+
+def test_only_a_model_with_damaged_files_is_replaced(store: Store) -> None:
+    path = put(store, "model")
+    with pytest.raises(ModelError, match="installed already"):
+        put(store, "model", b"other")
+    shutil.rmtree(store.import_staging("model"))
+    (path / "a.gguf").write_bytes(b"123")
+    put(store, "model", b"other")
+    assert (path / "a.gguf").read_bytes() == b"other"
+    for manifest, said in ((None, "move it away"), ("{", "remove the model"), ('{"format": 9}', "newer SAPO Desktop")):
+        (path / "manifest.json").unlink(missing_ok=True)
+        if manifest is not None:
+            (path / "manifest.json").write_text(manifest)
+        with pytest.raises(ModelError, match=said):
+            put(store, "model", b"third")
+        shutil.rmtree(store.import_staging("model"))
+        assert (path / "a.gguf").read_bytes() == b"other"
 
 
 @pytest.mark.parametrize("name", ["", "..", ".", "../x", "a/b", "/etc", "a b", ".hidden", "-x", "con", "x" * 129, "C:"])

@@ -66,7 +66,7 @@ def test_what_a_container_has_left(groups: tuple[Path, Path]) -> None:
     assert hardware.memory_left(root, membership) is None
     (root / "a" / "memory.max").write_text("1000000\n")
     (root / "a" / "memory.current").write_text("700000\n")
-    (root / "a" / "memory.stat").write_text("anon 300000\ninactive_file 250000\n")
+    (root / "a" / "memory.stat").write_text("anon 300000\nactive_file 100000\ninactive_file 150000\n")
     (root / "a" / "b" / "memory.max").write_text("2000000\n")
     (root / "a" / "b" / "memory.current").write_text("700000\n")
     assert hardware.memory_left(root, membership) == 550_000

@@ -10,10 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sapo_desktop.core.records import RoundReport, TrainerSettings
+from sapo_desktop.core.records import RoundReport
 from sapo_desktop.engines.generator_files import write_base
-from sapo_desktop.engines.lora import Policy
-from sapo_desktop.engines.torch_lm import load_language_model
 from sapo_desktop.models.starter import starter_folder
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.client import Client
@@ -141,8 +139,7 @@ def played(data: Path, rounds: int, **settings: str) -> list[RoundReport]:
 
 def test_a_gguf_file_answers_and_nothing_is_trained(tmp_path: Path) -> None:
     model = tmp_path / "starter.gguf"
-    lm = load_language_model(starter_folder(), "cpu", "float32")
-    write_base(lm, Policy(lm.model, TrainerSettings()), model, "F16")
+    write_base(starter_folder(), model, "F16")
     data = tmp_path / "node"
     data.mkdir()
     (data / "settings.toml").write_text(f"version = 1\nmodel = {str(model)!r}\n")

@@ -11,7 +11,7 @@ import pytest
 from sapo_desktop.worker import messages as m
 from tests.whole.nodes import finished, host, is_state, reports, rewards, until, wait_gone, wait_stopped, worker
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 def adapter(data: Path, number: int) -> dict[str, bytes]:

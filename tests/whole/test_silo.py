@@ -13,9 +13,21 @@ from pathlib import Path
 import psutil
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
-RUN = ["-m", "sapo_desktop", "run", "--silo", "--rounds", "2", "--set", "questions=8", "--json"]
+RUN = [
+    "-m",
+    "sapo_desktop",
+    "run",
+    "--silo",
+    "--rounds",
+    "2",
+    "--set",
+    "questions=8",
+    "--set",
+    "low_priority=off",
+    "--json",
+]
 # Where the user has left settings for the swarm: --silo wins over all of them.
 TEMPTED = 'version = 1\nsilo = false\nshare = true\npeers = "wss://203.0.113.1:8765"\nlisten = "0.0.0.0:0"\n'
 

@@ -14,10 +14,12 @@ from typing import Any
 import psutil
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+from tests.whole.nodes import PATIENCE
 
-PATIENCE = 240.0
-SHORT = ["--set", "questions=4", "--set", "validate_every=0", "--curriculum", "off", "--mix", "4/4"]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+
+PLAIN = ["questions=4", "validate_every=0", "low_priority=off"]
+SHORT = [*(word for item in PLAIN for word in ("--set", item)), "--curriculum", "off", "--mix", "4/4"]
 
 
 class Program:

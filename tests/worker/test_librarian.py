@@ -22,7 +22,7 @@ from sapo_desktop.system import hub_token
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker import librarian
 from sapo_desktop.worker.hosting import Host
-from tests.models.hub_server import FakeHub, Fault, Repo, running_hub
+from tests.models.hub_server import FakeHub, Fault, Repo, running_hub, with_a_network
 from tests.models.small_models import transformers_files, zeros
 
 REPO = "someone/small"
@@ -31,8 +31,7 @@ HELD = 100_000
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "HF_TOKEN"):
-        monkeypatch.delenv(name, raising=False)
+    with_a_network(monkeypatch)
     with running_hub() as server:
         server.repos[REPO] = Repo(transformers_files(), {"model.safetensors"})
         yield server

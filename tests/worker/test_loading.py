@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import importlib.util
+import os
 import shutil
 from pathlib import Path
 
@@ -55,6 +57,10 @@ class Scene:
         self.look = machine(free)
         self.fitting = Fitting(lambda: self.settings, self.shorten, self.said.append, lambda path: self.look(path))
 
+    def fit(self, plan: EnginePlan, held: int = HELD) -> EnginePlan:
+        """As an engine does it."""
+        return self.fitting.take(self.fitting.measure(plan, held))
+
     def shorten(self, tokens: int) -> None:
         self.settings = msgspec.structs.replace(self.settings, max_tokens=tokens)
 
@@ -65,45 +71,45 @@ def asked(micro_batch: int = 16, batch: int = 0) -> EnginePlan:
 
 def test_with_plenty_the_plan_stays_and_nothing_is_said() -> None:
     scene = Scene(6000)
-    plan = scene.fitting(asked(), HELD)
+    plan = scene.fit(asked())
     assert (plan.trainer.micro_batch, plan.batch, scene.said) == (16, 512, [])
 
 
 def test_with_little_less_is_asked_at_once() -> None:
     scene = Scene(700)
-    plan = scene.fitting(asked(), HELD)
+    plan = scene.fit(asked())
     assert plan.trainer.micro_batch < 16 and plan.batch < 512
     assert scene.settings.max_tokens == 256 and scene.said == []
 
 
 def test_what_did_not_fit_before_is_an_upper_bound() -> None:
-    plan = Scene(6000).fitting(asked(micro_batch=2, batch=8), HELD)
+    plan = Scene(6000).fit(asked(micro_batch=2, batch=8))
     assert (plan.trainer.micro_batch, plan.batch) == (2, 8)
 
 
 def test_memory_is_looked_at_anew_before_each_load() -> None:
     scene = Scene(6000)
-    first = scene.fitting(asked(), HELD)
+    first = scene.fit(asked())
     scene.look = machine(700)
-    assert scene.fitting(first, HELD).batch < first.batch
+    assert scene.fit(first).batch < first.batch
 
 
 def test_answers_are_shortened_and_it_is_said() -> None:
     scene = Scene(70, Settings(max_tokens=512))
-    scene.fitting(asked(), HELD)
+    scene.fit(asked())
     assert scene.settings.max_tokens < 512
     assert (
         scene.said[-1] == f"Not enough memory for longer answers: they are cut at {scene.settings.max_tokens} tokens."
     )
     before = list(scene.said)
-    scene.fitting(asked(), HELD)
+    scene.fit(asked())
     assert scene.said == before  # once, not at every load
 
 
 def test_llama_cpp_gets_as_many_keys_and_values_as_fit() -> None:
     held = HELD + LLAMA_RUNTIME
-    much = Scene(6000).fitting(dataclasses.replace(asked(), way=LLAMA), held)
-    little = Scene(150).fitting(dataclasses.replace(asked(), way=LLAMA), held)
+    much = Scene(6000).fit(dataclasses.replace(asked(), way=LLAMA), held)
+    little = Scene(150).fit(dataclasses.replace(asked(), way=LLAMA), held)
     assert much.cache_bytes > little.cache_bytes > 0
     assert much.trainer.micro_batch == 16 >= little.trainer.micro_batch
 
@@ -114,10 +120,10 @@ def test_a_gguf_file_is_fitted_by_what_its_header_says(tmp_path: Path) -> None:
     plan = dataclasses.replace(asked(), model=file, way=ANSWERS)
     cell = 2 * 2 * 32 * 2  # keys and values, layers, kv heads times width, two bytes
     # 256 of the question and 256 of the answer, padded to 512 tokens; 128 answers at once
-    assert Scene(6000).fitting(plan, LLAMA_RUNTIME).cache_bytes == 128 * 512 * cell
-    assert Scene(15).fitting(plan, LLAMA_RUNTIME).cache_bytes < 128 * 512 * cell
+    assert Scene(6000).fit(plan, LLAMA_RUNTIME).cache_bytes == 128 * 512 * cell
+    assert Scene(15).fit(plan, LLAMA_RUNTIME).cache_bytes < 128 * 512 * cell
     write_gguf(file, layers=0)  # says nothing of its layers: a fourth of what is free
-    assert Scene(6000).fitting(plan, LLAMA_RUNTIME).cache_bytes == 1_500_000_000
+    assert Scene(6000).fit(plan, LLAMA_RUNTIME).cache_bytes == 1_500_000_000
 
 
 def write_gguf(file: Path, layers: int) -> None:
@@ -139,7 +145,7 @@ def write_gguf(file: Path, layers: int) -> None:
 
 def test_a_model_that_does_not_fit_is_refused_with_numbers() -> None:
     with pytest.raises(TooBig, match=r"starter does not fit: torch answers and learns .* MB|GB are free"):
-        Scene(5).fitting(asked(), HELD)
+        Scene(5).fit(asked())
 
 
 def test_the_largest_smaller_model_on_disk_comes_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,3 +180,34 @@ def test_a_wrong_setting_is_named_by_its_error(tmp_path: Path) -> None:
     (tmp_path / "settings.toml").write_text("version = 99\n")
     with pytest.raises(SettingsError, match="newer"):
         asyncio.run(appraise_apart(tmp_path, GetFit()))
+
+
+def test_a_node_that_only_answers_has_nothing_to_train_in_pieces() -> None:
+    plan = Scene(6000).fit(dataclasses.replace(asked(), way=ANSWERS), LLAMA_RUNTIME)
+    assert plan.trainer.micro_batch == 16
+
+
+def test_fewer_answers_at_once_need_fewer_keys_and_values() -> None:
+    plan = dataclasses.replace(asked(), way=ANSWERS)
+    assert Scene(6000).fit(dataclasses.replace(plan, batch=8)).cache_bytes * 16 == Scene(6000).fit(plan).cache_bytes
+
+
+def test_the_size_of_the_file_that_is_there_counts(tmp_path: Path) -> None:
+    file = tmp_path / "starter.gguf"
+    file.touch()
+    os.truncate(file, 10**9)
+    plan = dataclasses.replace(asked(), way=LLAMA, gguf=file)
+    with pytest.raises(TooBig, match=r"weights 1\.0 GB"):
+        Scene(700).fit(plan, HELD + LLAMA_RUNTIME)
+
+
+def test_what_is_not_built_is_not_counted_on_here_but_on_a_described_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "llama_cpp" else found(name))
+    here = appraise(GetFit(), Settings(), tmp_path)
+    assert isinstance(here, FitIs) and {way.generator for way in here.fit.ways} == {"torch", "remote"}
+    assert "bootstrap.py llama" in here.fit.available.notes[-1]
+    there = appraise(GetFit(ram=8, vram=0), Settings(), tmp_path)
+    assert isinstance(there, FitIs) and there.fit.chosen.generator == "llama.cpp"

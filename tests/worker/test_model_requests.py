@@ -19,6 +19,7 @@ from sapo_desktop.worker import librarian
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker import messages as mm
 from sapo_desktop.worker.model_requests import ModelRequests
+from tests.models.hub_server import with_a_network
 
 MODEL = Installed(name="small", kind="gguf", source="o/small", installed=1.0, files={})
 
@@ -51,6 +52,8 @@ Scene = Callable[[Library], Coroutine[Any, Any, None]]
 
 @pytest.fixture
 def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Scene], None]:
+    with_a_network(monkeypatch)
+
     def run(scene: Scene) -> None:
         async def whole() -> None:
             library = Library(tmp_path)

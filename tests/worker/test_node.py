@@ -180,6 +180,8 @@ def test_out_of_memory_shortens_answers_and_goes_on(tmp_path: Path) -> None:
             it.engine.errors.append(OutOfMemory("No memory."))
             await it.until(m.RoundFinished, count=2)
             assert it.node.settings.max_tokens == SETTINGS.max_tokens // 2
+            it.node.take_settings(SETTINGS)  # somebody changed another one
+            assert it.node.settings.max_tokens == SETTINGS.max_tokens // 2
             assert any("answers are cut at" in text for text in it.notices())
 
     asyncio.run(scene())

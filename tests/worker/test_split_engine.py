@@ -16,7 +16,7 @@ from sapo_desktop.core.errors import HostDied, HostError, UsageError
 from sapo_desktop.core.records import Sampling, StepReport, TrainerSettings
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.models.folder import ModelFolder
-from sapo_desktop.worker.engine import UNTRAINED, Engine, EnginePlan
+from sapo_desktop.worker.engine import UNTRAINED, Engine, EnginePlan, Fitted
 from sapo_desktop.worker.generator import GeneratorHost
 from sapo_desktop.worker.split_engine import AnswerEngine, GgufBase, SplitEngine, generator_load
 from tests.worker.fakes import generated
@@ -84,11 +84,14 @@ class Split:
 
     def __init__(self, folder: Path, weights: str = "f16") -> None:
         self.trainer, self.generator = Recorder(), Recorder()
-        self.base = GgufBase(folder / "gguf" / f"base-{weights}.gguf", weights)
+        self.base = GgufBase(Path("model"), folder / "gguf" / f"base-{weights}.gguf", weights)
         plan = EnginePlan(Path("model"), TrainerSettings(), threads=2, device="cpu", cache_bytes=2**30)
         host: Any = GeneratorHost(self.generator, generator_load(self.base, plan))  # type: ignore[arg-type]
-        self.engine = SplitEngine(self.trainer, plan, host, self.base, folder / "adapters")  # type: ignore[arg-type]
+        self.engine = SplitEngine(self.trainer, plan, host, self.base, folder / "adapters", self.base_of)  # type: ignore[arg-type]
         asyncio.run(self.engine.load(None))
+
+    def base_of(self, another: ModelFolder) -> GgufBase:
+        return GgufBase(another.path, self.base.file.with_name(f"{another.hash[:4]}.gguf"), self.base.weights)
 
     def answer(self) -> p.Generated:
         return asyncio.run(self.engine.generate(["1+1?"], 2, Sampling(), lambda done, total: None))
@@ -104,26 +107,41 @@ class Split:
         return [Path(str(one.file)).name for one in self.generator.asked if isinstance(one, p.UseAdapter)]
 
 
+class Fits:
+    """Grants so many bytes of cache."""
+
+    def __init__(self, cache_bytes: int) -> None:
+        self.cache_bytes = cache_bytes
+        self.held = 0
+
+    def measure(self, asked: EnginePlan, held: int) -> Fitted:
+        self.held = held
+        return Fitted(dataclasses.replace(asked, cache_bytes=self.cache_bytes), None, [])
+
+    def take(self, fitted: Fitted) -> EnginePlan:
+        return fitted.plan
+
+
 @pytest.fixture
 def split(tmp_path: Path) -> Split:
     return Split(tmp_path)
 
 
 def test_the_base_is_written_once_and_kept(tmp_path: Path) -> None:
-    assert Split(tmp_path).trainer.kinds() == ["Load", "WriteGguf"]
+    assert Split(tmp_path).trainer.kinds() == ["WriteGguf", "Load"]
     assert Split(tmp_path).trainer.kinds() == ["Load"]
 
 
 def test_fewer_bits_are_made_from_plain_weights_and_files_of_other_models_go(tmp_path: Path) -> None:
     Split(tmp_path)
     made = Split(tmp_path, "q4_k_m")
-    assert made.trainer.kinds() == ["Load", "WriteGguf"] and made.generator.kinds() == ["Quantise", "LoadGguf"]
+    assert made.trainer.kinds() == ["WriteGguf", "Load"] and made.generator.kinds() == ["Quantise", "LoadGguf"]
     assert [path.name for path in (tmp_path / "gguf").iterdir()] == ["base-q4_k_m.gguf"]
 
 
 def test_float32_weights_are_computed_with_exactly(tmp_path: Path) -> None:
     made = Split(tmp_path, "f32")
-    assert isinstance(made.trainer.asked[1], p.WriteGguf) and made.trainer.asked[1].weights == "F32"
+    assert isinstance(made.trainer.asked[0], p.WriteGguf) and made.trainer.asked[0].weights == "F32"
     assert isinstance(made.generator.asked[0], p.LoadGguf) and made.generator.asked[0].exact
 
 
@@ -175,23 +193,21 @@ def test_what_killed_it_once_is_an_upper_bound_whatever_is_free_later(split: Spl
     split.answer()
     split.generator.deaths = [HostDied("Killed.", killed=True)]
     split.answer()
-    split.engine.fitting = lambda plan, held: dataclasses.replace(plan, cache_bytes=2**31)
+    split.engine.fitting = Fits(2**31)
     asyncio.run(split.engine.restart(None))
     assert split.engine.generator.load.cache_bytes == 2**29
 
 
 def test_before_each_load_the_cache_is_cut_to_the_memory_that_is_free(split: Split) -> None:
-    held = []
-
-    def fitting(plan: EnginePlan, of_hosts: int) -> EnginePlan:
-        held.append(of_hosts)
-        return dataclasses.replace(plan, cache_bytes=2**20)
-
-    split.engine.fitting = fitting
+    split.engine.fitting = fits = Fits(2**20)
     split.trainer.pid = split.generator.pid = os.getpid()
+    before = len(split.generator.asked)
     asyncio.run(split.engine.load(None))
-    assert split.engine.generator.load.cache_bytes == 2**20
-    assert held[0] > 2 * 10 * 2**20, "what both processes hold already counts as free"
+    loads = [one.cache_bytes for one in split.generator.asked[before:] if isinstance(one, p.LoadGguf)]
+    assert loads == [2**20], "a generator that is alive has to give memory back as well"
+    assert fits.held > 2 * 10 * 2**20, "what both processes hold already counts as free"
+    asyncio.run(split.engine.load(None))
+    assert split.generator.kinds().count("LoadGguf") == 2, "nothing is gained by loading it again"
 
 
 def test_a_smaller_model_is_converted_for_the_generator_too(split: Split) -> None:
@@ -209,7 +225,9 @@ def test_a_smaller_model_is_converted_for_the_generator_too(split: Split) -> Non
     before, asked = len(split.generator.asked), len(split.trainer.asked)
     asyncio.run(split.engine.load(None))
     split.answer()
-    written = split.base.file.with_name(f"{'ab' * 8}-f16.gguf")
+    written = split.base.file.with_name("abab.gguf")
+    assert split.generator.restarts == 1, "the old model's memory is given back before the new one comes"
+    assert split.engine.plan.gguf == written
     assert [one.model for one in split.trainer.asked[asked:] if isinstance(one, p.Load)] == ["small"]
     assert [one.file for one in split.trainer.asked if isinstance(one, p.WriteGguf)][-1] == str(written)
     assert [one.model for one in split.generator.asked[before:] if isinstance(one, p.LoadGguf)] == [str(written)]
@@ -251,7 +269,7 @@ def test_versions_of_both_are_told_and_threads_reach_both(split: Split) -> None:
 def answering(folder: Path) -> tuple[AnswerEngine, Recorder]:
     recorder = Recorder()
     plan = EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu")
-    load = generator_load(GgufBase(folder / "m.gguf", "f16"), plan)
+    load = generator_load(GgufBase(folder / "m.gguf", folder / "m.gguf", "f16"), plan)
     host: Any = GeneratorHost(recorder, load)  # type: ignore[arg-type]
     return AnswerEngine(host, plan, folder / "kept"), recorder
 

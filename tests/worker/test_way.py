@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from sapo_desktop.core.errors import ModelError, UsageError
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.worker.way import BaseModel, Way, choose_way, find_model
+from tests.models.small_models import gguf
 from tests.models.test_fit import MACHINE
 
 FOLDER = BaseModel(path=resource("starter"), hash="00", parameters=1)
@@ -101,3 +103,22 @@ def test_models_are_found_by_name_folder_and_file(tmp_path: Path) -> None:
         find_model(str(file), tmp_path)
     file.write_bytes(b"GGUF")
     assert find_model(str(file), tmp_path).is_gguf
+
+
+def test_a_model_in_parts_is_known_by_all_of_them(tmp_path: Path) -> None:
+    first, second = (tmp_path / f"m-0000{number}-of-00002.gguf" for number in (1, 2))
+    for number, path in enumerate((first, second)):
+        path.write_bytes(gguf({"split.no": number, "split.count": 2}))
+    whole = find_model(str(first), tmp_path)
+    assert find_model(str(second), tmp_path).hash == whole.hash
+    second.write_bytes(second.read_bytes()[:-1] + b"x")
+    assert find_model(str(first), tmp_path).hash != whole.hash
+    second.unlink()
+    with pytest.raises(ModelError, match=r"m-00002-of-00002\.gguf cannot be read"):
+        find_model(str(first), tmp_path)
+
+
+def test_one_file_is_known_by_its_own_hash(tmp_path: Path) -> None:
+    path = tmp_path / "m.gguf"
+    path.write_bytes(b"GGUF")
+    assert find_model(str(path), tmp_path).hash == hashlib.sha256(b"GGUF").hexdigest()
