@@ -187,6 +187,14 @@ class RoundReport(Record, frozen=True):
     """Number of the checkpoint written at the end of this round, if one was."""
     note: str = ""
     """What happened that a reader should know (filled up with own groups, halved the micro-batch, ...)."""
+    share_seconds: float = 0.0
+    draw_seconds: float = 0.0
+    silo: bool | None = None
+    """Whether the round was played alone; None: from before this was written down."""
+    mix: str = ""
+    """Own and external groups that were asked for, such as `24/8`."""
+    treatment: str = ""
+    """How external groups were weighed."""
 
 
 class EvalReport(Record, frozen=True):

@@ -17,8 +17,8 @@ import msgspec
 
 from sapo_desktop.core.errors import HistoryError
 from sapo_desktop.core.records import EvalReport, Group, RoundReport, TaskMark
+from sapo_desktop.worker import ahas, curves, messages
 from sapo_desktop.worker import history_rows as rows
-from sapo_desktop.worker import messages
 from sapo_desktop.worker.database import Database
 from sapo_desktop.worker.manifest import RunManifest
 from sapo_desktop.worker.write_budget import DAY, Written
@@ -70,6 +70,7 @@ class History:
                 rows.insert_marks(db, round_id, report.tasks)
                 for place, (group, values) in enumerate(zip(groups, advantages, strict=True)):
                     rows.insert_group(db, round_id, place, group, values)
+                ahas.note_round(db, report, groups, advantages)
                 rows.prune_old(db, report.round - WHOLE_ROUNDS)
                 rows.prune_large(db, self._most_bytes)
         except HistoryError as error:
@@ -103,6 +104,7 @@ class History:
         with self._database.writing() as db:
             lost = db.execute("UPDATE rounds SET lost = 1 WHERE round > ? AND lost = 0", (round_number,)).rowcount
             db.execute("UPDATE evals SET lost = 1 WHERE round > ? AND lost = 0", (round_number,))
+            ahas.forget_after(db, round_number)
             if checkpoint is not None:
                 rows.name_checkpoint(db, checkpoint, round_number)
             return lost
@@ -156,6 +158,22 @@ class History:
                     return messages.Rollouts(items=items, more=True)
                 items += rows.read_rollouts(db, round_number, round_id)
         return messages.Rollouts(items=items, more=False)
+
+    def curve(self, after: int = 0) -> messages.Curve:
+        """One point a round after round `after`, and every held-out score."""
+        with self._database.reading() as db:
+            curve, evals = curves.read_curve(db, after), curves.read_evals(db)
+        return msgspec.structs.replace(curve, evals=evals)
+
+    def task_curve(self, task: str) -> list[tuple[int, float]]:
+        """Round and share solved of one task, oldest first."""
+        with self._database.reading() as db:
+            return curves.read_task_curve(db, task)
+
+    def ahas(self) -> list[messages.Aha]:
+        """Tasks first solved here after a peer's answer had been learned from, newest first."""
+        with self._database.reading() as db:
+            return ahas.read_ahas(db)
 
     def sources(self) -> list[messages.Source]:
         """Where the groups that entered training came from, by author and task; lost rounds left out."""

@@ -19,11 +19,11 @@ _ROUNDS_A_STEP = 10
 
 
 def insert_round(db: sqlite3.Connection, run: int, report: RoundReport, now: float) -> int:
-    bare = msgspec.structs.replace(report, tasks=[])
+    bare, swarm = msgspec.structs.replace(report, tasks=[]), report.swarm_reward
     row = db.execute(
-        "INSERT INTO rounds (run, round, finished, checkpoint, reward, solved, partial, swarm_reward, "
-        "local_groups, external_groups, seconds, report) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-        "RETURNING id",
+        "INSERT INTO rounds (run, round, finished, checkpoint, reward, solved, partial, swarm_reward, swarm_low, "
+        "swarm_high, swarm_peers, silo, local_groups, external_groups, seconds, report) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
         (
             run,
             report.round,
@@ -32,7 +32,8 @@ def insert_round(db: sqlite3.Connection, run: int, report: RoundReport, now: flo
             report.reward,
             report.solved,
             report.partial,
-            report.swarm_reward.value if report.swarm_reward else None,
+            *((swarm.value, swarm.low, swarm.high, swarm.peers) if swarm else (None, None, None, None)),
+            report.silo,
             report.local_groups,
             report.external_groups,
             report.seconds,

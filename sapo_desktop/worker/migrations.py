@@ -104,4 +104,32 @@ VERSION_3 = """
 ALTER TABLE rollouts ADD COLUMN kind TEXT NOT NULL DEFAULT 'model';   -- who wrote the answer: model or human
 """
 
-STEPS: tuple[str, ...] = (VERSION_1, VERSION_2, VERSION_3)
+VERSION_4 = """
+ALTER TABLE rounds ADD COLUMN swarm_low REAL;       -- what curves are drawn from without reading every report
+ALTER TABLE rounds ADD COLUMN swarm_high REAL;
+ALTER TABLE rounds ADD COLUMN swarm_peers INTEGER;
+ALTER TABLE rounds ADD COLUMN silo INTEGER;         -- NULL before this version
+CREATE TABLE tries (              -- what became of each task here, until it was first solved
+    task         INTEGER PRIMARY KEY REFERENCES names (id),
+    answers      INTEGER NOT NULL DEFAULT 0,
+    solved       INTEGER NOT NULL DEFAULT 0,
+    peer_round   INTEGER,         -- a peer's solved answer that was learned from before
+    peer_author  INTEGER REFERENCES names (id),
+    peer_text    TEXT,
+    peer_question TEXT
+);
+CREATE TABLE ahas (               -- first solved here after a peer's answer had been learned from
+    id           INTEGER PRIMARY KEY,
+    task         INTEGER NOT NULL UNIQUE REFERENCES names (id),
+    round        INTEGER NOT NULL,
+    tries        INTEGER NOT NULL,
+    question     TEXT NOT NULL,
+    answer       TEXT NOT NULL,
+    peer_round   INTEGER NOT NULL,
+    peer_author  INTEGER REFERENCES names (id),
+    peer_question TEXT NOT NULL,
+    peer_answer  TEXT NOT NULL
+);
+"""
+
+STEPS: tuple[str, ...] = (VERSION_1, VERSION_2, VERSION_3, VERSION_4)

@@ -113,6 +113,9 @@ class Requests:
             m.AskForQuestion: human.pose,
             m.GiveAnswer: human.give,
             m.GetHistory: self._history,
+            m.GetCurve: self._curve,
+            m.GetTaskCurve: self._task_curve,
+            m.GetAhas: self._ahas,
             m.GetRollouts: self._rollouts,
             m.GetSources: self._sources,
             m.Examine: self._facts,
@@ -391,6 +394,18 @@ class Requests:
     async def _history(self, request: m.GetHistory) -> m.History:
         keeper = self._node.keeper
         return await keeper.call(keeper.history.rounds, request.after, min(request.limit, 10_000))
+
+    async def _curve(self, request: m.GetCurve) -> m.Curve:
+        keeper = self._node.keeper
+        return await keeper.call(keeper.history.curve, request.after)
+
+    async def _task_curve(self, request: m.GetTaskCurve) -> m.TaskCurve:
+        keeper = self._node.keeper
+        return m.TaskCurve(points=await keeper.call(keeper.history.task_curve, request.task))
+
+    async def _ahas(self, request: m.GetAhas) -> m.Ahas:
+        keeper = self._node.keeper
+        return m.Ahas(items=await keeper.call(keeper.history.ahas))
 
     async def _rollouts(self, request: m.GetRollouts) -> m.Rollouts:
         keeper = self._node.keeper

@@ -170,11 +170,18 @@ async def run_round(
     watcher.answered(own)
 
     # 3. Share own groups; draw what others shared, regenerated and marked by us.
+    sharing = time.perf_counter()
     foreign: Sequence[Foreign] = ()
     if swarm is not None:
+        await watcher.phase("share")
+        sharing = time.perf_counter()
         await swarm.share(own)
+    drawing = time.perf_counter()
     if swarm is not None and plan.trains:
+        await watcher.phase("draw")
+        drawing = time.perf_counter()
         foreign = await swarm.draw(plan.share.external, plan.answers, strict=plan.strict)
+    drawn = time.perf_counter()
 
     # 4. Mix I own groups with J external ones.
     mixed = mix_groups(own, [one.group for one in foreign], plan.share, [one.group for one in plan.human])
@@ -212,7 +219,12 @@ async def run_round(
         tasks=task_marks(own),
         step=step,
         generate_seconds=marking - generating,
-        mark_seconds=training - marking,
+        mark_seconds=sharing - marking,
+        share_seconds=drawing - sharing,
+        draw_seconds=drawn - drawing,
+        silo=swarm is None,
+        mix=str(plan.share),
+        treatment=plan.treatment,
         train_seconds=finished - training,
         seconds=finished - started,
         checkpoint=None,

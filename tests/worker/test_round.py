@@ -175,7 +175,7 @@ def test_what_another_sampler_drew_goes_to_the_trainer_with_its_log_probabilitie
 def test_a_node_that_only_answers_marks_and_shares_and_learns_nothing() -> None:
     engine, swarm, watcher = FakeEngine(skill=1), FakeSwarm(groups=5), FakeWatcher()
     result = play(engine, watcher, swarm, trains=False)
-    assert watcher.phases == ["questions", "generate", "mark"]
+    assert watcher.phases == ["questions", "generate", "mark", "share"]
     assert len(swarm.shared) == 3 and engine.batches == []
     assert result.report.step is None and "nothing was trained" in result.report.note
     assert (result.report.solved, result.report.external_groups) == (0.25, 0)

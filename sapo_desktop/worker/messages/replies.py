@@ -159,6 +159,59 @@ class History(Message, frozen=True):
     more: bool
 
 
+class EvalPoint(msgspec.Struct, frozen=True, kw_only=True):
+    """A held-out score."""
+
+    round: int
+    which: str
+    """validation or test; with ` (sampled)` where answers were drawn."""
+    checkpoint: str
+    score: float
+    low: float
+    high: float
+
+
+class Curve(Message, frozen=True):
+    """Reply to GetCurve: rounds that count, oldest first, column by column."""
+
+    round: list[int]
+    reward: list[float]
+    solved: list[float]
+    swarm_reward: list[float | None]
+    swarm_low: list[float | None]
+    swarm_high: list[float | None]
+    swarm_peers: list[int | None]
+    silo: list[bool | None]
+    evals: list[EvalPoint] = msgspec.field(default_factory=list)
+
+
+class TaskCurve(Message, frozen=True):
+    """Reply to GetTaskCurve: round and share solved, oldest first."""
+
+    points: list[tuple[int, float]]
+
+
+class Aha(msgspec.Struct, frozen=True, kw_only=True):
+    """A task first solved here after a peer's answer to it had been learned from. After, not because of."""
+
+    task: str
+    round: int
+    tries: int
+    """Own answers before, none of them right."""
+    question: str
+    answer: str
+    """Empty where the group was left out of the mix."""
+    peer_round: int
+    peer: str
+    peer_question: str
+    peer_answer: str
+
+
+class Ahas(Message, frozen=True):
+    items: list[Aha]
+    """Newest first."""
+
+
 class Rollout(msgspec.Struct, frozen=True, kw_only=True):
     round: int
     task: str
@@ -241,6 +294,9 @@ Reply = (
     | PosedQuestion
     | HumanMarked
     | History
+    | Curve
+    | TaskCurve
+    | Ahas
     | Rollouts
     | Sources
     | Facts

@@ -173,6 +173,22 @@ class GetHistory(Message, frozen=True):
     limit: int = 1000
 
 
+class GetCurve(Message, frozen=True):
+    """One point for every round after round `after`, over all history."""
+
+    after: int = 0
+
+
+class GetTaskCurve(Message, frozen=True):
+    """How much of one task (family/level) was solved, round by round."""
+
+    task: str
+
+
+class GetAhas(Message, frozen=True):
+    """Tasks first solved here after a peer's answer had been learned from."""
+
+
 class GetRollouts(Message, frozen=True):
     """Kept answers of rounds after `after`, oldest first, at most `limit`."""
 
@@ -216,6 +232,9 @@ Request = (
     | AskForQuestion
     | GiveAnswer
     | GetHistory
+    | GetCurve
+    | GetTaskCurve
+    | GetAhas
     | GetRollouts
     | GetSources
     | Examine
