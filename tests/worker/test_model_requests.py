@@ -116,6 +116,18 @@ def test_cancel_ends_it_and_the_next_may_begin(play: Callable[[Scene], None]) ->
     play(scene)
 
 
+def test_what_is_cancelled_before_its_first_step_is_over_too(play: Callable[[Scene], None]) -> None:
+    async def scene(it: Library) -> None:
+        for _ in range(2):
+            assert "Downloading" in (await it.requests.download(mm.DownloadModel(model="o/small"))).text
+            await it.requests.cancel(mm.CancelModelWork())
+            assert it.events.pop() == mm.ModelFailed(model="o/small", kind="HostCancelled", text="o/small: cancelled.")
+        assert it.asked == []
+        assert "Nothing" in (await it.requests.cancel(mm.CancelModelWork())).text
+
+    play(scene)
+
+
 def test_silo_forbids_a_download_and_ends_the_one_under_way(play: Callable[[Scene], None]) -> None:
     async def scene(it: Library) -> None:
         await it.requests.download(mm.DownloadModel(model="o/small"))
