@@ -258,8 +258,11 @@ class Store:
     def _unfinished(self) -> list[Unfinished]:
         folder = self.root / ".partial"
         found = sorted(folder.iterdir()) if folder.is_dir() else []
-        kept = [path for path in found if not path.name.startswith("-") and not path.name.endswith(_IMPORT)]
-        return [Unfinished(name=path.name, bytes=tree_bytes(path)) for path in kept]
+        names = {path.name.removesuffix(_IMPORT) for path in found if not path.name.startswith("-")}
+        return [
+            Unfinished(name=name, bytes=tree_bytes(self.staging(name)) + tree_bytes(self.import_staging(name)))
+            for name in sorted(names)
+        ]
 
 
 def _has_manifest(folder: Path) -> bool:

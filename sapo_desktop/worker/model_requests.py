@@ -62,7 +62,7 @@ class ModelRequests:
         return m.Ok(text=f"Downloading {request.model}.")
 
     async def import_(self, request: ImportModel) -> m.Ok:
-        taken = TakeIn(folder=self._folder(), path=request.path, name=request.name, copy=request.copy)
+        taken = TakeIn(folder=self._folder(), path=request.path, name=request.name, link=request.link)
         self._begin(request.path, librarian.ask(taken, Kept, self._data, self._moved), needs_network=False)
         return m.Ok(text=f"Importing {request.path}.")
 
