@@ -47,8 +47,8 @@ def choose(
     """
     files = {file.name: file for file in listed if is_plain(file.name) and kind_of(file.name)}
     if named:
-        whole = [part for name in named for part in _all_parts(repository, files, name)]
-        return [_spec(_named(repository, files, name)) for name in dict.fromkeys(whole)]
+        wanted = [part for name in named for part in _all_parts(repository, files, name)]
+        return [_spec(_named(repository, files, name)) for name in dict.fromkeys(wanted)]
     plain = {name for name in files if kind_of(name) == "weights" and not quantisation}
     quantised = {name for name in files if kind_of(name) == "gguf" and _is_of(name, quantisation)}
     texts = {name for name in files if kind_of(name) == "text"}

@@ -159,12 +159,12 @@ def _meter(source: _Source, report: Report, clock: Callable[[], float]) -> Calla
 
 
 def _bring(
-    source: _Source, staged: Path, link: bool, count: Callable[[str, int], None], check_room: Callable[[int], None]
+    source: _Source, staged: Path, link: bool, count: Callable[[str, int], None], need: Callable[[int], None]
 ) -> dict[str, KeptFile]:
-    """Every file into the staging folder, hashed."""
+    """Every file into the staging folder, hashed. `need` is told how many bytes have to be copied, before any is."""
     shared = {name for name, path in source.files.items() if _is_shared(path, staged / name, link)}
     if missing := sum(path.stat().st_size for name, path in source.files.items() if name not in shared):
-        check_room(missing)
+        need(missing)
 
     def kept(name: str) -> KeptFile:
         path, target = source.files[name], staged / name

@@ -151,9 +151,9 @@ class Store:
             ModelError: another folder is in the way, or the disk does not let us.
         """
         target = self.folder(model.name)
-        if target.exists() and not self.damaged_file(self.manifest(model.name)):
-            raise ModelError(f"A model named {model.name} is installed already: remove that one first.")
         with disk_errors_as(ModelError, f"{model.name} could not be put in its place"):
+            if target.exists() and not self.damaged_file(self.manifest(model.name)):
+                raise ModelError(f"A model named {model.name} is installed already: remove that one first.")
             write_atomically(staged / MANIFEST, msgspec.json.format(msgspec.json.encode(_manifest(model))))
             sync_tree(staged)
             if target.exists():
@@ -257,12 +257,12 @@ class Store:
 
     def _unfinished(self) -> list[Unfinished]:
         folder = self.root / ".partial"
-        found = sorted(folder.iterdir()) if folder.is_dir() else []
-        names = {path.name.removesuffix(_IMPORT) for path in found if not path.name.startswith("-")}
-        return [
-            Unfinished(name=name, bytes=tree_bytes(self.staging(name)) + tree_bytes(self.import_staging(name)))
-            for name in sorted(names)
-        ]
+        found: dict[str, int] = {}
+        for path in sorted(folder.iterdir()) if folder.is_dir() else []:
+            if path.is_dir() and not path.name.startswith("-"):
+                name = path.name.removesuffix(_IMPORT)
+                found[name] = found.get(name, 0) + tree_bytes(path)
+        return [Unfinished(name=name, bytes=count) for name, count in sorted(found.items())]
 
 
 def _has_manifest(folder: Path) -> bool:

@@ -107,6 +107,10 @@ class _WrongBytes(Exception):
     """The file is complete, or longer than that, and not what it should be."""
 
 
+class _Differs(Exception):
+    """A host sends the beginning again, and it is not what has arrived."""
+
+
 def bytes_present(path: Path, wanted: Wanted, identity: Identity | None) -> int:
     """Bytes on the disk with which `wanted` can be gone on with."""
     if not path.is_file() or path.is_symlink() or identity is None or not wanted.content:
@@ -199,19 +203,27 @@ class FileTransfer:
         with self._around.hub.body(wanted.remote, wanted.repository, wanted.name, start, wanted.bytes) as body:
             self._take_over(body)
             before = self._digest.copy()
-            with self._path.open("r+b", buffering=0) as file:
-                file.seek(self._digest.count)
-                looked = self._digest.count
-                for piece in self._missing(body):
-                    self._take(piece, file.fileno())
-                    if self._digest.count - looked >= _LOOK_AT_DISK:
-                        self._around.check_room()
-                        looked = self._digest.count
+            try:
+                self._write_down(body)
+            except _Differs as differs:
+                if body.sized:
+                    self._begin_anew()
+                raise Trouble(f"What comes of {wanted.name} differs from what has arrived of it.") from differs
         reached = self._digest.count
         if reached < body.end:
             self._go_back(before)  # an end without an error: nothing tells that these were bytes of the file
         if reached < wanted.bytes:
             raise Trouble(f"The connection ended after {reached:,} of {wanted.bytes:,} bytes of {wanted.name}.")
+
+    def _write_down(self, body: Body) -> None:
+        with self._path.open("r+b", buffering=0) as file:
+            file.seek(self._digest.count)
+            looked = self._digest.count
+            for piece in self._missing(body):
+                self._take(piece, file.fileno())
+                if self._digest.count - looked >= _LOOK_AT_DISK:
+                    self._around.check_room()
+                    looked = self._digest.count
 
     def _take_over(self, body: Body) -> None:
         """Make the file fit what is about to come.
@@ -231,16 +243,14 @@ class FileTransfer:
         to send the same: a page of something in between must not cost what has arrived.
 
         Raises:
-            Trouble: it is not the same. Where the host names the right length, the file begins anew.
+            _Differs: it is not the same.
         """
         with self._path.open("rb") as file:
             left = self._digest.count - body.start
             for piece in body.chunks:
                 again = piece[:left]
                 if file.read(len(again)) != again:
-                    if body.sized:
-                        self._begin_anew()
-                    raise Trouble(f"What comes of {self._wanted.name} differs from what has arrived of it.")
+                    raise _Differs
                 left -= len(again)
                 self._around.say("fetching", self._wanted.name, "")
                 if len(again) < len(piece):

@@ -69,6 +69,7 @@ def test_what_is_left_of_a_download_and_an_import_counts_as_one(store: Store) ->
     for folder, content in ((store.staging("x"), b"12"), (store.import_staging("x"), b"345")):
         folder.mkdir(parents=True)
         (folder / "a").write_bytes(content)
+    (store.root / ".partial" / ".DS_Store").write_text("what a file manager leaves")
     assert store.contents().unfinished == [Unfinished(name="x", bytes=5)]
     assert store.remove("x") == 5 and store.contents().unfinished == []
 
