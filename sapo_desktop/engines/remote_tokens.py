@@ -45,7 +45,7 @@ class Translator:
     def read(self, raw: Raw, limit: int, sampling: Sampling) -> Understood:
         """The answer `raw` to a request of at most `limit` tokens; raises Unusable."""
         self._check_length(raw, limit)
-        ids, how = self._ids(raw)
+        ids, how = self._ids(raw, limit)
         if how == "text":
             ids = ids[:limit]  # the same text may take more tokens than were sampled
         logprobs = _logprobs(raw.pieces, sampling) if how != "text" else []
@@ -62,7 +62,7 @@ class Translator:
 
     def _check_length(self, raw: Raw, limit: int) -> None:
         """Before anything is encoded or decoded, which takes minutes for what a broken server may send."""
-        if raw.pieces is not None and len(raw.pieces) > limit:
+        if raw.pieces is not None and len(raw.pieces) > limit and raw.pieces[0].id is not None:
             raise Unusable(f"an answer of {len(raw.pieces)} tokens where {limit} tokens are the most")
         # Each broken byte is shown as a character of three.
         size = len(raw.text.replace("\N{REPLACEMENT CHARACTER}", "?").encode())
@@ -74,8 +74,9 @@ class Translator:
         """Bytes that one token can stand for, at most."""
         return max(len(token.encode()) for token in self._words.backend.get_vocab())
 
-    def _ids(self, raw: Raw) -> tuple[list[int], How]:
-        if raw.pieces is not None:
+    def _ids(self, raw: Raw, limit: int) -> tuple[list[int], How]:
+        # llama-cpp-python's server cuts some answers anew, into more texts than were sampled.
+        if raw.pieces is not None and len(raw.pieces) <= limit:
             named = [piece.id for piece in raw.pieces if piece.id is not None]
             if len(named) == len(raw.pieces) and self._ours(named, raw.text):
                 return named, "ids"

@@ -133,6 +133,13 @@ def test_a_character_of_several_tokens_keeps_its_ids(connect: Connect, folder: P
     assert len(completion.tokens) > len("7 → é") and completion.logprobs == []
 
 
+def test_what_a_draft_model_proposed_counts_without_probabilities(connect: Connect, folder: Path) -> None:
+    node = connect(script=Scripted("llama-server", load_tokenizer(folder), drafts=True))
+    answers = flat(node.generate())
+    assert all(c.tokens and c.logprobs == [] for c in answers)
+    assert any("no log-probabilities" in text for text in node.loaded.said)
+
+
 def test_text_tokens_are_found_by_their_bytes(connect: Connect) -> None:
     node = connect("texts")
     cut = [c for c in flat(node.generate(answers=8)) if c.finish == "length"]
@@ -467,6 +474,19 @@ def test_what_is_longer_than_asked_for_is_never_encoded_nor_decoded(
     with pytest.raises(HostError, match="where 12 tokens are the most"):
         node.generate(QUESTIONS[:1])
     assert longest <= 12
+
+
+def more_pieces(reply: Any) -> None:
+    for choice in reply["choices"]:
+        choice["logprobs"] = {"tokens": list(choice["text"]) + [""] * 50, "token_logprobs": None}
+
+
+def test_texts_that_are_more_than_were_sampled_are_encoded_anew(connect: Connect) -> None:
+    node = connect("texts")
+    whole = flat(node.generate(QUESTIONS[:1]))
+    node.script.faults = [more_pieces]
+    made = flat(node.generate(QUESTIONS[:1]))
+    assert [one.text for one in made] == [one.text for one in whole] and all(one.logprobs == [] for one in made)
 
 
 def test_ids_that_are_not_ours_are_not_learned_from(connect: Connect) -> None:
