@@ -159,9 +159,10 @@ async def _load(node: Node, model: BaseModel, newest: Newest) -> BaseModel:
     if newest.checkpoint is not None:
         await node.engine.load(newest.checkpoint.folder)
         return model
+    load = node.engine.load
     while True:
         try:
-            await node.engine.load(None)
+            await load(None)
             return model
         except TooBig as error:
             if not node.engine.can_change_model:
@@ -171,6 +172,7 @@ async def _load(node: Node, model: BaseModel, newest: Newest) -> BaseModel:
                 raise
             node.change_model(smaller, str(error))
             model = BaseModel(path=smaller.path, hash=smaller.hash, parameters=smaller.parameters)
+            load = node.engine.restart  # what is left of the larger one goes with its process
 
 
 def _keeper(folder: DataFolder, settings: Settings) -> Keeper:
