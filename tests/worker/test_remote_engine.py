@@ -1,4 +1,4 @@
-"""torch beside a server elsewhere: when it is asked, what it is left with, and one that takes no adapter."""
+"""torch beside a server elsewhere: when that is asked, what it is left with, and one that takes no adapter."""
 
 from __future__ import annotations
 
