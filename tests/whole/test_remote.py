@@ -13,7 +13,7 @@ from tests.engines.real_models import save_real_model
 from tests.engines.serving import Scripted, served
 from tests.whole.nodes import reports, sapo
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 SHORT = ["--set", "questions=4", "--set", "max_tokens=24", "--set", "validate_every=0", "--set", "use_seed_list=off"]
 
 
