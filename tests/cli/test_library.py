@@ -161,7 +161,14 @@ def test_ctrl_c_ends_the_download_and_its_process(tmp_path: Path, hub: FakeHub) 
     keep(folder, hub, silo=False)
     hub.plan("cdn", Fault(hold_after=100_000))
     command = [sys.executable, "-m", "sapo_desktop", "models", "download", REPO, "--data", str(folder), "--json"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=python_environment({}))
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=python_environment({}),
+        # A shell has its background jobs ignore Ctrl-C, and theirs.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     try:
         assert isinstance(process.stdout, io.BufferedReader)
         while b'"file":"model.safetensors"' not in (line := process.stdout.readline()):

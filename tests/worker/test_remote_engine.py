@@ -19,7 +19,7 @@ from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker import assembly, generator
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.checkpoints import Newest
-from sapo_desktop.worker.engine import Engine, EnginePlan
+from sapo_desktop.worker.engine import Engine, EnginePlan, Fitted
 from sapo_desktop.worker.generator import GeneratorHost
 from sapo_desktop.worker.remote_engine import RemoteEngine
 from sapo_desktop.worker.split_engine import AnswerEngine
@@ -114,13 +114,19 @@ def test_what_is_not_connected_is_not_asked_at_the_end(tmp_path: Path) -> None:
     assert remote.server.asked == []
 
 
-def test_no_smaller_model_takes_the_place_of_the_servers(tmp_path: Path) -> None:
-    scene, remote = Scene(tmp_path, SETTINGS, 1e9), Remote(tmp_path)
+class NothingFits:
+    """A look at a memory that is full."""
 
-    def too_big(plan: EnginePlan, held: int) -> EnginePlan:
+    def measure(self, asked: EnginePlan, held: int) -> Fitted:
         raise TooBig("It does not fit.")
 
-    remote.engine.fitting = too_big
+    def take(self, fitted: Fitted) -> EnginePlan:
+        return fitted.plan
+
+
+def test_no_smaller_model_takes_the_place_of_the_servers(tmp_path: Path) -> None:
+    scene, remote = Scene(tmp_path, SETTINGS, 1e9), Remote(tmp_path)
+    remote.engine.fitting = NothingFits()
     scene.node.engine = remote.engine
     model = BaseModel(path=Path("model"), hash="00", parameters=10**9)
     with pytest.raises(TooBig):
