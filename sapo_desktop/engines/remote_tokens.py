@@ -40,6 +40,7 @@ class Translator:
     def __init__(self, words: ModelTokenizer, vocabulary: int) -> None:
         self._words = words
         self._vocabulary = vocabulary
+        self._special = frozenset(i for i, token in words.backend.added_tokens_decoder.items() if token.special)
         self._by_bytes: dict[bytes, int] | None = None
 
     def read(self, raw: Raw, limit: int, sampling: Sampling) -> Understood:
@@ -49,16 +50,21 @@ class Translator:
         if how == "text":
             ids = ids[:limit]  # the same text may take more tokens than were sampled
         logprobs = _logprobs(raw.pieces, sampling) if how != "text" else []
-        if raw.stopped and (not ids or ids[-1] not in self._words.stop_tokens):
+        if raw.stopped and not self._has_end(ids):
             if len(ids) == limit:
                 ids = ids[:-1]
             # Servers that leave the end out tell no log-probability of it either.
             ids, logprobs = [*ids, self._words.end_token], []
         text = self._words.text(ids)
-        stopped = bool(ids) and ids[-1] in self._words.stop_tokens
+        stopped = raw.stopped or (bool(ids) and ids[-1] in self._words.stop_tokens)
         return Understood(
             Completion(tokens=ids, logprobs=logprobs, text=text, finish="stop" if stopped else "length"), how
         )
+
+    def _has_end(self, ids: Sequence[int]) -> bool:
+        """Whether the end of an answer stands among its ids. A server may end at special tokens that this model does
+        not name; what was sampled is kept then."""
+        return bool(ids) and (ids[-1] in self._words.stop_tokens or ids[-1] in self._special)
 
     def _check_length(self, raw: Raw, limit: int) -> None:
         """Before anything is encoded or decoded, which takes minutes for what a broken server may send."""
