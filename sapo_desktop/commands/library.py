@@ -60,10 +60,10 @@ async def import_(context: Context, args: Namespace) -> None:
 
     async def alone(settings: Settings, show: Show) -> Kept:
         folder = str(librarian.models_folder(settings))
-        request = TakeIn(folder=folder, path=path, name=args.name, copy=args.copy)
+        request = TakeIn(folder=folder, path=path, name=args.name, link=args.link)
         return await librarian.ask(request, Kept, DataFolder.open(context.folder), show)
 
-    await _install(context, path, ImportModel(path=path, name=args.name, copy=args.copy), alone)
+    await _install(context, path, ImportModel(path=path, name=args.name, link=args.link), alone)
 
 
 async def remove(context: Context, args: Namespace) -> None:

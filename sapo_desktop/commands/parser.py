@@ -149,17 +149,23 @@ def _models(commands: Commands[Parser]) -> None:
     )
     actions = _group(commands, "models", "fitting:show_models", "list the models that a node can be started with")
     _command(actions, "list", "fitting:show_models", "list the catalogue: what fits here, with sizes and licences")
-    _command(actions, "installed", "library:show", "list the installed models and unfinished downloads")
+    _command(actions, "installed", "library:show", "list the installed models and what is unfinished")
     download = _command(actions, "download", "library:download", "download a model, or go on with its download")
     download.add_argument("model", metavar="MODEL", help="a name of the catalogue, OWNER/NAME or OWNER/NAME@REVISION")
     download.add_argument(
-        "--file", metavar="FILE", action="append", default=[], help="of a repository with several: this one; repeatable"
+        "--file",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="of a repository with several: this one, and its other parts; repeatable",
     )
     taking = _command(actions, "import", "library:import_", "take in a folder in transformers' layout, or a GGUF file")
     taking.add_argument("path", metavar="PATH")
     taking.add_argument("--name", metavar="NAME", help="under which it is installed (default: as it is named there)")
-    taking.add_argument("--copy", action="store_true", help="copy even where the disk could share the bytes")
-    remove = _command(actions, "remove", "library:remove", "delete a model, or what is left of its download")
+    taking.add_argument(
+        "--link", action="store_true", help="hard links instead of copies: never write into the originals then"
+    )
+    remove = _command(actions, "remove", "library:remove", "delete a model, or what is unfinished of it")
     remove.add_argument("name", metavar="NAME")
     _command(actions, "cancel", "library:cancel", "end what the running node downloads or imports")
     token = _command(actions, "token", "library:token", "keep a hub's token in this computer's keyring, or forget it")

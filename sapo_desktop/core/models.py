@@ -108,14 +108,15 @@ class Fetch(StoreMessage, frozen=True):
 
 
 class TakeIn(StoreMessage, frozen=True):
-    """Copy a model from this computer into the models folder."""
+    """Take a model of this computer into the models folder."""
 
     folder: str
     path: str
     name: str | None = None
     """None: the name of the folder or file."""
-    copy: bool = False
-    """Copy even where the file system could share the bytes."""
+    link: bool = False
+    """Hard links where the file system cannot share the bytes otherwise: what writes into the originals changes the
+    model."""
 
 
 class Remove(StoreMessage, frozen=True):
@@ -146,7 +147,7 @@ class Removed(StoreMessage, frozen=True):
 
 
 class Unfinished(Record, frozen=True):
-    """A download that was cut short."""
+    """A download or import that was cut short, or is under way."""
 
     name: str
     bytes: int

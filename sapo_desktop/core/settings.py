@@ -31,7 +31,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Literal["auto", "torch", "llama.cpp", "remote"],
         Meta(
             description="What answers: torch, as it learns; llama.cpp beside it; remote: the server at remote_url; "
-            "auto: torch or llama.cpp, as `fit` chooses."
+            "auto: torch where it learns, else llama.cpp."
         ),
     ] = "auto"
     generator_weights: Annotated[

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import gc
+import os
 import sys
 from collections.abc import Iterator
 
@@ -14,13 +16,18 @@ _M_MMAP_THRESHOLD = -3
 _OWN_MAPPING = 512 * 1024
 _GLIBC_MOST = 32 * 1024 * 1024
 
+_NO_MEMORY = os.strerror(errno.ENOMEM).lower()
+
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Say whether an error means that an allocation failed (CPU allocator, CUDA, Python)."""
     if isinstance(error, MemoryError | torch.OutOfMemoryError):
         return True
-    # torch's CPU allocator raises a plain RuntimeError; its message is the only sign.
-    return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        return True
+    # torch's CPU allocator, and whatever maps a file, raise plain errors; their message is the only sign.
+    said = str(error).lower()
+    return isinstance(error, RuntimeError | OSError) and ("can't allocate memory" in said or _NO_MEMORY in said)
 
 
 def release_memory() -> None:

@@ -151,6 +151,10 @@ class LlamaServer:
             "frequency_penalty": 0.0,
             "dry_multiplier": 0.0,
             "xtc_probability": 0.0,
+            "top_n_sigma": -1.0,
+            "mirostat": 0,
+            "dynatemp_range": 0.0,
+            "adaptive_target": -1.0,
             "n_probs": 1,
             "return_tokens": True,
             "cache_prompt": True,
@@ -168,7 +172,8 @@ class LlamaServer:
         ids, told = answer.tokens, answer.completion_probabilities
         # A token that leaves a character unfinished stands among the ids, not among the probabilities.
         if told is not None and (ids is None or len(told) == len(ids)) and all(one.id is not None for one in told):
-            return [Piece(one.id, None, one.logprob) for one in told]
+            # Of a token that a draft model proposed it tells 0, and no other beside it: that is no measured number.
+            return [Piece(one.id, None, None if one.top_logprobs == [] else one.logprob) for one in told]
         return None if ids is None else [Piece(i, None, None) for i in ids]
 
 

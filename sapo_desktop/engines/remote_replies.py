@@ -43,6 +43,7 @@ class _Token(_Reply, frozen=True):
     token: str = ""
     id: int | None = None
     bytes: list[int] | None = None
+    top_logprobs: list[msgspec.Raw] | None = None
 
 
 class _Logprobs(_Reply, frozen=True):

@@ -40,29 +40,35 @@ class Translator:
     def __init__(self, words: ModelTokenizer, vocabulary: int) -> None:
         self._words = words
         self._vocabulary = vocabulary
+        self._special = frozenset(i for i, token in words.backend.added_tokens_decoder.items() if token.special)
         self._by_bytes: dict[bytes, int] | None = None
 
     def read(self, raw: Raw, limit: int, sampling: Sampling) -> Understood:
         """The answer `raw` to a request of at most `limit` tokens; raises Unusable."""
         self._check_length(raw, limit)
-        ids, how = self._ids(raw)
+        ids, how = self._ids(raw, limit)
         if how == "text":
             ids = ids[:limit]  # the same text may take more tokens than were sampled
         logprobs = _logprobs(raw.pieces, sampling) if how != "text" else []
-        if raw.stopped and (not ids or ids[-1] not in self._words.stop_tokens):
+        if raw.stopped and not self._has_end(ids):
             if len(ids) == limit:
                 ids = ids[:-1]
             # Servers that leave the end out tell no log-probability of it either.
             ids, logprobs = [*ids, self._words.end_token], []
         text = self._words.text(ids)
-        stopped = bool(ids) and ids[-1] in self._words.stop_tokens
+        stopped = raw.stopped or (bool(ids) and ids[-1] in self._words.stop_tokens)
         return Understood(
             Completion(tokens=ids, logprobs=logprobs, text=text, finish="stop" if stopped else "length"), how
         )
 
+    def _has_end(self, ids: Sequence[int]) -> bool:
+        """Whether the end of an answer stands among its ids. A server may end at special tokens that this model does
+        not name; what was sampled is kept then."""
+        return bool(ids) and (ids[-1] in self._words.stop_tokens or ids[-1] in self._special)
+
     def _check_length(self, raw: Raw, limit: int) -> None:
         """Before anything is encoded or decoded, which takes minutes for what a broken server may send."""
-        if raw.pieces is not None and len(raw.pieces) > limit:
+        if raw.pieces is not None and len(raw.pieces) > limit and raw.pieces[0].id is not None:
             raise Unusable(f"an answer of {len(raw.pieces)} tokens where {limit} tokens are the most")
         # Each broken byte is shown as a character of three.
         size = len(raw.text.replace("\N{REPLACEMENT CHARACTER}", "?").encode())
@@ -74,8 +80,9 @@ class Translator:
         """Bytes that one token can stand for, at most."""
         return max(len(token.encode()) for token in self._words.backend.get_vocab())
 
-    def _ids(self, raw: Raw) -> tuple[list[int], How]:
-        if raw.pieces is not None:
+    def _ids(self, raw: Raw, limit: int) -> tuple[list[int], How]:
+        # llama-cpp-python's server cuts some answers anew, into more texts than were sampled.
+        if raw.pieces is not None and len(raw.pieces) <= limit:
             named = [piece.id for piece in raw.pieces if piece.id is not None]
             if len(named) == len(raw.pieces) and self._ours(named, raw.text):
                 return named, "ids"

@@ -176,7 +176,7 @@ class Service:
 def _load(request: p.Load) -> TorchEngine:
     try:
         return TorchEngine(request)
-    except (MemoryError, RuntimeError) as error:
+    except (MemoryError, RuntimeError, OSError) as error:
         if not is_out_of_memory(error):
             raise
         release_memory()

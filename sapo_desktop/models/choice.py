@@ -4,10 +4,12 @@ programs."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.models import FileSpec, ModelKind
+from sapo_desktop.models.gguf_file import parts_of
 from sapo_desktop.models.hub import Listed
 from sapo_desktop.models.names import PROGRAMS, check, is_plain, kind_of
 
@@ -45,7 +47,8 @@ def choose(
     """
     files = {file.name: file for file in listed if is_plain(file.name) and kind_of(file.name)}
     if named:
-        return [_spec(_named(repository, files, name)) for name in named]
+        wanted = [part for name in named for part in _all_parts(repository, files, name)]
+        return [_spec(_named(repository, files, name)) for name in dict.fromkeys(wanted)]
     plain = {name for name in files if kind_of(name) == "weights" and not quantisation}
     quantised = {name for name in files if kind_of(name) == "gguf" and _is_of(name, quantisation)}
     texts = {name for name in files if kind_of(name) == "text"}
@@ -58,7 +61,8 @@ def choose(
         raise ModelError(
             f"{repository} has several GGUF models; name one of them with --file: {', '.join(sorted(quantised))}"
         )
-    return [_spec(files[name]) for name in sorted(quantised | texts)]
+    whole = {part for name in quantised for part in _all_parts(repository, files, name)}
+    return [_spec(files[name]) for name in sorted(whole | texts)]
 
 
 def _is_of(name: str, quantisation: str) -> bool:
@@ -67,8 +71,17 @@ def _is_of(name: str, quantisation: str) -> bool:
     return not quantisation or re.search(rf"(?<![a-z0-9_]){word}(?![a-z0-9_])", name.lower()) is not None
 
 
-def _named(repository: str, files: dict[str, Listed], name: str) -> Listed:
+def _all_parts(repository: str, files: Mapping[str, Listed], name: str) -> list[str]:
+    """The files of the model that the file is a part of; most are a model by themselves."""
     check(name)
+    parts = [part.name for part in parts_of(Path(name))]
+    missing = [part for part in parts if part not in files]
+    if missing and name in files:
+        raise ModelError(f"{name} is one of {len(parts)} files of a model, and {repository} has no {missing[0]}.")
+    return parts
+
+
+def _named(repository: str, files: dict[str, Listed], name: str) -> Listed:
     if name not in files:
         raise ModelError(f"{repository} has no file {name} in its first folder; look at its page.")
     return files[name]

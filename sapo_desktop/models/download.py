@@ -113,7 +113,7 @@ class _Download:
         kept: dict[str, KeptFile] = {}
         for file in sorted(wanted, key=_small_first):
             if kind == "transformers" and kind_of(file.name) == "weights":
-                check_before_weights(self._files)
+                check_before_weights(self._files, [spec.name for spec in specs])
             kept[file.name] = FileTransfer(self._files / file.name, file, around).run()
         self._reporter("finishing", "", "")
         notes = check_model(self._files, kind)

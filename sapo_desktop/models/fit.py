@@ -211,9 +211,10 @@ class _Look:
 
 
 def best(found: Sequence[Way]) -> Way:
-    """Of a model's ways: the strongest that fits, and on a processor the one where llama.cpp answers, as it is faster.
+    """Of a model's ways the strongest that fits, on a card before the processor; without any, the one that needs least.
 
-    Without any: the one that needs least.
+    Where torch learns it answers too: in one batch of a round it was measured to be faster than llama.cpp, and it holds
+    the weights once (docs/generators.md).
     """
     fitting = [way for way in found if way.fits and way.generator != "remote"]
     if not fitting:
@@ -221,9 +222,7 @@ def best(found: Sequence[Way]) -> Way:
     on_card = [way for way in fitting if way.device != "cpu" and way.trainer == "torch"]
     order = on_card or [way for way in fitting if way.trainer == "torch"] or fitting
     order = [way for way in order if way.max_tokens == max(each.max_tokens for each in order)]
-    # The starter's small rounds are quick either way: one process is simpler than two.
-    wanted = "torch" if on_card or order[0].model == "starter" else "llama.cpp"
-    return next((way for way in order if way.generator == wanted), order[-1])
+    return next((way for way in order if way.generator == "torch"), order[-1])
 
 
 def badges(

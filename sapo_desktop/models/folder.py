@@ -98,17 +98,19 @@ def read_folder(path: Path) -> ModelFolder:
     )
 
 
-def check_before_weights(path: Path) -> None:
-    """What can be said of a model before its weights are there. Raises ModelError as `read_folder`."""
+def check_before_weights(path: Path, coming: Sequence[str]) -> None:
+    """What can be said of a model before its weights, the files `coming`, are there. Raises ModelError as
+    `read_folder`."""
     names = sorted(entry.name for entry in path.iterdir())
     _refuse_code(path, names)
     _architecture(read_json(path / "config.json"))
     _check_tokenizer(path, names)
+    _weight_files(path, [*names, *coming])
 
 
 def check_folder(path: Path) -> None:
     """All checks of `read_folder`, without reading the weights for their hash. Raises ModelError."""
-    check_before_weights(path)
+    check_before_weights(path, [])
     for file in _weight_files(path, [entry.name for entry in path.iterdir()]):
         count_numbers(file)
 

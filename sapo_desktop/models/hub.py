@@ -34,9 +34,12 @@ COMMIT = re.compile(r"[0-9a-f]{40}")
 _USED_UP = re.compile(r";\s*r=0\s*;\s*t=([0-9]{1,9})\b")
 """The hub's header RateLimit, where nothing remains: seconds until it begins anew."""
 _LONGEST_LISTING = 20_000_000
+_MOST_FILES = 1000
+"""In the first folder of a repository, from which alone anything is taken."""
 _MOST_REDIRECTS = 5
 _TOLD = ("X-Repo-Commit", "X-Linked-Etag", "X-Linked-Size")
 """What a hub says of a file, in its answer or in a redirect."""
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _PASSING = {408, 425, 429, 500, 502, 503, 504}
 """Statuses that may be others at the next try."""
 
@@ -96,9 +99,12 @@ class Remote:
 
 @dataclass(frozen=True)
 class Body:
-    """The bytes of a file from `start` on."""
+    """The bytes of a file from `start` on, up to `end`."""
 
     start: int
+    end: int
+    sized: bool
+    """Whether the host says how many bytes come; else an end of the line looks like the end of the file."""
     etag: str | None
     """What the host that sends them calls this content; strong ones only."""
     chunks: Iterator[bytes]
@@ -119,20 +125,17 @@ class Hub:
         self.endpoint = checked_endpoint(access)
         self._token = access.token
         self._patience = patience
-        self._client: httpx2.Client | None = None
+        self._near: dict[str, httpx2.Client] = {}
+        """Clients for this machine, by scheme."""
         self._streams: list[_Stream] = []
 
     def __enter__(self) -> Hub:
-        try:
-            self._client = get_session()
-        except (ImportError, ValueError, httpx2.InvalidURL) as error:  # a proxy of a kind it cannot use
-            raise DownloadError(
-                f"The proxy that the environment names cannot be used for downloads: {error}"
-            ) from error
         return self
 
     def __exit__(self, *ended: object) -> None:
         close_session()
+        for client in self._near.values():
+            client.close()
 
     def listing(self, repository: str, revision: str) -> Listing:
         """The files of a revision.
@@ -144,7 +147,7 @@ class Hub:
         url = f"{self.endpoint}/api/models/{repository}/revision/{quote(revision, safe='')}?blobs=true"
         with self._answer("GET", url) as response:
             self._check_status(response, repository, f"revision {revision}")
-            raw = b""
+            raw = bytearray()
             for chunk in self._chunks(response):
                 raw += chunk
                 if len(raw) > _LONGEST_LISTING:
@@ -155,7 +158,12 @@ class Hub:
             raise DownloadError(f"{self.endpoint} does not answer as a hub does: {error}") from error
         if not COMMIT.fullmatch(found.sha):
             raise DownloadError(f"{self.endpoint} names no commit for {repository}@{revision}.")
-        return Listing(found.sha, [_listed(sibling) for sibling in found.siblings])
+        files = [_listed(sibling) for sibling in found.siblings if "/" not in sibling.rfilename]
+        if len(files) > _MOST_FILES:
+            raise DownloadError(
+                f"{repository} lists {len(files):,} files in its first folder; a model has at most {_MOST_FILES:,}."
+            )
+        return Listing(found.sha, files)
 
     def look_up(self, repository: str, commit: str, name: str) -> Remote:
         """What the hub says of a file. Raises as `listing`."""
@@ -172,9 +180,9 @@ class Hub:
                 )
             size = told.get("X-Linked-Size") or (None if response.is_redirect else heads.get("Content-Length"))
             return Remote(
-                url=urljoin(str(response.url), heads["Location"]) if response.is_redirect else str(response.url),
+                url=_redirected(str(response.url), heads["Location"]) if response.is_redirect else str(response.url),
                 etag=_plain_etag(told.get("X-Linked-Etag") or heads.get("ETag")),
-                bytes=int(size) if size and re.fullmatch(r"[0-9]{1,18}", size) else None,
+                bytes=_number(size),
             )
 
     @contextlib.contextmanager
@@ -194,10 +202,14 @@ class Hub:
             self._check_status(response, repository, name)
             if response.headers.get("Content-Encoding", "identity").lower() != "identity":
                 raise Trouble(f"The host of {name} sends it compressed, though it was asked not to.")
-            begins = start if response.status_code == 206 else 0
-            if response.status_code == 206:
-                _check_range(response.headers.get("Content-Range", ""), start, size, name)
-            yield Body(begins, _strong_etag(response.headers.get("ETag")), self._chunks(response))
+            begins, end = _extent(response, start, size, name)
+            length = response.headers.get("Content-Length")
+            if length is not None and (found := _number(length)) != end - begins:
+                raise Trouble(
+                    f"{response.url.host} has {found or 0:,} bytes for {name} where {end - begins:,} were expected."
+                )
+            etag = _strong_etag(response.headers.get("ETag"))
+            yield Body(begins, end, length is not None, etag, self._chunks(response))
 
     # -- requests ------------------------------------------------------------------------------------------------
 
@@ -225,10 +237,13 @@ class Hub:
             response = self._send(method, url, headers)
             if told is not None:
                 told |= {name: response.headers[name] for name in _TOLD if name in response.headers}
-            if not response.is_redirect or not response.headers.get("Location"):
+            if not response.is_redirect:
                 return response
-            target = urljoin(url, response.headers["Location"])
-            _check_redirect(url, target)
+            try:
+                target = _redirected(url, response.headers.get("Location", ""))
+            except (DownloadError, Trouble):
+                response.close()
+                raise
             if told and not self._is_ours(target):
                 return response
             response.close()
@@ -236,14 +251,34 @@ class Hub:
         raise DownloadError(f"{self.endpoint} sends us around in circles (more than {_MOST_REDIRECTS} redirects).")
 
     def _send(self, method: str, url: str, headers: dict[str, str]) -> httpx2.Response:
-        assert self._client is not None, "used outside of `with`"
+        client = self._client(url)
         whole = {"User-Agent": f"sapo-desktop/{__version__}", "Accept-Encoding": "identity", **headers}
         if self._token and self._is_ours(url):
             whole["Authorization"] = f"Bearer {self._token}"
-        request = self._client.build_request(
+        request = client.build_request(
             method, url, headers=whole, timeout=httpx2.Timeout(self._patience.silence), extensions={"trace": self._note}
         )
-        return self._client.send(request, stream=True, follow_redirects=False)
+        return client.send(request, stream=True, follow_redirects=False)
+
+    def _client(self, url: str) -> httpx2.Client:
+        """The library's, with the proxies of the environment; another one to this machine, for a proxy is no way there
+        and would see the token.
+
+        Raises:
+            DownloadError: such a proxy is of a kind that cannot be used.
+        """
+        parts = urlsplit(url)
+        if parts.hostname not in _LOOPBACK:
+            try:
+                return get_session()
+            except (ImportError, ValueError, httpx2.InvalidURL) as error:
+                raise DownloadError(
+                    f"The proxy that the environment names cannot be used for downloads: {error}"
+                ) from error
+        if parts.scheme not in self._near:
+            trusted = httpx2.create_ssl_context() if parts.scheme == "https" else False
+            self._near[parts.scheme] = httpx2.Client(verify=trusted, trust_env=False)
+        return self._near[parts.scheme]
 
     def _note(self, event: str, about: Mapping[str, Any]) -> None:
         """Remember the connections, so that a deadline can end what waits for them."""
@@ -343,10 +378,10 @@ def checked_endpoint(access: Access) -> str:
         DownloadError: it is no http(s) address, or the token would travel in the open.
     """
     endpoint = access.endpoint.rstrip("/")
-    parts = urlsplit(endpoint)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
+    parts = urlsplit(endpoint) if _is_address(endpoint) else None
+    if parts is None or parts.query or parts.fragment or parts.username:
         raise DownloadError(f"{access.endpoint!r} is no address of a hub: write https://HOST, or https://HOST/PATH.")
-    if access.token and parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "::1", "localhost"):
+    if access.token and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
         raise DownloadError(
             f"{endpoint} is not encrypted, so the token is not sent there: use https://, or forget the token "
             "(sapo-desktop models token forget)."
@@ -359,15 +394,55 @@ def _listed(sibling: _Sibling) -> Listed:
     return Listed(sibling.rfilename, size if size is not None and size >= 0 else None)
 
 
-def _check_redirect(url: str, target: str) -> None:
-    before, after = urlsplit(url).scheme, urlsplit(target).scheme
-    if after not in ("http", "https") or (before == "https" and after == "http"):
-        raise DownloadError(f"{_host(url)} sends us to {after}://{_host(target)}, which is not followed.")
+def _is_address(url: str) -> bool:
+    """Whether somebody can be asked at it."""
+    try:
+        parts, _ = urlsplit(url), httpx2.URL(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except (ValueError, httpx2.InvalidURL):
+        return False
 
 
-def _check_range(given: str, start: int, size: int, name: str) -> None:
-    if not re.fullmatch(rf"bytes {start}-[0-9]+/({size}|\*)", given):
+def _redirected(url: str, location: str) -> str:
+    """Where a redirect from `url` leads.
+
+    Raises:
+        Trouble: it does not say.
+        DownloadError: nowhere, or where we do not go.
+    """
+    if not location:
+        raise Trouble(f"{_host(url)} sends us on without saying where.")
+    try:
+        target = urljoin(url, location)
+        before, after = urlsplit(url).scheme, urlsplit(target).scheme
+    except ValueError:
+        target = ""
+    if target and (after not in ("http", "https") or (before == "https" and after == "http")):
+        raise DownloadError(f"{_host(url)} sends us to {target[:80]!r}, which is not followed.")
+    if not _is_address(target):
+        raise DownloadError(f"{_host(url)} sends us to {location[:80]!r}, which is no address.")
+    return target
+
+
+def _extent(response: httpx2.Response, start: int, size: int, name: str) -> tuple[int, int]:
+    """From where to where the answer has the file: the part that was asked for, or all of it.
+
+    Raises:
+        Trouble: it is another part, or none.
+    """
+    if response.status_code == 200:
+        return 0, size
+    if response.status_code != 206:
+        raise Trouble(f"{response.url.host} answers {response.status_code} where {name} was asked for.")
+    return start, _end_of_range(response.headers.get("Content-Range", ""), start, size, name)
+
+
+def _end_of_range(given: str, start: int, size: int, name: str) -> int:
+    """The place after the last byte of the part."""
+    match = re.fullmatch(rf"bytes {start}-([0-9]{{1,18}})/({size}|\*)", given)
+    if match is None or not start <= int(match[1]) < size:
         raise Trouble(f"The host of {name} sends another part than the one asked for ({given or 'unnamed'}).")
+    return int(match[1]) + 1
 
 
 def _asked_wait(headers: httpx2.Headers) -> float | None:
@@ -396,6 +471,11 @@ def _explain(error: httpx2.HTTPError, url: str) -> NoReturn:
     if isinstance(error, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError):
         raise DownloadError(f"{url} cannot be asked: {error}") from error
     raise Trouble(f"The connection to {_host(url)} broke ({str(error) or type(error).__name__}).") from error
+
+
+def _number(text: str | None) -> int | None:
+    """A count of bytes in a header."""
+    return int(text) if text and re.fullmatch(r"[0-9]{1,18}", text) else None
 
 
 def _plain_etag(text: str | None) -> str | None:

@@ -1,7 +1,8 @@
 """Takes a model from this computer into the models folder: a folder in transformers' layout, or a GGUF file.
 
 The same checks as for downloads, and only the files that a model needs come along. Where the file system can, nothing
-is copied: files share their blocks (a reflink) or are the same (a hard link). The folder appears by a rename, whole.
+is copied: files share their blocks (a reflink) or, where that was asked for, are the same (a hard link). Small files
+come first, so that what cannot be used is refused before its weights are copied. The folder appears by a rename, whole.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import shutil
 import stat
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,7 +24,8 @@ from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.models import Installed, Kept, KeptFile, ModelKind, TakeIn, Transfer
 from sapo_desktop.models.check import check_model
 from sapo_desktop.models.disk import FreeSpace, check_room, free_space
-from sapo_desktop.models.gguf_file import parts_of
+from sapo_desktop.models.folder import check_before_weights, count_numbers
+from sapo_desktop.models.gguf_file import parts_of, read_gguf
 from sapo_desktop.models.meter import Meter
 from sapo_desktop.models.names import PROGRAMS, is_plain, kind_of
 from sapo_desktop.models.store import MANIFEST, Store
@@ -68,7 +70,8 @@ def take_in(
         shutil.rmtree(staged, ignore_errors=True)
         staged.mkdir(parents=True)
         try:
-            kept = _bring(source, staged, store, request.copy, _meter(source, report, clock), free)
+            count = _meter(source, report, clock)
+            kept = _bring(source, staged, request.link, count, lambda size: check_room(store.root, size, name, free))
             notes = check_model(staged, source.kind)
             model = Installed(name=name, kind=source.kind, source=str(path), installed=time.time(), files=kept)
             target = store.install(staged, model)
@@ -156,28 +159,57 @@ def _meter(source: _Source, report: Report, clock: Callable[[], float]) -> Calla
 
 
 def _bring(
-    source: _Source, staged: Path, store: Store, copy: bool, count: Callable[[str, int], None], free: FreeSpace
+    source: _Source, staged: Path, link: bool, count: Callable[[str, int], None], need: Callable[[int], None]
 ) -> dict[str, KeptFile]:
-    """Every file into the staging folder, hashed as it lies there."""
-    kept: dict[str, KeptFile] = {}
-    for name, path in source.files.items():
-        target = staged / name
-        if copy or not (_reflinked(path, target) or _hard_linked(path, target)):
-            check_room(store.root, path.stat().st_size, name, free)
-            _copy(path, target)
-        digest, size = hashlib.sha256(), 0
-        with target.open("rb") as file:
-            while piece := file.read(_PIECE):
-                digest.update(piece)
-                size += len(piece)
-                count(name, len(piece))
-        kept[name] = KeptFile(bytes=size, sha256=digest.hexdigest())
-    return kept
+    """Every file into the staging folder, hashed. `need` is told how many bytes have to be copied, before any is."""
+    shared = {name for name, path in source.files.items() if _is_shared(path, staged / name, link)}
+    if missing := sum(path.stat().st_size for name, path in source.files.items() if name not in shared):
+        need(missing)
+
+    def kept(name: str) -> KeptFile:
+        path, target = source.files[name], staged / name
+        return _kept(_pieces(target) if name in shared else _copied(path, target), lambda size: count(name, size))
+
+    weights = [name for name in source.files if kind_of(name) in ("weights", "gguf")]
+    small = {name: kept(name) for name in source.files if name not in weights}
+    _check_before_weights(source, staged, weights)
+    return small | {name: kept(name) for name in weights}
 
 
-def _copy(path: Path, target: Path) -> None:
-    with path.open("rb") as source, target.open("xb") as copy:
-        shutil.copyfileobj(source, copy, _PIECE)
+def _check_before_weights(source: _Source, staged: Path, weights: Sequence[str]) -> None:
+    """What can be said of the model while only its small files are here. Raises ModelError."""
+    if source.kind == "transformers":
+        check_before_weights(staged, weights)
+    for name in weights:
+        (count_numbers if source.kind == "transformers" else read_gguf)(source.files[name])
+
+
+def _kept(pieces: Iterator[bytes], count: Callable[[int], None]) -> KeptFile:
+    digest, size = hashlib.sha256(), 0
+    for piece in pieces:
+        digest.update(piece)
+        size += len(piece)
+        count(len(piece))
+    return KeptFile(bytes=size, sha256=digest.hexdigest())
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            yield piece
+
+
+def _copied(path: Path, target: Path) -> Iterator[bytes]:
+    """The pieces of the file, each once it is written."""
+    with target.open("xb") as copy:
+        for piece in _pieces(path):
+            copy.write(piece)
+            yield piece
+
+
+def _is_shared(path: Path, target: Path, link: bool) -> bool:
+    """Whether the target is there now without a copy."""
+    return _reflinked(path, target) or (link and _hard_linked(path, target))
 
 
 def _reflinked(path: Path, target: Path) -> bool:

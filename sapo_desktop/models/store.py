@@ -151,9 +151,9 @@ class Store:
             ModelError: another folder is in the way, or the disk does not let us.
         """
         target = self.folder(model.name)
-        if target.exists() and not self.damaged_file(self.manifest(model.name)):
-            raise ModelError(f"A model named {model.name} is installed already: remove that one first.")
         with disk_errors_as(ModelError, f"{model.name} could not be put in its place"):
+            if target.exists() and not self.damaged_file(self.manifest(model.name)):
+                raise ModelError(f"A model named {model.name} is installed already: remove that one first.")
             write_atomically(staged / MANIFEST, msgspec.json.format(msgspec.json.encode(_manifest(model))))
             sync_tree(staged)
             if target.exists():
@@ -257,9 +257,12 @@ class Store:
 
     def _unfinished(self) -> list[Unfinished]:
         folder = self.root / ".partial"
-        found = sorted(folder.iterdir()) if folder.is_dir() else []
-        kept = [path for path in found if not path.name.startswith("-") and not path.name.endswith(_IMPORT)]
-        return [Unfinished(name=path.name, bytes=tree_bytes(path)) for path in kept]
+        found: dict[str, int] = {}
+        for path in sorted(folder.iterdir()) if folder.is_dir() else []:
+            if path.is_dir() and not path.name.startswith("-"):
+                name = path.name.removesuffix(_IMPORT)
+                found[name] = found.get(name, 0) + tree_bytes(path)
+        return [Unfinished(name=name, bytes=count) for name, count in sorted(found.items())]
 
 
 def _has_manifest(folder: Path) -> bool:

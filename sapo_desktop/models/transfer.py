@@ -6,12 +6,13 @@ once more from the beginning, and only then is the hub said to send wrong bytes.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import errno
 import hashlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,6 +87,13 @@ class _Digest:
         if self._blob is not None:
             self._blob.update(piece)
 
+    def copy(self) -> _Digest:
+        """As it is now."""
+        fresh = copy.copy(self)
+        fresh._sha256 = self._sha256.copy()
+        fresh._blob = self._blob.copy() if self._blob is not None else None
+        return fresh
+
     @property
     def sha256(self) -> str:
         return self._sha256.hexdigest()
@@ -97,6 +105,10 @@ class _Digest:
 
 class _WrongBytes(Exception):
     """The file is complete, or longer than that, and not what it should be."""
+
+
+class _Differs(Exception):
+    """A host sends the beginning again, and it is not what has arrived."""
 
 
 def bytes_present(path: Path, wanted: Wanted, identity: Identity | None) -> int:
@@ -190,18 +202,28 @@ class FileTransfer:
         wanted, start = self._wanted, self._digest.count
         with self._around.hub.body(wanted.remote, wanted.repository, wanted.name, start, wanted.bytes) as body:
             self._take_over(body)
-            with self._path.open("r+b", buffering=0) as file:
-                file.seek(self._digest.count)
-                looked = self._digest.count
-                for piece in body.chunks:
-                    self._take(piece, file.fileno())
-                    if self._digest.count - looked >= _LOOK_AT_DISK:
-                        self._around.check_room()
-                        looked = self._digest.count
-        if self._digest.count < wanted.bytes:
-            raise Trouble(
-                f"The connection ended after {self._digest.count:,} of {wanted.bytes:,} bytes of {wanted.name}."
-            )
+            before = self._digest.copy()
+            try:
+                self._write_down(body)
+            except _Differs as differs:
+                if body.sized:
+                    self._begin_anew()
+                raise Trouble(f"What comes of {wanted.name} differs from what has arrived of it.") from differs
+        reached = self._digest.count
+        if reached < body.end:
+            self._go_back(before)  # an end without an error: nothing tells that these were bytes of the file
+        if reached < wanted.bytes:
+            raise Trouble(f"The connection ended after {reached:,} of {wanted.bytes:,} bytes of {wanted.name}.")
+
+    def _write_down(self, body: Body) -> None:
+        with self._path.open("r+b", buffering=0) as file:
+            file.seek(self._digest.count)
+            looked = self._digest.count
+            for piece in self._missing(body):
+                self._take(piece, file.fileno())
+                if self._digest.count - looked >= _LOOK_AT_DISK:
+                    self._around.check_room()
+                    looked = self._digest.count
 
     def _take_over(self, body: Body) -> None:
         """Make the file fit what is about to come.
@@ -210,13 +232,36 @@ class FileTransfer:
             Trouble: what comes is a part of something else.
         """
         known = self._around.identities.get(self._wanted.name)
-        changed = body.start > 0 and known is not None and _are_other(known.sender, body.etag)
-        if changed or body.start != self._digest.count:
+        if body.start > 0 and known is not None and _are_other(known.sender, body.etag):
             self._begin_anew()
-        if changed:
             raise Trouble(f"{self._wanted.name} changed where it is fetched from; it begins anew.")
         if self._digest.count == 0:
             self._identify(sender=body.etag)  # before the first byte: what is on the disk is never of an unknown file
+
+    def _missing(self, body: Body) -> Iterator[bytes]:
+        """What comes, from where the file on the disk ends. A host without ranges sends what is there again, and has
+        to send the same: a page of something in between must not cost what has arrived.
+
+        Raises:
+            _Differs: it is not the same.
+        """
+        with self._path.open("rb") as file:
+            left = self._digest.count - body.start
+            for piece in body.chunks:
+                again = piece[:left]
+                if file.read(len(again)) != again:
+                    raise _Differs
+                left -= len(again)
+                self._around.say("fetching", self._wanted.name, "")
+                if len(again) < len(piece):
+                    yield piece[len(again) :]
+
+    def _go_back(self, before: _Digest) -> None:
+        """Leave the file as it was at that time."""
+        os.truncate(self._path, before.count)
+        self._around.meter.present(before.count - self._digest.count)
+        self._counted += before.count - self._digest.count
+        self._digest = before
 
     def _identify(self, sender: str | None) -> None:
         wanted = self._wanted

@@ -48,7 +48,9 @@ def _fit(machine: Hardware, settings: Settings, llama_cpp: bool) -> Fit:
     found = fit(machine, model_catalogue(), settings, llama_cpp=llama_cpp)
     if llama_cpp:
         return found
-    note = "llama.cpp, which answers faster in less memory, is not built here: python3 installers/bootstrap.py llama"
+    note = (
+        "llama.cpp, which answers where memory is too short to learn, is not built here: installers/bootstrap.py llama"
+    )
     available = msgspec.structs.replace(found.available, notes=(*found.available.notes, note))
     return msgspec.structs.replace(found, available=available)
 

@@ -8,6 +8,7 @@ loading. The hosts start side by side. Left out: playing rounds (worker/node.py)
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import secrets
 import time
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from importlib.metadata import version
 import msgspec
 
 import sapo_desktop
-from sapo_desktop.core.errors import ModelError, TooBig
+from sapo_desktop.core.errors import AdapterRefused, ModelError, TooBig
 from sapo_desktop.core.hashing import digest
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
@@ -34,13 +35,13 @@ from sapo_desktop.worker.gate import Gate
 from sapo_desktop.worker.history import History
 from sapo_desktop.worker.hosting import Host
 from sapo_desktop.worker.keeper import Keeper
-from sapo_desktop.worker.learning import group_levels, trainer_settings
+from sapo_desktop.worker.learning import Levels, group_levels, trainer_settings
 from sapo_desktop.worker.librarian import models_folder
 from sapo_desktop.worker.loading import Fitting, smaller_model
 from sapo_desktop.worker.manifest import RunManifest, differs, manifest_of
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.swarm_side import Surroundings, SwarmSide
-from sapo_desktop.worker.way import BaseModel, choose_way, find_model
+from sapo_desktop.worker.way import BaseModel, Way, choose_way, find_model
 from sapo_desktop.worker.write_budget import DAY, WriteBudget
 
 Publish = Callable[[m.Event], None]
@@ -82,32 +83,23 @@ async def assemble(
         device=settings.device,
         way=way,
     )
-    engine, examining = await _start(Hosting(folder, plan.threads, settings.low_priority), model, settings, plan)
+    hosting = Hosting(folder, plan.threads, settings.low_priority)
+    engine, examining = await _start(hosting, model, settings, plan)
     try:
         key = _catalogue_key(catalogue)
         kept_ids = KeptIds(folder.cache / "task-ids.json", key)
         examiner = Examiner(examining, kept_ids)
-        node = Node(
-            settings=settings,
-            counters=counters,
-            levels=levels,
-            gate=Gate([*engine.hosts, examining], publish),
-            engine=engine,
-            examiner=examiner,
-            evaluator=Evaluator(engine, examiner, _validation_secret(folder, settings)),
-            keeper=keeper,
-            publish=publish,
-            wishes=folder.wishes,
-        )
+        ground = _Ground(folder, settings, levels, counters, examiner, keeper, publish)
+        node = ground.node(engine)
         _tell(node, said, newest)
-        way = engine.plan.way  # a model that llama.cpp cannot take has changed it
-        if way.note:
-            node.show.say("warning", way.note)
-        if way.trains or way.generator == "llama.cpp":  # else a server elsewhere does it all
-            engine.fitting = Fitting(
-                lambda: node.settings, node.shorten_answers, lambda text: node.show.say("warning", text)
-            )
-        model = await _load(node, model, newest)
+        try:
+            model = await _load(node, model, newest)
+        except AdapterRefused as error:
+            if settings.trainer != "auto":
+                raise
+            engine = await _only_answering(hosting, engine, model, settings, str(error))
+            node = ground.node(engine)
+            model = await _load(node, model, newest)
         for text in engine.said:
             node.show.say("info", text)
         await _begin_run(node, _manifest(node, model, key), resumed=newest.checkpoint is not None)
@@ -118,14 +110,60 @@ async def assemble(
     return Assembled(node, SwarmSide(around, node.show.say, node.enter, publish, node.progress))
 
 
+@dataclass(frozen=True)
+class _Ground:
+    """What a node stands on, whichever engine it gets."""
+
+    folder: DataFolder
+    settings: Settings
+    levels: Levels
+    counters: Counters
+    examiner: Examiner
+    keeper: Keeper
+    publish: Publish
+
+    def node(self, engine: Engine) -> Node:
+        """The node with that engine, which looks at the memory before each load and says what its way means."""
+        node = Node(
+            settings=self.settings,
+            counters=self.counters,
+            levels=self.levels,
+            gate=Gate([*engine.hosts, self.examiner.host], self.publish),
+            engine=engine,
+            examiner=self.examiner,
+            evaluator=Evaluator(engine, self.examiner, _validation_secret(self.folder, self.settings)),
+            keeper=self.keeper,
+            publish=self.publish,
+            wishes=self.folder.wishes,
+        )
+        way = engine.plan.way
+        if way.note:
+            node.show.say("warning", way.note)
+        if way.trains or way.generator == "llama.cpp":  # else a server elsewhere does it all
+            engine.fitting = Fitting(
+                lambda: node.settings, node.shorten_answers, lambda text: node.show.say("warning", text)
+            )
+        return node
+
+
+async def _only_answering(
+    hosting: Hosting, engine: Engine, model: BaseModel, settings: Settings, reason: str
+) -> Engine:
+    """An engine that learns nothing in the place of one whose server takes no adapter."""
+    await engine.stop()
+    way = Way(generator="remote", trains=False, note=f"{reason} Until then this node only answers.")
+    return await start_engine(hosting, model, settings, dataclasses.replace(engine.plan, way=way))
+
+
 async def _load(node: Node, model: BaseModel, newest: Newest) -> BaseModel:
     """Load the model, or a smaller one where it does not fit and no checkpoint depends on it; returns which."""
     if newest.checkpoint is not None:
         await node.engine.load(newest.checkpoint.folder)
         return model
+    load = node.engine.load
     while True:
         try:
-            await node.engine.load(None)
+            await load(None)
             return model
         except TooBig as error:
             if not node.engine.can_change_model:
@@ -135,6 +173,7 @@ async def _load(node: Node, model: BaseModel, newest: Newest) -> BaseModel:
                 raise
             node.change_model(smaller, str(error))
             model = BaseModel(path=smaller.path, hash=smaller.hash, parameters=smaller.parameters)
+            load = node.engine.restart  # what is left of the larger one goes with its process
 
 
 def _keeper(folder: DataFolder, settings: Settings) -> Keeper:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import json
 import re
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -30,6 +31,8 @@ from sapo_desktop.worker.channel import ControlLink, open_link
 from sapo_desktop.worker.messages import FitReply, FitRequest
 
 START_SECONDS = 60.0
+_LAST_SECONDS = 5.0
+"""Until a worker that closed its channel has ended."""
 _LOOK_AGAIN = 0.03
 """Seconds between looks for the control file of a worker that starts: no event tells of it on every
 system."""
@@ -43,6 +46,8 @@ class Client:
         self._link = link
         self.process: subprocess.Popen[bytes] | None = None
         """The worker's process where it was started for this client."""
+        self.last_words: Callable[[], str] = str
+        """What that process said at its end."""
         self._number = 0
         self._calls: dict[int, asyncio.Future[m.Reply]] = {}
         self._events: asyncio.Queue[m.Event | None] = asyncio.Queue()
@@ -61,7 +66,7 @@ class Client:
             ControlError: the worker went away before it answered.
         """
         if self._ended is not None:
-            raise self._ended
+            raise await self._why_it_ended() or self._ended
         self._number += 1
         number = self._number
         answer: asyncio.Future[m.Reply] = asyncio.get_running_loop().create_future()
@@ -69,6 +74,8 @@ class Client:
         try:
             await self._link.send(m.Call(id=number, request=request))
             return await answer
+        except ControlError as error:
+            raise await self._why_it_ended() or error from error
         finally:
             del self._calls[number]
             if not answer.cancel() and not answer.cancelled():
@@ -92,6 +99,16 @@ class Client:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+    async def _why_it_ended(self) -> SapoError | None:
+        """The error that a worker of our own named as it ended, before it could be asked or while it was."""
+        if self.process is None:
+            return None
+        try:
+            await asyncio.to_thread(self.process.wait, _LAST_SECONDS)
+        except subprocess.TimeoutExpired:
+            return None
+        return _named_error(self.last_words())
 
     async def _read(self) -> None:
         try:
@@ -165,6 +182,7 @@ async def connect_or_start(
         code = await asyncio.to_thread(process.wait)
         raise _early_end(code, last_lines(data.log("worker"), since)) from error
     client.process = process
+    client.last_words = functools.partial(last_lines, data.log("worker"), since)
     return Attached(client, True)
 
 
@@ -270,10 +288,16 @@ def _error(failure: m.Failure) -> SapoError:
     return error_class(failure.kind)(failure.text)
 
 
-def _early_end(code: int, said: str) -> SapoError:
+def _named_error(said: str) -> SapoError | None:
     """A worker names the error that it ends with in its last line, as `FolderInUse: ...`."""
     named = _NAMED_ERROR.search(said)
     if named is not None and (named[1] == SapoError.__name__ or error_class(named[1]) is not SapoError):
         return error_class(named[1])(named[2].strip())
+    return None
+
+
+def _early_end(code: int, said: str) -> SapoError:
+    if named := _named_error(said):
+        return named
     reason = processes.exit_reason(code)
     return SapoError(f"The worker ended while it started: {reason}." + (f" Its last words:\n{said}" if said else ""))

@@ -7,6 +7,8 @@ the files; worker/split_engine.py sees to them.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import logging
 from collections.abc import Callable
 from pathlib import Path
@@ -30,6 +32,8 @@ log = logging.getLogger(__name__)
 
 LOAD_SECONDS = 900.0
 WORK_SECONDS = 3600.0
+PARTING_SECONDS = 3.0
+"""How long a server elsewhere may take to forget the adapter of a node that ends."""
 _TRIES = 3
 """Deaths in one request before it fails."""
 _LEAST_CACHE = 64 * 2**20
@@ -119,6 +123,17 @@ class GeneratorHost:
         self.load = msgspec.structs.replace(self.load, threads=threads)
         if self.host.pid is not None and self.loaded is not None:
             await self._call(Configure(threads=threads), WORK_SECONDS)
+
+    async def part(self) -> None:
+        """Take the adapter out of a server that would keep it; what prevents that leaves it to the next start."""
+        if self.host.pid is None or self._process != self.host.pid:
+            return
+        self.use(None)
+        self.host.resume()  # a node may end while it is paused
+        with contextlib.suppress(HostError, TimeoutError):
+            async with asyncio.timeout(PARTING_SECONDS):
+                await self.host.cancel()
+                await self._call(UseAdapter(file=None), WORK_SECONDS)
 
     async def stop(self) -> None:
         await self.host.stop()

@@ -6,6 +6,7 @@ One download or import is under way at a time; it belongs to the worker, and cli
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -34,6 +35,9 @@ from sapo_desktop.worker.messages import (
 log = logging.getLogger("sapo_desktop.worker")
 
 
+_Ended = ModelInstalled | ModelFailed
+
+
 class ModelRequests:
     """Answers them.
 
@@ -45,7 +49,7 @@ class ModelRequests:
         self._data = data
         self._settings = settings
         self._publish = publish
-        self._task: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[_Ended] | None = None
         self._working: ModelProgressed | None = None
         self._needs_network = False
 
@@ -58,7 +62,7 @@ class ModelRequests:
         return m.Ok(text=f"Downloading {request.model}.")
 
     async def import_(self, request: ImportModel) -> m.Ok:
-        taken = TakeIn(folder=self._folder(), path=request.path, name=request.name, copy=request.copy)
+        taken = TakeIn(folder=self._folder(), path=request.path, name=request.name, link=request.link)
         self._begin(request.path, librarian.ask(taken, Kept, self._data, self._moved), needs_network=False)
         return m.Ok(text=f"Importing {request.path}.")
 
@@ -106,31 +110,35 @@ class ModelRequests:
             raise UsageError(f"{self._working.model} is under way: wait for it, or cancel it (models cancel).")
         self._working = ModelProgressed(model=model, transfer=Transfer(stage="asking"))
         self._needs_network = needs_network
-        self._task = asyncio.create_task(self._work(model, work))
+        self._task = asyncio.create_task(_told(model, work))
+        self._task.add_done_callback(functools.partial(self._over, model, work))
 
     def _moved(self, transfer: Transfer) -> None:
         if self._working is not None:
             self._working = ModelProgressed(model=self._working.model, transfer=transfer)
             self._publish(self._working)
 
-    async def _work(self, model: str, work: Coroutine[Any, Any, Kept]) -> None:
-        """Do it, and tell how it ended."""
-        ended: ModelInstalled | ModelFailed
-        try:
-            kept = await work
-            ended = ModelInstalled(model=model, installed=kept.model, path=kept.path, notes=kept.notes)
-        except asyncio.CancelledError:
-            ended = ModelFailed(model=model, kind="HostCancelled", text=f"{model}: cancelled.")
-        except SapoError as error:
-            ended = ModelFailed(model=model, kind=type(error).__name__, text=str(error))
-        except Exception as error:
-            log.exception("Work on a model met a bug.")
-            ended = ModelFailed(model=model, kind="SapoError", text=f"A bug: {type(error).__name__}: {error}")
+    def _over(self, model: str, work: Coroutine[Any, Any, Kept], task: asyncio.Task[_Ended]) -> None:
+        """Tell how it ended. Not done by the task itself, which may be cancelled before its first step."""
+        work.close()
         self._working, self._task, self._needs_network = None, None, False
-        self._publish(ended)
+        cancelled = ModelFailed(model=model, kind="HostCancelled", text=f"{model}: cancelled.")
+        self._publish(cancelled if task.cancelled() else task.result())
 
     async def _end(self) -> None:
         task = self._task
         if task is not None:
             task.cancel()
             await asyncio.wait({task})
+
+
+async def _told(model: str, work: Coroutine[Any, Any, Kept]) -> _Ended:
+    """Do the work, and turn its end into what clients are told."""
+    try:
+        kept = await work
+    except SapoError as error:
+        return ModelFailed(model=model, kind=type(error).__name__, text=str(error))
+    except Exception as error:
+        log.exception("Work on a model met a bug.")
+        return ModelFailed(model=model, kind="SapoError", text=f"A bug: {type(error).__name__}: {error}")
+    return ModelInstalled(model=model, installed=kept.model, path=kept.path, notes=kept.notes)

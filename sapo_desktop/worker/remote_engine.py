@@ -10,7 +10,7 @@ import asyncio
 import shutil
 from pathlib import Path
 
-from sapo_desktop.core.errors import HostError
+from sapo_desktop.core.errors import AdapterRefused
 from sapo_desktop.engines.protocols import Done, Loaded, Save
 from sapo_desktop.worker.engine import WORK_SECONDS, EnginePlan, expect
 from sapo_desktop.worker.generator import GeneratorHost
@@ -24,17 +24,30 @@ class RemoteEngine(SplitEngine):
     """torch learns in `host`, a server answers behind `generator`."""
 
     can_change_model = False
-    """The server has the model that the settings name."""
+    """A smaller model here would no longer be the server's."""
 
     def __init__(self, host: Host, plan: EnginePlan, generator: GeneratorHost, folder: Path) -> None:
         super().__init__(host, plan, generator, None, folder)
 
+    async def stop(self) -> None:
+        """As the base class; the server forgets the adapter first."""
+        await self.generator.part()
+        await super().stop()
+
     async def _load(self, checkpoint: Path | None) -> Loaded:
-        """As the base class; the first adapter goes over at once, so that a server that takes none is found out."""
+        """As the base class; the first adapter goes over at once, so that a server that takes none is found out.
+
+        Raises:
+            AdapterRefused: that is so.
+        """
+        self.generator.use(None)
+        server = await self.generator.start()  # before seconds are spent on the trainer
+        if not server.learns:
+            raise AdapterRefused(
+                "The server at remote_url takes no adapter while it runs, so nothing that is learned here gets there. "
+                "Empty remote_adapters, or use vLLM or SGLang (docs/remote.md)."
+            )
         loaded = await super()._load(checkpoint)
-        server = self.generator.loaded
-        if server is not None and not server.learns:
-            raise HostError(f"{' '.join(server.said)} Empty remote_adapters, or use such a server.")
         await self._hand_over(None)
         await self.generator.start()
         self._stale = False

@@ -26,7 +26,7 @@ def test_a_person_sees_the_choice_the_parts_and_why_nothing_bigger(run: Words) -
     assert run("fit", "--ram", "8", "--vram", "0") == 0
     head, table = run.stdout.split("\n\n", 2)[:2]
     assert "8.6 GB of memory, 6.4 GB assumed free" in head
-    assert "qwen2.5-0.5b: llama.cpp answers (Q8_0), torch learns (float32)" in table
+    assert "qwen2.5-0.5b: torch answers and learns (float32)" in table
     for part in ("weights", "optimiser", "activations", "logits", "kv cache", "runtime", "reserve", "in all"):
         assert f"\n{part} " in run.stdout
     assert "~remote+torch" in run.stdout and "never compared with a measured peak" in run.stdout
@@ -39,7 +39,7 @@ def test_machines_read_one_line(run: Words) -> None:
     assert (line["event"], line["model"], line["generator"], line["trainer"]) == (
         "fit",
         "qwen2.5-0.5b",
-        "llama.cpp",
+        "torch",
         "torch",
     )
     parts, ways = line["parts"], line["ways"]

@@ -25,7 +25,7 @@ sys.exit(code)
 """
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60
-PRESSES = 3
+PRESSES = 12
 CTRL_C = b"\x03"
 
 
@@ -62,8 +62,8 @@ class Terminal:
     def interrupted(self) -> int:
         """Press Ctrl-C and read to the end; returns the exit code.
 
-        Pressed again where nothing happens: a signal that comes just before a read begins does not end the read, and
-        Python has no way to begin one that it would.
+        Pressed again where nothing happens: a signal that comes in the microseconds before a read begins does not end
+        the read, Python has no way to begin one that it would, and this test is as quick as that.
         """
         for _ in range(PRESSES):
             self.type(CTRL_C)

@@ -161,7 +161,14 @@ def test_ctrl_c_ends_the_download_and_its_process(tmp_path: Path, hub: FakeHub) 
     keep(folder, hub, silo=False)
     hub.plan("cdn", Fault(hold_after=100_000))
     command = [sys.executable, "-m", "sapo_desktop", "models", "download", REPO, "--data", str(folder), "--json"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=python_environment({}))
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=python_environment({}),
+        # A shell has its background jobs ignore Ctrl-C, and theirs.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     try:
         assert isinstance(process.stdout, io.BufferedReader)
         while b'"file":"model.safetensors"' not in (line := process.stdout.readline()):
@@ -196,8 +203,8 @@ def test_the_other_commands_ask_the_node_too(run: Words, node: LibraryNode, tmp_
     assert [line["event"] for line in run.lines] == ["model", "unfinished", "damaged"]
     assert run("models", "remove", "small") == 0 and "Removed small (1.5 MB)" in run.stdout
     node.ends_with = mm.ModelInstalled(model=str(tmp_path / "x"), installed=MODEL, path="/models/small")
-    assert run("models", "import", str(tmp_path / "x"), "--copy") == 0
-    assert mm.ImportModel(path=str(tmp_path / "x"), copy=True) in node.requests
+    assert run("models", "import", str(tmp_path / "x"), "--link") == 0
+    assert mm.ImportModel(path=str(tmp_path / "x"), link=True) in node.requests
     assert run("models", "cancel") == 0 and isinstance(node.requests[-1], mm.CancelModelWork)
 
 

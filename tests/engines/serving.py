@@ -48,6 +48,8 @@ class Scripted:
     models: list[dict[str, Any]] = field(default_factory=list)
     adapters: dict[str, str] = field(default_factory=dict)
     takes_adapters: bool = True
+    drafts: bool = False
+    """Whether a draft model proposes tokens: then llama-server tells no true probability of them."""
     says: str = ""
     """What every answer is; empty: drawn."""
     was_asked: threading.Event = field(default_factory=threading.Event)
@@ -162,7 +164,13 @@ class Scripted:
         ids = self.sampled(body["prompt"], body["seed"], 0, body["n_predict"])
         # As the real one: a token that leaves a character unfinished is told by its id alone.
         told = [
-            {"id": i, "token": self.words.text([i]), "bytes": [], "logprob": self.logprob(i)}
+            {
+                "id": i,
+                "token": self.words.text([i]),
+                "bytes": [],
+                "logprob": 0.0 if self.drafts else self.logprob(i),
+                "top_logprobs": [] if self.drafts else [{"id": i, "logprob": self.logprob(i)}],
+            }
             for place, i in enumerate(ids)
             if not self.words.text(ids[: place + 1]).endswith("\N{REPLACEMENT CHARACTER}")
         ]

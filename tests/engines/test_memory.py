@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 import torch
 
@@ -14,7 +16,15 @@ def test_the_cpu_allocators_own_error_is_known() -> None:
     assert is_out_of_memory(caught.value)
 
 
-@pytest.mark.parametrize("error", [MemoryError(), torch.OutOfMemoryError("CUDA out of memory")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        torch.OutOfMemoryError("CUDA out of memory"),
+        OSError(errno.ENOMEM, "no memory"),
+        RuntimeError("unable to mmap 3759984 bytes from file <m>: Cannot allocate memory (12)"),
+    ],
+)
 def test_other_allocators(error: BaseException) -> None:
     assert is_out_of_memory(error)
 

@@ -16,6 +16,8 @@ from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines import remote_http
 from sapo_desktop.engines.remote import Service
 from sapo_desktop.engines.remote_http import base_url, in_the_clear
+from sapo_desktop.engines.remote_replies import Piece, Raw
+from sapo_desktop.engines.remote_tokens import Translator
 from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
 from tests.engines.real_models import save_real_model
 from tests.engines.serving import Scripted, served
@@ -131,6 +133,13 @@ def test_a_character_of_several_tokens_keeps_its_ids(connect: Connect, folder: P
         assert completion.tokens == node.script.sampled([], 0, 0, limit)
         assert len(completion.logprobs) in (0, len(completion.tokens))
     assert len(completion.tokens) > len("7 → é") and completion.logprobs == []
+
+
+def test_what_a_draft_model_proposed_counts_without_probabilities(connect: Connect, folder: Path) -> None:
+    node = connect(script=Scripted("llama-server", load_tokenizer(folder), drafts=True))
+    answers = flat(node.generate())
+    assert all(c.tokens and c.logprobs == [] for c in answers)
+    assert any("no log-probabilities" in text for text in node.loaded.said)
 
 
 def test_text_tokens_are_found_by_their_bytes(connect: Connect) -> None:
@@ -467,6 +476,34 @@ def test_what_is_longer_than_asked_for_is_never_encoded_nor_decoded(
     with pytest.raises(HostError, match="where 12 tokens are the most"):
         node.generate(QUESTIONS[:1])
     assert longest <= 12
+
+
+def test_an_end_that_the_server_alone_knows_is_kept_as_it_was_sampled(folder: Path) -> None:
+    """llama.cpp ends at `<|endoftext|>` whether or not the model names it; here at another of the special tokens."""
+    words = load_tokenizer(folder)
+    (seven,) = words.backend("7", add_special_tokens=False)["input_ids"]
+    other = words.backend.convert_tokens_to_ids("<|im_start|>")
+    assert other not in words.stop_tokens
+    translator = Translator(words, len(words.backend))
+    ended = Raw("7", [Piece(seven, None, -0.5), Piece(other, None, -0.25)], True)
+    wanted = Completion(tokens=[seven, other], logprobs=[-0.5, -0.25], text="7", finish="stop")
+    assert translator.read(ended, 2, Sampling()).completion == wanted
+    left_out = Raw("7", [Piece(seven, None, -0.5)], True)
+    wanted = Completion(tokens=[seven, words.end_token], logprobs=[], text="7", finish="stop")
+    assert translator.read(left_out, 2, Sampling()).completion == wanted
+
+
+def more_pieces(reply: Any) -> None:
+    for choice in reply["choices"]:
+        choice["logprobs"] = {"tokens": list(choice["text"]) + [""] * 50, "token_logprobs": None}
+
+
+def test_texts_that_are_more_than_were_sampled_are_encoded_anew(connect: Connect) -> None:
+    node = connect("texts")
+    whole = flat(node.generate(QUESTIONS[:1]))
+    node.script.faults = [more_pieces]
+    made = flat(node.generate(QUESTIONS[:1]))
+    assert [one.text for one in made] == [one.text for one in whole] and all(one.logprobs == [] for one in made)
 
 
 def test_ids_that_are_not_ours_are_not_learned_from(connect: Connect) -> None:

@@ -6,28 +6,19 @@ found in our ids.
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
 import sys
 import threading
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from sapo_desktop.core.errors import HostCancelled
-from sapo_desktop.core.records import Sampling
 from sapo_desktop.core.resources import resource
-from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.gguf_folder import write_folder
-from sapo_desktop.engines.remote import Service
 from tests.engines.real_models import QUESTION, save_real_model
+from tests.engines.real_servers import ask, connected, free_port, running
 from tests.engines.tiny import answer, loaded_engine, sequences, token_logprobs_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
@@ -36,49 +27,13 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 @contextmanager
 def llama_cpp_server(model: Path, log: Path, key: str) -> Iterator[str]:
     """llama-cpp-python's server with keys and values in f32, as exact as it gets there."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     options = {"model": model, "n_ctx": 512, "n_threads": 1, "type_k": 0, "type_v": 0, "logits_all": True}
     line = [sys.executable, "-m", "llama_cpp.server", "--host", "127.0.0.1", "--port", str(port), "--api_key", key]
     for name, value in options.items():
         line += [f"--{name}", str(value)]
-    with log.open("wb") as out:
-        process = subprocess.Popen(line, stdout=out, stderr=out, env=dict(os.environ))
-    try:
-        url = f"http://127.0.0.1:{port}"
-        _wait_until_it_answers(url, process, log)
+    with running(line, port, key, log) as url:
         yield url
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
-def _wait_until_it_answers(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        assert process.poll() is None, log.read_text(errors="replace")[-2000:]
-        try:
-            urllib.request.urlopen(f"{url}/v1/models", timeout=5)
-        except urllib.error.HTTPError:
-            return  # it asks for the key
-        except OSError:
-            time.sleep(0.2)
-    raise AssertionError(log.read_text(errors="replace")[-2000:])
-
-
-def connected(url: str, folder: Path, key: str) -> tuple[Service, p.Loaded]:
-    service = Service()
-    loaded = service.handle(p.LoadRemote(url=url, model="", folder=str(folder), key=key), lambda _: None)
-    assert isinstance(loaded, p.Loaded)
-    return service, loaded
-
-
-def ask(service: Service, prompts: list[str], answers: int = 1, **sampling: Any) -> p.Generated:
-    request = p.Generate(prompts=prompts, answers=answers, sampling=Sampling(**sampling))
-    made = service.handle(request, lambda _: None)
-    assert isinstance(made, p.Generated)
-    return made
 
 
 def test_the_starter_answers_there_as_it_does_here(tmp_path: Path) -> None:

@@ -89,3 +89,15 @@ def test_a_reference_names_repository_revision_and_folder(reference: str, name: 
 def test_what_is_no_reference_is_said(reference: str) -> None:
     with pytest.raises(UsageError, match="OWNER/NAME"):
         spec_of(reference)
+
+
+def test_a_part_that_is_named_brings_the_others_or_is_refused() -> None:
+    parts = [f"m-0000{number}-of-00003.gguf" for number in (1, 2, 3)]
+    files = listed(*parts, "m-q4_0.gguf", "README.md")
+    assert [file.name for file in choose("o/n", files, [parts[1]])] == parts
+    assert [file.name for file in choose("o/n", files, ["README.md", *parts, parts[0]])] == ["README.md", *parts]
+    for named in ([parts[0]], []):
+        with pytest.raises(ModelError, match=r"m-0000\d-of-00003.gguf is one of 3 files.*no m-00002-of-00003.gguf"):
+            choose("o/n", listed(parts[0], parts[2]), named)
+    with pytest.raises(ModelError, match=r"no file m-00002-of-00003.gguf"):
+        choose("o/n", listed(parts[0], parts[2]), [parts[1]])

@@ -21,7 +21,7 @@ from sapo_desktop.core.models import Access, FileSpec, Kept, ModelSpec, Transfer
 from sapo_desktop.models.download import Surface, download
 from sapo_desktop.models.patience import Patience, Retries
 from sapo_desktop.models.store import Store
-from tests.models.hub_server import FakeHub, Fault, Repo, running_hub, with_a_network
+from tests.models.hub_server import FakeHub, Fault, Place, Repo, running_hub, with_a_network
 from tests.models.small_models import gguf, safetensors, transformers_files
 
 REPO = "someone/small"
@@ -200,12 +200,12 @@ def test_one_of_several_gguf_files_has_to_be_named(get: Downloads, hub: FakeHub)
         ("cdn", Fault(status=502)),
         ("cdn", Fault(cut_after=0)),
         ("cdn", Fault(cut_after=70_000)),
-        ("cdn", Fault(chop=5000, headers={"Content-Length": "200073"})),
+        ("cdn", Fault(chop=5000, headers={"Content-Length": "200078"})),
         ("cdn", Fault(headers={"Content-Encoding": "gzip"})),
     ],
 )
-def test_a_passing_trouble_is_tried_again(get: Downloads, hub: FakeHub, place: str, fault: Fault) -> None:
-    hub.plan(place, fault)  # type: ignore[arg-type]
+def test_a_passing_trouble_is_tried_again(get: Downloads, hub: FakeHub, place: Place, fault: Fault) -> None:
+    hub.plan(place, fault)
     get()
     assert get.content("model.safetensors") == get.weights
     assert len(get.waits) == 1 and is_monotone(get.reports)
@@ -244,6 +244,60 @@ def test_a_dead_line_is_given_up_and_gone_on_with_later(get: Downloads, hub: Fak
 def test_a_host_without_ranges_sends_all_of_it_again(get: Downloads, hub: FakeHub) -> None:
     hub.plan("cdn", Fault(cut_after=90_000))
     hub.plan("cdn", Fault(whole=True))
+    get()
+    assert get.content("model.safetensors") == get.weights and is_monotone(get.reports)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(whole=True, chop=150_000),
+        Fault(whole=True, extra=b"x" * 10),
+        Fault(whole=True, cut_after=500, headers={"Content-Length": ""}),
+        Fault(whole=True, cut_after=500, headers={"Content-Length": ""}, flip=5),
+        Fault(whole=True, cut_after=500),
+        Fault(whole=True, status=203),
+        Fault(whole=True, status=204, cut_after=0),
+        Fault(whole=True, status=302),
+        Fault(headers={"Content-Length": "500"}),
+        Fault(cut_after=500, headers={"Content-Length": ""}),
+    ],
+)
+def test_no_odd_answer_costs_what_has_arrived(get: Downloads, hub: FakeHub, fault: Fault) -> None:
+    hub.plan("cdn", Fault(cut_after=90_000))
+    hub.plan("cdn", fault)
+    get()
+    ranges = [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"]
+    assert ranges == [None, "bytes=90000-", "bytes=90000-"]
+    assert get.content("model.safetensors") == get.weights and is_monotone(get.reports)
+
+
+def test_a_host_without_ranges_costs_no_more_than_the_time(get: Downloads, hub: FakeHub) -> None:
+    hub.plan("cdn", Fault(cut_after=90_000))
+    hub.plan("cdn", Fault(whole=True, cut_after=60_000))
+    hub.plan("cdn", Fault(whole=True, cut_after=120_000))
+    get()
+    ranges = [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"]
+    assert ranges == [None, "bytes=90000-", "bytes=90000-", "bytes=120000-"]
+    assert get.content("model.safetensors") == get.weights
+
+
+def test_an_answer_that_ends_early_without_a_word_is_not_kept(get: Downloads, hub: FakeHub) -> None:
+    """Nothing tells that its bytes are the file's: the line broke, or somebody else answered."""
+    hub.plan("cdn", Fault(cut_after=50_000, headers={"Content-Length": ""}))
+    get()
+    assert [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"] == [None, None]
+    assert get.content("model.safetensors") == get.weights and is_monotone(get.reports)
+
+
+def test_holes_are_found_where_a_host_has_no_ranges(get: Downloads, hub: FakeHub) -> None:
+    hub.plan("cdn", Fault(cut_after=90_000))
+    hub.plan("cdn", Fault(status=503), times=10)
+    with pytest.raises(DownloadError):
+        get()
+    hub._plans.clear()
+    get.partial().write_bytes(get.weights[:40_000] + bytes(50_000))
+    hub.plan("cdn", Fault(whole=True), times=10)
     get()
     assert get.content("model.safetensors") == get.weights and is_monotone(get.reports)
 
@@ -347,9 +401,19 @@ def test_holes_left_by_a_power_cut_are_fetched_again_once(get: Downloads, hub: F
     assert get.content("model.safetensors") == get.weights and is_monotone(get.reports)
 
 
-def test_more_bytes_than_announced_are_never_written(get: Downloads, hub: FakeHub) -> None:
-    hub.plan("cdn", Fault(extra=b"x" * 100_000))
-    with pytest.raises(DownloadError, match=r"sends more of model.safetensors"):
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (
+            Fault(extra=b"x" * 100_000, cut_after=300_078, headers={"Content-Length": ""}),
+            "sends more of model.safetens",
+        ),
+        (Fault(extra=b"x" * 100_000), "has 300,078 bytes for model.safetensors where 200,078 were expected.*After 6"),
+    ],
+)
+def test_more_bytes_than_announced_are_never_written(get: Downloads, hub: FakeHub, fault: Fault, said: str) -> None:
+    hub.plan("cdn", fault, times=10)
+    with pytest.raises(DownloadError, match=said):
         get()
     assert get.partial().stat().st_size == 0
 
@@ -438,7 +502,13 @@ def test_what_is_not_there_is_said(get: Downloads, spec: ModelSpec, said: str) -
         get(spec)
 
 
-@pytest.mark.parametrize("endpoint", ["ftp://host", "https://", "https://user:word@host", "nonsense"])
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        *("ftp://host", "https://", "https://user:word@host", "nonsense", "http://[::zz]", "http://[host"),
+        *("http://host:99999", "http://host:abc", "http://ho\x00st", "http://ho\nst", "http://host/\x7f"),
+    ],
+)
 def test_an_endpoint_is_an_address(get: Downloads, endpoint: str) -> None:
     with pytest.raises(DownloadError, match="no address of a hub"):
         get(endpoint=endpoint)
@@ -462,6 +532,55 @@ def test_what_is_no_hub_is_said(get: Downloads, hub: FakeHub) -> None:
     hub.plan("head", Fault(status=302, headers={"Location": "/someone/small/resolve/main/x", "X-Repo-Commit": ""}), 9)
     with pytest.raises(DownloadError):
         get()
+
+
+@pytest.mark.parametrize("place", ["listing", "head", "file", "cdn"])
+@pytest.mark.parametrize(
+    "location", ["http://[::zz]/x", "http://[x", "http://h:99999/x", "http://h:abc/x", "http://h/\x7f"]
+)
+def test_a_redirect_that_leads_nowhere_is_said(get: Downloads, hub: FakeHub, place: Place, location: str) -> None:
+    hub.plan(place, Fault(status=302, headers={"Location": location}))
+    with pytest.raises(DownloadError, match=r"127.0.0.1 sends us to .* no address"):
+        get()
+
+
+@pytest.mark.parametrize("place", ["listing", "head", "file", "cdn"])
+@pytest.mark.parametrize("status", [302, 304])
+def test_a_redirect_without_an_address_is_a_passing_trouble(
+    get: Downloads, hub: FakeHub, place: Place, status: int
+) -> None:
+    hub.plan(place, Fault(status=status, cut_after=0))
+    get()
+    assert get.content("model.safetensors") == get.weights and len(get.waits) == 1
+    assert any("127.0.0.1 sends us on without saying where" in report.text for report in get.reports)
+
+
+@pytest.mark.parametrize("proxy", ["http://127.0.0.1:9", "socks5://127.0.0.1:9"])
+def test_no_proxy_is_the_way_to_this_machine(
+    get: Downloads, hub: FakeHub, monkeypatch: pytest.MonkeyPatch, proxy: str
+) -> None:
+    """It would see the token."""
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    get(token="hf_secret")
+    assert get.content("model.safetensors") == get.weights
+
+
+def test_a_listing_without_end_is_refused(get: Downloads, hub: FakeHub) -> None:
+    hub.repos[REPO].listed = [f"folder/{number}.json" for number in range(3000)]
+    get()
+    hub.repos[REPO].listed = [f"{number}.json" for number in range(1000)]
+    with pytest.raises(DownloadError, match=r"lists 1,005 files.*at most 1,000"):
+        get(ModelSpec(name="other", repository=REPO, revision="main"))
+
+
+def test_one_part_brings_the_others(get: Downloads, hub: FakeHub) -> None:
+    names = [f"m-0000{number}-of-00002.gguf" for number in (1, 2)]
+    files = {name: gguf({"split.no": number, "split.count": 2}) for number, name in enumerate(names)}
+    hub.repos[REPO] = Repo(files, set())
+    spec = ModelSpec(name="m", repository=REPO, revision="main", only=[names[1]])
+    assert sorted(get(spec).model.files) == names
 
 
 # -- what may come -----------------------------------------------------------------------------------------------

@@ -42,9 +42,9 @@ def model(name: str) -> Model:
     [
         (1, 0, "smollm2-135m", "llama.cpp", "none", "cpu"),
         (2, 0, "starter", "torch", "torch", "cpu"),
-        (4, 0, "smollm2-135m", "llama.cpp", "torch", "cpu"),
-        (8, 0, "qwen2.5-0.5b", "llama.cpp", "torch", "cpu"),
-        (16, 0, "qwen3-0.6b", "llama.cpp", "torch", "cpu"),
+        (4, 0, "smollm2-135m", "torch", "torch", "cpu"),
+        (8, 0, "qwen2.5-0.5b", "torch", "torch", "cpu"),
+        (16, 0, "qwen3-0.6b", "torch", "torch", "cpu"),
         (16, 8, "qwen3-0.6b", "torch", "torch", "cuda"),
         (32, 24, "qwen3-4b", "torch", "torch", "cuda"),
         (64, 48, "qwen3-8b", "torch", "torch", "cuda"),

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sapo_desktop.core.errors import DownloadError
 from sapo_desktop.core.models import Access
-from sapo_desktop.models.hub import Hub, Remote, _asked_wait, _check_range, _check_redirect
+from sapo_desktop.models.hub import Hub, Remote, _asked_wait, _end_of_range, _origin, _redirected
 from sapo_desktop.models.patience import Patience, Trouble
 from sapo_desktop.swarm.certificate import self_signed, server_context
 from tests.models.hub_server import with_a_network
@@ -53,16 +55,33 @@ def test_a_host_that_is_not_there_is_a_passing_trouble() -> None:
 @pytest.mark.parametrize("target", ["http://hub.example/x", "file:///etc/passwd", "ftp://hub.example/x"])
 def test_a_redirect_never_leads_to_less(target: str) -> None:
     with pytest.raises(DownloadError, match="not followed"):
-        _check_redirect("https://hub.example/x", target)
-    _check_redirect("https://hub.example/x", "https://elsewhere.example/x")
+        _redirected("https://hub.example/x", target)
+    assert _redirected("https://hub.example/x", "//elsewhere.example/y") == "https://elsewhere.example/y"
 
 
-@pytest.mark.parametrize("given", ["", "bytes 0-99/100", "bytes 50-99/101", "bytes 50-99", "items 50-99/100"])
+@settings(deadline=None)
+@given(st.text() | st.from_regex(r"(https?:)?//[\[\]0-9a-z:.@\x00-\x20]*/?.*", fullmatch=True))
+def test_no_address_ends_in_anything_but_a_sentence(location: str) -> None:
+    try:
+        target = _redirected("http://hub.example/a/b", location)
+    except (DownloadError, Trouble):
+        return
+    httpx2.Request("GET", target)
+    assert _origin(target)[0] in ("http", "https") and _origin(target)[1]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *("", "bytes 0-99/100", "bytes 50-99/101", "bytes 50-99", "items 50-99/100", "bytes 50-100/100"),
+        *("bytes 50-49/100", f"bytes 50-{'9' * 5000}/*"),
+    ],
+)
 def test_only_the_part_that_was_asked_for_is_taken(given: str) -> None:
     with pytest.raises(Trouble, match="another part"):
-        _check_range(given, 50, 100, "x")
-    _check_range("bytes 50-99/100", 50, 100, "x")
-    _check_range("bytes 50-99/*", 50, 100, "x")
+        _end_of_range(given, 50, 100, "x")
+    assert _end_of_range("bytes 50-99/100", 50, 100, "x") == 100
+    assert _end_of_range("bytes 50-79/*", 50, 100, "x") == 80
 
 
 @pytest.mark.parametrize(

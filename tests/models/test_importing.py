@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from sapo_desktop.core.models import Kept, TakeIn, Transfer
 from sapo_desktop.models import importing
 from sapo_desktop.models.importing import take_in
 from sapo_desktop.models.store import Store
-from tests.models.small_models import gguf, transformers_files
+from tests.models.small_models import gguf, safetensors, transformers_files, zeros
 
 
 class Imports:
@@ -24,8 +26,8 @@ class Imports:
         self.models = root / "models"
         self.reports: list[Transfer] = []
 
-    def __call__(self, path: Path, name: str | None = None, *, copy: bool = False, free: int = 10**12) -> Kept:
-        request = TakeIn(folder=str(self.models), path=str(path), name=name, copy=copy)
+    def __call__(self, path: Path, name: str | None = None, *, link: bool = False, free: int = 10**12) -> Kept:
+        request = TakeIn(folder=str(self.models), path=str(path), name=name, link=link)
         return take_in(request, self.reports.append, lambda folder: free)
 
     def folder(self, files: dict[str, bytes], name: str = "My model") -> Path:
@@ -136,24 +138,73 @@ def test_a_name_is_taken_once(imports: Imports) -> None:
         imports(path, "third")
 
 
-def test_bytes_are_shared_where_the_disk_can_and_copied_where_asked(imports: Imports) -> None:
-    path = imports.folder(transformers_files())
-    shared, copied = imports(path, "shared", free=0), imports(path, "copied", copy=True)
-    original = (path / "model.safetensors").stat()
-    assert (Path(copied.path) / "model.safetensors").stat().st_ino != original.st_ino
-    assert (Path(shared.path) / "model.safetensors").read_bytes() == (path / "model.safetensors").read_bytes()
+@pytest.fixture
+def copied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files that were copied, on a disk that cannot share their bytes."""
+    names: list[str] = []
 
+    def opened(path: Path, target: Path) -> Iterator[bytes]:
+        names.append(target.name)
+        yield from copying(path, target)
 
-def test_a_copy_needs_room(imports: Imports) -> None:
-    with pytest.raises(NoRoom, match="kept free"):
-        imports(imports.folder(transformers_files()), copy=True, free=2_000_000_100)
-
-
-def test_where_nothing_can_be_shared_it_is_copied(imports: Imports, monkeypatch: pytest.MonkeyPatch) -> None:
+    copying = importing._copied
     monkeypatch.setattr(importing, "_reflinked", lambda path, target: False)
-    monkeypatch.setattr(importing, "_hard_linked", lambda path, target: False)
-    kept = imports(imports.folder(transformers_files()))
-    assert (Path(kept.path) / "model.safetensors").stat().st_nlink == 1
+    monkeypatch.setattr(importing, "_copied", opened)
+    return names
+
+
+def test_a_change_of_the_original_leaves_the_model_as_it_is(imports: Imports) -> None:
+    path = imports.folder(transformers_files())
+    kept = imports(path)
+    with (path / "model.safetensors").open("r+b") as file:
+        file.write(b"other")
+    assert (Path(kept.path) / "model.safetensors").read_bytes() == transformers_files()["model.safetensors"]
+
+
+def test_only_who_asks_for_it_gets_the_same_files(imports: Imports, copied: list[str]) -> None:
+    path = imports.folder(transformers_files())
+    own = imports(path, "own")
+    assert sorted(copied) == sorted(transformers_files())
+    assert (Path(own.path) / "model.safetensors").stat().st_nlink == 1
+    same = imports(path, "same", link=True, free=0)
+    assert (Path(same.path) / "model.safetensors").samefile(path / "model.safetensors")
+
+
+def test_there_has_to_be_room_for_all_of_it_before_anything_is_copied(imports: Imports, copied: list[str]) -> None:
+    path = imports.folder(transformers_files() | {"model-2.safetensors": safetensors(50_000)})
+    with pytest.raises(NoRoom, match=r"My-model needs 1 MB more.*kept free"):
+        imports(path, free=2_000_300_000)
+    assert copied == []
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        (transformers_files(architectures=["Strange"]), "Strange"),
+        (transformers_files() | {"model.safetensors": safetensors()[:-1]}, "should have"),
+        (transformers_files() | {"model.safetensors.index.json": b'{"weight_map": {"a": "b.safetensors"}}'}, "lacks"),
+        ({"b-00001-of-00002.gguf": gguf(), "b-00002-of-00002.gguf": gguf()[:-500]}, "should have"),
+    ],
+)
+def test_no_weights_are_copied_of_what_is_no_model(
+    imports: Imports, copied: list[str], files: dict[str, bytes], said: str
+) -> None:
+    with pytest.raises(ModelError, match=said):
+        imports(imports.folder(files))
+    assert not any(name.endswith((".safetensors", ".gguf")) for name in copied)
+
+
+def test_the_progress_is_told_while_it_is_copied(imports: Imports, copied: list[str]) -> None:
+    path = imports.folder(transformers_files() | {"model.safetensors": zeros(1_000_000)})
+    staged = Store(imports.models).import_staging("My-model") / "model.safetensors"
+    sizes: list[int] = []
+
+    def report(transfer: Transfer) -> None:
+        if transfer.file == "model.safetensors":
+            sizes.append(staged.stat().st_size)
+
+    take_in(TakeIn(folder=str(imports.models), path=str(path)), report, clock=itertools.count().__next__)
+    assert sizes == sorted(sizes) and sizes[0] < 2_000_000 and len(sizes) > 3
 
 
 def test_the_first_kill_leaves_nothing_behind_for_long(imports: Imports) -> None:

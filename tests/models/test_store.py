@@ -46,9 +46,12 @@ def test_what_is_installed_unfinished_and_damaged_is_told_apart(store: Store) ->
     half = store.staging("half") / "files"
     half.mkdir(parents=True)
     (half / "b.gguf").write_bytes(b"1234567")
+    killed = store.import_staging("killed")
+    killed.mkdir(parents=True)
+    (killed / "c.gguf").write_bytes(b"123")
     found = store.contents()
     assert [model.name for model in found.models] == ["good"]
-    assert found.unfinished == [Unfinished(name="half", bytes=7)]
+    assert found.unfinished == [Unfinished(name="half", bytes=7), Unfinished(name="killed", bytes=3)]
     assert sorted(found.damaged) == ["cut", "gone", "newer", "none"]
     assert "newer SAPO Desktop" in found.damaged["newer"]
 
@@ -60,6 +63,15 @@ def test_a_manifest_that_leads_out_of_the_folder_is_damaged(store: Store) -> Non
     path.write_text(json.dumps(manifest))
     with pytest.raises(ModelError, match="missing or has another size"):
         store.read("odd")
+
+
+def test_what_is_left_of_a_download_and_an_import_counts_as_one(store: Store) -> None:
+    for folder, content in ((store.staging("x"), b"12"), (store.import_staging("x"), b"345")):
+        folder.mkdir(parents=True)
+        (folder / "a").write_bytes(content)
+    (store.root / ".partial" / ".DS_Store").write_text("what a file manager leaves")
+    assert store.contents().unfinished == [Unfinished(name="x", bytes=5)]
+    assert store.remove("x") == 5 and store.contents().unfinished == []
 
 
 def test_removing_frees_the_bytes_of_model_and_rest(store: Store) -> None:

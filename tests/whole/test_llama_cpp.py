@@ -19,7 +19,7 @@ from tests.whole.nodes import finished, host, is_state, reports, sapo, until, wa
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.timeout(400),
+    pytest.mark.timeout(900),
     pytest.mark.allowed_skip("llama-cpp-python is built from source and may be missing at a desk"),
 ]
 

@@ -21,6 +21,9 @@ async def serve(folder: DataFolder) -> None:
     ending = asyncio.Event()
 
     async def handle(client: Client, request: m.Request) -> m.Reply:
+        if "fail" in sys.argv:
+            ending.set()
+            await asyncio.sleep(60)  # it ends first, and answers nobody
         match request:
             case m.Quit():
                 ending.set()
@@ -33,8 +36,11 @@ async def serve(folder: DataFolder) -> None:
     server = ControlServer(folder.control, handle, lambda client, owner: None, lambda client, owner: None)
     await server.start()
     await ending.wait()
-    server.publish(m.Stopping(failed=False, reason="Ended as asked."))
+    if "fail" not in sys.argv:  # else nobody was there yet to be told
+        server.publish(m.Stopping(failed=False, reason="Ended as asked."))
     await server.close()
+    if "fail" in sys.argv:
+        raise UsageError("The model does not fit the settings.")
 
 
 def main() -> int:

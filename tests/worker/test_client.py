@@ -188,3 +188,14 @@ async def stop(folder: DataFolder, process: subprocess.Popen[bytes] | None) -> N
         await client.call(m.Quit())
     assert process is not None
     await asyncio.to_thread(process.wait, 5)
+
+
+def test_a_worker_that_fails_just_after_it_was_reached_is_quoted_all_the_same(folder: DataFolder) -> None:
+    async def scene() -> None:
+        attached = await connect_or_start(folder.root, {}, ["fail"])
+        for _ in range(2):
+            with pytest.raises(UsageError, match=r"^The model does not fit the settings\.$"):
+                await attached.client.call(m.GetStatus())
+        await attached.client.close()
+
+    play(folder, scene)

@@ -210,4 +210,4 @@ def test_what_is_not_built_is_not_counted_on_here_but_on_a_described_machine(
     assert isinstance(here, FitIs) and {way.generator for way in here.fit.ways} == {"torch", "remote"}
     assert "bootstrap.py llama" in here.fit.available.notes[-1]
     there = appraise(GetFit(ram=8, vram=0), Settings(), tmp_path)
-    assert isinstance(there, FitIs) and there.fit.chosen.generator == "llama.cpp"
+    assert isinstance(there, FitIs) and "llama.cpp" in {way.generator for way in there.fit.ways}

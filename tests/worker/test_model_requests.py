@@ -112,9 +112,21 @@ def test_cancel_ends_it_and_the_next_may_begin(play: Callable[[Scene], None]) ->
         await it.until(mm.ModelProgressed)
         assert "o/small: cancelled" in (await it.requests.cancel(mm.CancelModelWork())).text
         assert it.events[-1] == mm.ModelFailed(model="o/small", kind="HostCancelled", text="o/small: cancelled.")
-        await it.requests.import_(mm.ImportModel(path="/x", name="y", copy=True))
+        await it.requests.import_(mm.ImportModel(path="/x", name="y", link=True))
         await it.until(mm.ModelProgressed)
-        assert isinstance(it.asked[-1], TakeIn) and it.asked[-1].name == "y" and it.asked[-1].copy
+        assert isinstance(it.asked[-1], TakeIn) and it.asked[-1].name == "y" and it.asked[-1].link
+
+    play(scene)
+
+
+def test_what_is_cancelled_before_its_first_step_is_over_too(play: Callable[[Scene], None]) -> None:
+    async def scene(it: Library) -> None:
+        for _ in range(2):
+            assert "Downloading" in (await it.requests.download(mm.DownloadModel(model="o/small"))).text
+            await it.requests.cancel(mm.CancelModelWork())
+            assert it.events.pop() == mm.ModelFailed(model="o/small", kind="HostCancelled", text="o/small: cancelled.")
+        assert it.asked == []
+        assert "Nothing" in (await it.requests.cancel(mm.CancelModelWork())).text
 
     play(scene)
 

@@ -58,8 +58,8 @@ def test_torch_does_both_unless_told_otherwise() -> None:
 def test_what_the_settings_leave_open_the_free_memory_decides(
     half_a_billion: BaseModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert way(half_a_billion) == Way("llama.cpp", trains=True)
-    assert way(half_a_billion, generator="torch") == Way("torch", trains=True)
+    assert way(half_a_billion) == Way("torch", trains=True)
+    assert way(half_a_billion, generator="llama.cpp") == Way("llama.cpp", trains=True)
     assert way(half_a_billion, method="full", free=30_000) == Way("torch", trains=True)
     weak = way(half_a_billion, free=1500)
     assert (weak.generator, weak.trains) == ("llama.cpp", False) and "only answers" in weak.note
