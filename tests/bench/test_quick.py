@@ -29,7 +29,7 @@ SCRIPTS = [
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_a_quick_run_prints_its_figures(script: str) -> None:
     command = [sys.executable, "-m", script, "--quick", "--json"]
