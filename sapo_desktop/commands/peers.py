@@ -10,7 +10,7 @@ from sapo_desktop.commands.context import Context, Node, call, expect
 from sapo_desktop.commands.passphrase import with_passphrase
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.invite import Invite
-from sapo_desktop.terminal.clean import one_line
+from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.terminal.swarm_words import link_line, swarm_line, swarm_lines
 from sapo_desktop.terminal.wording import duration, size
 from sapo_desktop.worker.messages import (

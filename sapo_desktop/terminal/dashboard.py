@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.records import EvalReport, RoundReport, SwarmReward
-from sapo_desktop.terminal.clean import one_line
 from sapo_desktop.worker.messages import (
     Answered,
     EvalFinished,

@@ -14,7 +14,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.segment import Segment
 
-from sapo_desktop.terminal.clean import one_line
+from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.glyphs import Glyphs
 from sapo_desktop.terminal.output import Output

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
-from sapo_desktop.terminal.clean import clean
+from sapo_desktop.core.plain_text import clean
 from sapo_desktop.terminal.glyphs import Glyphs, glyphs_for
 
 JsonValue = str | int | float | bool | None | Sequence["JsonValue"] | dict[str, "JsonValue"]

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sapo_desktop.terminal.clean import one_line
+from sapo_desktop.core.plain_text import one_line
 
 _PIPE_WIDTH = 10_000
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from sapo_desktop.core.models import Stage, Transfer
-from sapo_desktop.terminal.clean import one_line
+from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.wording import duration, percent, size
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
-from sapo_desktop.terminal.clean import one_line
+from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.json_lines import emit_event
 from sapo_desktop.terminal.output import Output

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sapo_desktop.terminal.clean import clean, one_line
+from sapo_desktop.core.plain_text import clean, one_line
 
 HOSTILE = [
     ("\x1b[31mred\x1b[0m", "red"),
