@@ -37,8 +37,9 @@ ARROWS: dict[str, tuple[str, ...]] = {
     "worker.lock": ("system", "core"),
     "worker": (*DOOR, *HOSTS, "worker.librarian", "engines", "swarm", "tasks", "models", "system", "core"),
     "terminal": ("worker.messages", "core"),
+    "gui": ("worker.client", "worker.messages", "system", "core"),
     "commands": ("worker.client", "worker.librarian", "worker.messages", "terminal", "system", "core"),
-    "cli": ("commands", "worker.client", "worker.messages", "terminal", "system", "core"),
+    "cli": ("commands", "gui", "worker.client", "worker.messages", "terminal", "system", "core"),
     "__main__": ("cli",),
 }
 
@@ -52,7 +53,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "tokenizers": ("engines",),
     "gguf": ("engines",),
     "llama_cpp": ("engines",),
-    "numpy": ("engines",),
+    "numpy": ("engines", "gui"),
     "jinja2": ("engines.chat_template",),
     "huggingface_hub": ("engines", "models.hub"),
     "httpx2": ("engines.remote_http", "models.hub"),
@@ -65,9 +66,12 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "keyring": ("system",),
     "nacl": ("swarm.signing", "swarm.certificate", "system.identity"),
     "rich": ("terminal",),
+    "PySide6": ("gui",),
+    "shiboken6": ("gui",),
+    "pyqtgraph": ("gui.charts",),
 }
 
-DISTRIBUTIONS = {"llama_cpp": "llama_cpp_python", "nacl": "pynacl"}
+DISTRIBUTIONS = {"llama_cpp": "llama_cpp_python", "nacl": "pynacl", "PySide6": "pyside6_essentials", "shiboken6": "pyside6"}
 
 
 def modules(root: Path) -> dict[str, Path]:
@@ -180,6 +184,14 @@ def test_the_host_of_llama_cpp_never_loads_torch() -> None:
     assert [
         name for name in loaded if heavy & {top.partition(".")[0] for top in imports(known[name], name, known)}
     ] == []
+
+
+def test_what_is_shown_is_decided_without_qt() -> None:
+    known = modules(ROOT)
+    loaded = {name for start in ("gui.viewmodel", "gui.attachment") for name in reached(ROOT, start)}
+    assert "gui.curves" in loaded
+    qt = {"PySide6", "shiboken6", "pyqtgraph"}
+    assert [name for name in loaded if qt & {top.partition(".")[0] for top in imports(known[name], name, known)}] == []
 
 
 def test_every_library_of_the_table_is_declared() -> None:

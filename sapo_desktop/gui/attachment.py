@@ -1,0 +1,219 @@
+"""The window's link to the worker, on a thread of its own: attach or start, hear, come back after a failure. No Qt.
+
+A worker that dies is started again, after 1, 2, 4 ... 60 seconds; one that was told to end, by whoever, is left alone.
+The window never owns its worker: a window that crashes leaves the node working, and the next one attaches to it.
+What arrives is handed to `deliver`, on this thread; bridge.py carries it over into Qt's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, Protocol
+
+from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
+from sapo_desktop.core.records import Record
+from sapo_desktop.worker import client
+from sapo_desktop.worker.messages import (
+    Curve,
+    Event,
+    GetCurve,
+    GetSettings,
+    GetStatus,
+    Quit,
+    Reply,
+    Request,
+    SettingsAre,
+    Status,
+    Stopping,
+)
+
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+STEADY_SECONDS = 120.0
+"""A worker that lived so long before it died is started again without the pauses of those before it."""
+
+
+class Connecting(Record, frozen=True, kw_only=True):
+    """A worker is looked for, or started."""
+
+    again: bool = False
+
+
+class Attached(Record, frozen=True, kw_only=True):
+    """The worker answers; what it said of itself. Events follow."""
+
+    status: Status
+    settings: SettingsAre
+    curve: Curve
+
+
+class Lost(Record, frozen=True, kw_only=True):
+    """There is no worker, and why; `retry_at` (Unix time): another is started by then."""
+
+    reason: str
+    retry_at: float
+
+
+class Ended(Record, frozen=True, kw_only=True):
+    """The worker was told to end, here or elsewhere, and did."""
+
+
+LinkChange = Connecting | Attached | Lost | Ended
+Arrival = LinkChange | Event
+Deliver = Callable[[Arrival], None]
+
+
+class Worker(Protocol):
+    """What is needed of a client of the worker (worker/client.py)."""
+
+    async def call(self, request: Request) -> Reply: ...
+
+    def events(self) -> Any: ...
+
+    async def close(self) -> None: ...
+
+
+Open = Callable[[], Awaitable[Worker]]
+
+
+class Attachment:
+    """Keeps the link. `start` and all else may be called from any thread.
+
+    Args:
+        folder: the node's data folder.
+        deliver: given everything that arrives, on the link's own thread.
+        open_worker: another way to reach a worker (tests).
+    """
+
+    def __init__(self, folder: Path, deliver: Deliver, open_worker: Open | None = None) -> None:
+        self._folder = folder
+        self._deliver = deliver
+        self._open = open_worker or self._attach_or_start
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="worker link", daemon=True)
+        self._worker: Worker | None = None
+        self._again = asyncio.Event()
+        self._keeping: Future[None] | None = None
+
+    def start(self) -> None:
+        self._thread.start()
+        self._keeping = self._submit(self._keep())
+
+    def call(self, request: Request) -> Future[Reply]:
+        """Ask the worker. Cancelling the future gives the call up. The future raises SapoError as Client.call does, and
+        NotRunning where there is no worker."""
+        return self._submit(self._call(request))
+
+    def run(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
+        """Anything else that must not keep the window waiting."""
+        return self._submit(work)
+
+    def try_again(self) -> None:
+        """Start a worker now, where the link waits for a moment to do so or the node was ended."""
+        self._loop.call_soon_threadsafe(self._again.set)
+
+    def quit_worker(self) -> Future[None]:
+        """Tell the worker to end; done once it has, or where there is none."""
+        return self._submit(self._quit())
+
+    def stop(self, timeout: float = 5.0) -> None:
+        """Leave the worker as it is and end the thread."""
+        if not self._thread.is_alive():
+            return
+        leaving = self._submit(self._leave())
+        leaving.result(timeout)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(timeout)
+
+    # -- on the thread ---------------------------------------------------------------------------------------
+
+    def _submit(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    async def _attach_or_start(self) -> Worker:
+        attached = await client.connect_or_start(self._folder, {}, ("--as-before",), owner=False)
+        return attached.client
+
+    async def _keep(self) -> None:
+        pause = FIRST_PAUSE
+        again = False
+        while True:
+            self._deliver(Connecting(again=again))
+            began = time.monotonic()
+            reason = await self._attend()
+            if reason is None:
+                self._deliver(Ended())
+                await self._wait(None)
+                pause = FIRST_PAUSE
+            else:
+                if time.monotonic() - began > STEADY_SECONDS:
+                    pause = FIRST_PAUSE
+                self._deliver(Lost(reason=reason, retry_at=time.time() + pause))
+                called = await self._wait(pause)
+                pause = FIRST_PAUSE if called else min(2 * pause, LONGEST_PAUSE)
+            again = True
+
+    async def _attend(self) -> str | None:
+        """Attach and hear the worker to its end; returns why it failed, None where it was told to end."""
+        try:
+            self._worker = await self._open()
+        except SapoError as error:
+            return str(error)
+        try:
+            status, settings, curve = await self._greet(self._worker)
+            self._deliver(Attached(status=status, settings=settings, curve=curve))
+            last: Stopping | None = None
+            async for event in self._worker.events():
+                if isinstance(event, Stopping):
+                    last = event
+                self._deliver(event)
+        except SapoError as error:
+            return str(error)
+        finally:
+            worker, self._worker = self._worker, None
+            await worker.close()
+        if last is None:
+            return "It ended without a word."
+        return last.reason if last.failed else None
+
+    async def _greet(self, worker: Worker) -> tuple[Status, SettingsAre, Curve]:
+        status, settings, curve = [await worker.call(ask) for ask in (GetStatus(), GetSettings(), GetCurve())]
+        if not (isinstance(status, Status) and isinstance(settings, SettingsAre) and isinstance(curve, Curve)):
+            raise ControlError("This folder's worker is no node that trains, perhaps a relay: use another folder.")
+        return status, settings, curve
+
+    async def _call(self, request: Request) -> Reply:
+        if self._worker is None:
+            raise NotRunning("The node is not running just now.")
+        return await self._worker.call(request)
+
+    async def _quit(self) -> None:
+        worker = self._worker
+        if worker is None:
+            return
+        try:
+            await worker.call(Quit())
+        except (ControlError, NotRunning):
+            return  # gone already
+        while self._worker is worker:
+            await asyncio.sleep(0.02)
+
+    async def _wait(self, seconds: float | None) -> bool:
+        """Until the user wants another try, or the time is over; whether it was the user."""
+        self._again.clear()
+        try:
+            async with asyncio.timeout(seconds):
+                await self._again.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def _leave(self) -> None:
+        if self._keeping is not None:
+            self._keeping.cancel()
+        if self._worker is not None:
+            await self._worker.close()

@@ -1,0 +1,50 @@
+"""The window's language: every text goes through `tr`, which Qt's translation files answer (resources/translations).
+
+A text's placeholders are Python's (`{peers}`), filled in after the translation; `%n` is Qt's own count, which chooses
+the plural's form. packaging/translations.py collects the texts with Qt's lupdate.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
+
+from sapo_desktop.core.resources import resource
+
+LANGUAGES = {"en": "English", "de": "Deutsch"}
+"""What the window speaks, each by its own name."""
+
+_installed: list[QTranslator] = []
+
+
+def tr(text: str, about: str | None = None, n: int = -1) -> str:
+    """`text` in the window's language. `about` tells two meanings of one text apart; `n` fills in `%n`."""
+    return QCoreApplication.translate("", text, about, n)
+
+
+def chosen(setting: str) -> str:
+    """The language for the setting `language`: the system's where it is `auto`, English where we do not have that."""
+    if setting != "auto":
+        return setting
+    system = QLocale.system().name().partition("_")[0]
+    return system if system in LANGUAGES else "en"
+
+
+def speak(language: str) -> None:
+    """Use this language from now on; texts that are shown already stay as they are."""
+    for translator in _installed:
+        QCoreApplication.removeTranslator(translator)
+    _installed.clear()
+    # English has a file too, of plurals only.
+    _install(str(resource(f"translations/sapo_{language}.qm")))
+    if language != "en":
+        _install(f"{QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)}/qtbase_{language}.qm")
+    system = QLocale.system()
+    # Somebody in Switzerland who reads German writes numbers as in Switzerland.
+    QLocale.setDefault(system if system.name().startswith(language) else QLocale(language))
+
+
+def _install(path: str) -> None:
+    translator = QTranslator()
+    if translator.load(path):
+        QCoreApplication.installTranslator(translator)
+        _installed.append(translator)

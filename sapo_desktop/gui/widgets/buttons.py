@@ -1,0 +1,190 @@
+"""What can be pressed: buttons, a switch, a choice of a few."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QButtonGroup, QCheckBox, QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
+
+from sapo_desktop.gui import icons, theme
+from sapo_desktop.gui.widgets.text import for_button, restyle, set_tooltip
+
+Kind = Literal["plain", "primary", "quiet", "danger", "big", "nav"]
+
+
+class Button(QPushButton):
+    """A button with a text, and with an icon in the colour of its text where one is named."""
+
+    def __init__(
+        self, text: str, on_press: Callable[[], object] | None = None, *, kind: Kind = "plain", icon: str = ""
+    ) -> None:
+        super().__init__(for_button(text))
+        self._icon = icon
+        self.setProperty("kind", kind)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        if on_press is not None:
+            self.clicked.connect(lambda: on_press())
+        self._paint_icon()
+        theme.looks().changed.connect(self._paint_icon)
+
+    def set_text(self, text: str) -> None:
+        self.setText(for_button(text))
+
+    def set_icon(self, name: str) -> None:
+        if name != self._icon:
+            self._icon = name
+            self._paint_icon()
+
+    def set_calm(self, calm: bool) -> None:
+        """A big button that does not ask to be pressed."""
+        value = "true" if calm else "false"
+        if self.property("calm") != value:
+            self.setProperty("calm", value)
+            restyle(self)
+            self._paint_icon()
+
+    def _paint_icon(self) -> None:
+        if not self._icon:
+            return
+        colours = theme.current()
+        kind = self.property("kind")
+        filled = kind == "primary" or (kind == "big" and self.property("calm") != "true")
+        colour = colours.on_accent if filled else colours.danger if kind == "danger" else colours.text
+        self.setIcon(icons.icon(self._icon, colour))
+        side = theme.pixels("subtitle") + (6 if kind == "big" else 2)
+        self.setIconSize(QSize(side, side))
+
+
+class IconButton(QToolButton):
+    """A button that is only an icon: its name is what a screen reader says and what the tooltip shows."""
+
+    def __init__(
+        self, icon: str, name: str, on_press: Callable[[], object] | None = None, *, checkable: bool = False
+    ) -> None:
+        super().__init__()
+        self._icon = icon
+        self.setProperty("kind", "quiet")
+        self.setAccessibleName(name)
+        set_tooltip(self, name)
+        self.setCheckable(checkable)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        if on_press is not None:
+            self.clicked.connect(lambda: on_press())
+        self._paint_icon()
+        theme.looks().changed.connect(self._paint_icon)
+
+    def _paint_icon(self) -> None:
+        self.setIcon(icons.icon(self._icon, theme.current().text))
+        side = theme.pixels("subtitle") + 2
+        self.setIconSize(QSize(side, side))
+
+
+class Switch(QCheckBox):
+    """On or off, effective at once. `tone`: the colour of on."""
+
+    def __init__(self, text: str, *, tone: Literal["accent", "silo"] = "accent") -> None:
+        super().__init__(for_button(text))
+        self._tone = tone
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+
+    def show_state(self, on: bool) -> None:
+        """Show what holds, without anybody being asked to change it."""
+        if self.isChecked() != on:
+            blocked = self.blockSignals(True)
+            self.setChecked(on)
+            self.blockSignals(blocked)
+            self.update()
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        width = self.fontMetrics().horizontalAdvance(self.text()) + (10 if self.text() else 0)
+        return QSize(width + 46, max(28, self.fontMetrics().height() + 8))
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return self.sizeHint()
+
+    def hitButton(self, point: object) -> bool:  # noqa: N802
+        return True
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self.updateGeometry()
+        super().changeEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        colours = theme.current()
+        on = colours.silo if self._tone == "silo" else colours.accent
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        track = QRectF(3, (self.height() - 20) / 2, 36, 20)
+        if self.hasFocus():
+            painter.setPen(QPen(QColor(colours.focus), 2))
+            painter.drawRoundedRect(track.adjusted(-2, -2, 2, 2), 12, 12)
+        filled = on if self.isChecked() else colours.surface
+        frame = on if self.isChecked() else colours.edge
+        if not self.isEnabled():
+            filled = frame = colours.line
+        painter.setPen(QPen(QColor(frame), 1.5))
+        painter.setBrush(QColor(filled))
+        painter.drawRoundedRect(track, 10, 10)
+        knob_on = colours.on_silo if self._tone == "silo" else colours.on_accent
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(knob_on if self.isChecked() else colours.edge))
+        centre = QPointF(track.right() - 10 if self.isChecked() else track.left() + 10, track.center().y())
+        painter.drawEllipse(centre, 6.5, 6.5)
+        if self.text():
+            painter.setPen(QColor(colours.text if self.isEnabled() else colours.edge))
+            painter.setFont(self.font())
+            room = self.rect().adjusted(49, 0, 0, 0)
+            painter.drawText(
+                room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.text().replace("&&", "&")
+            )
+        painter.end()
+
+
+class Segments(QWidget):
+    """One of a few, side by side. Arrow keys move the choice."""
+
+    chosen = Signal(str)
+
+    def __init__(self, name: str, choices: Sequence[tuple[str, str]], current: str = "") -> None:
+        """`choices`: value and text of each."""
+        super().__init__()
+        self.setAccessibleName(name)
+        self._buttons: dict[str, QPushButton] = {}
+        group = QButtonGroup(self)
+        group.setExclusive(True)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(1, 0, 0, 0)
+        row.setSpacing(0)
+        for at, (value, text) in enumerate(choices):
+            button = QPushButton(for_button(text))
+            button.setCheckable(True)
+            button.setProperty("kind", "segment")
+            if at in (0, len(choices) - 1):
+                button.setProperty("end", "first" if at == 0 else "last")
+            button.setAccessibleName(f"{name}: {text}")
+            button.setCursor(Qt.CursorShape.PointingHandCursor)
+            button.clicked.connect(lambda _=False, chosen=value: self.chosen.emit(chosen))
+            group.addButton(button)
+            row.addWidget(button)
+            self._buttons[value] = button
+        row.addStretch(1)
+        self.show_choice(current)
+
+    @property
+    def current(self) -> str:
+        return next((value for value, button in self._buttons.items() if button.isChecked()), "")
+
+    def show_choice(self, value: str) -> None:
+        """Show what holds, without anybody being asked to change it."""
+        if value in self._buttons:
+            self._buttons[value].setChecked(True)
+
+    def hint(self, value: str, text: str) -> None:
+        set_tooltip(self._buttons[value], text)

@@ -1,0 +1,260 @@
+"""How a page is laid out: a scrolling column of cards on one grid, no wider than can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLayout,
+    QLayoutItem,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sapo_desktop.gui.theme import grid
+from sapo_desktop.gui.widgets.text import Label, Tone
+
+WIDEST = 1180
+"""Pixels of a page's column; beyond it lines would be too long to read."""
+
+
+def column(*parts: QWidget | QLayout | int, spacing: float = 1.0, margins: Sequence[int] = (0, 0, 0, 0)) -> QVBoxLayout:
+    """Parts below each other; a whole number is a stretch."""
+    box = QVBoxLayout()
+    _fill(box, parts, spacing, margins)
+    return box
+
+
+def row(*parts: QWidget | QLayout | int, spacing: float = 1.0, margins: Sequence[int] = (0, 0, 0, 0)) -> QHBoxLayout:
+    """Parts beside each other; a whole number is a stretch."""
+    box = QHBoxLayout()
+    _fill(box, parts, spacing, margins)
+    return box
+
+
+def holding(layout: QLayout) -> QWidget:
+    """A plain widget with this layout."""
+    widget = QWidget()
+    layout.setContentsMargins(0, 0, 0, 0)
+    widget.setLayout(layout)
+    return widget
+
+
+def rule() -> QFrame:
+    """A thin line."""
+    line = QFrame()
+    line.setProperty("role", "rule")
+    line.setFixedHeight(1)
+    return line
+
+
+class Card(QFrame):
+    """A framed part of a page, with a title where it needs one."""
+
+    def __init__(self, title: str = "", about: str = "", *, role: Literal["card", "well"] = "card") -> None:
+        super().__init__()
+        self.setProperty("role", role)
+        inside = grid(2.5) if role == "card" else grid(1.5)
+        self.body = QVBoxLayout(self)
+        self.body.setContentsMargins(inside, inside - grid(0.5), inside, inside)
+        self.body.setSpacing(grid(1.5))
+        self.corner = QHBoxLayout()
+        """At the right of the title: a button, a chip."""
+        self.corner.setSpacing(grid(0.5))
+        self.title = Label(title, "subtitle", wrap=False)
+        self.about = Label(about, "muted")
+        if title:
+            self.body.addLayout(row(self.title, 1, self.corner))
+            self.setAccessibleName(title)
+        if about:
+            self.body.addWidget(self.about)
+
+    def add(self, *parts: QWidget | QLayout | int) -> None:
+        _add(self.body, parts)
+
+
+class PageColumn(QScrollArea):
+    """The scrolling column of a page. What is added comes below what is there."""
+
+    def __init__(self, title: str, about: str = "") -> None:
+        super().__init__()
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        inner = QWidget()
+        inner.setProperty("role", "page")
+        self.box = QVBoxLayout()
+        self.box.setSpacing(grid(2))
+        self.corner = QHBoxLayout()
+        self.corner.setSpacing(grid(1))
+        self.heading = Label(title, "title", wrap=False)
+        self.about = Label(about, "muted")
+        if title:
+            self.box.addLayout(row(self.heading, 1, self.corner))
+        if about:
+            self.box.addWidget(self.about)
+        outer = QHBoxLayout(inner)
+        outer.setContentsMargins(grid(3), grid(2.5), grid(3), grid(3))
+        middle = QWidget()
+        middle.setMaximumWidth(WIDEST)
+        middle.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        below = QVBoxLayout(middle)
+        below.setContentsMargins(0, 0, 0, 0)
+        below.addLayout(self.box)
+        below.addStretch(1)
+        outer.addWidget(middle, 1)
+        self.setWidget(inner)
+
+    def add(self, *parts: QWidget | QLayout | int) -> None:
+        _add(self.box, parts)
+
+
+class Columns(QWidget):
+    """Cards side by side where there is room for `narrowest` pixels each, else below each other."""
+
+    def __init__(self, *cards: QWidget, narrowest: int = 340, most: int = 3) -> None:
+        super().__init__()
+        self._cards = list(cards)
+        self._narrowest, self._most = narrowest, most
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(grid(2))
+        self._across = 0
+        self._place(1)
+
+    def set_cards(self, cards: Sequence[QWidget]) -> None:
+        """Other cards; those that are gone are deleted."""
+        for card in self._cards:
+            self._grid.removeWidget(card)
+            if card not in cards:
+                card.deleteLater()
+        self._cards = list(cards)
+        across, self._across = max(1, self._across), 0
+        self._place(across)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        self._place(max(1, min(self._most, len(self._cards), (event.size().width() + grid(2)) // self._narrowest)))
+        super().resizeEvent(event)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        # Without this the row of cards would keep the page as wide as it once was.
+        return QSize(0, super().minimumSizeHint().height())
+
+    def _place(self, across: int) -> None:
+        if across == self._across:
+            return
+        for at in range(max(self._across, across)):
+            self._grid.setColumnStretch(at, 1 if at < across else 0)
+        self._across = across
+        for at, card in enumerate(self._cards):
+            self._grid.addWidget(card, at // across, at % across)
+
+
+class Flow(QLayout):
+    """Small parts beside each other, going on in the next line: chips, buttons."""
+
+    def __init__(self, *parts: QWidget, spacing: int = 8) -> None:
+        super().__init__()
+        self._items: list[QLayoutItem] = []
+        self._space = spacing
+        for part in parts:
+            self.addWidget(part)
+
+    def addItem(self, item: QLayoutItem) -> None:  # noqa: N802
+        self._items.append(item)
+
+    def count(self) -> int:
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem | None:  # type: ignore[override]  # noqa: N802
+        return self._items[index] if 0 <= index < len(self._items) else None
+
+    def takeAt(self, index: int) -> QLayoutItem | None:  # type: ignore[override]  # noqa: N802
+        return self._items.pop(index) if 0 <= index < len(self._items) else None
+
+    def expandingDirections(self) -> Qt.Orientation:  # noqa: N802
+        return Qt.Orientation(0)
+
+    def hasHeightForWidth(self) -> bool:  # noqa: N802
+        return True
+
+    def heightForWidth(self, width: int) -> int:  # noqa: N802
+        return self._arrange(QRect(0, 0, width, 0), place=False)
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return self.minimumSize()
+
+    def minimumSize(self) -> QSize:  # noqa: N802
+        size = QSize()
+        for item in self._items:
+            size = size.expandedTo(item.minimumSize())
+        return size
+
+    def setGeometry(self, rect: QRect) -> None:  # noqa: N802
+        super().setGeometry(rect)
+        self._arrange(rect, place=True)
+
+    def _arrange(self, rect: QRect, *, place: bool) -> int:
+        x, y, line = rect.x(), rect.y(), 0
+        for item in self._items:
+            hint = item.sizeHint()
+            if x > rect.x() and x + hint.width() > rect.right() + 1:
+                x, y, line = rect.x(), y + line + self._space, 0
+            if place:
+                item.setGeometry(QRect(x, y, min(hint.width(), rect.width()), hint.height()))
+            x += hint.width() + self._space
+            line = max(line, hint.height())
+        return y + line - rect.y()
+
+
+class Figure(QWidget):
+    """A number with what it is below it."""
+
+    def __init__(self, name: str, value: str = "–", about: str = "", tone: Tone = "") -> None:
+        super().__init__()
+        self._name = name
+        self._value = Label(value, "title", tone, wrap=False)
+        self._about = Label(about, "caption")
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(2)
+        box.addWidget(Label(name, "caption"))
+        box.addWidget(self._value)
+        box.addWidget(self._about)
+        self._about.setVisible(bool(about))
+        box.addStretch(1)
+        self.setAccessibleName(f"{name}: {value} {about}".strip())
+
+    def set(self, value: str, about: str | None = None) -> None:
+        self._value.setText(value)
+        if about is not None:
+            self._about.setText(about)
+            self._about.setVisible(bool(about))
+        self.setAccessibleName(f"{self._name}: {value} {self._about.text()}".strip())
+
+
+def _fill(
+    box: QVBoxLayout | QHBoxLayout, parts: Sequence[QWidget | QLayout | int], spacing: float, margins: Sequence[int]
+) -> None:
+    box.setSpacing(grid(spacing))
+    box.setContentsMargins(*margins)
+    _add(box, parts)
+
+
+def _add(box: QVBoxLayout | QHBoxLayout, parts: Sequence[QWidget | QLayout | int]) -> None:
+    for part in parts:
+        if isinstance(part, int):
+            box.addStretch(part)
+        elif isinstance(part, QLayout):
+            box.addLayout(part)
+        else:
+            box.addWidget(part)

@@ -1,0 +1,179 @@
+"""Tables of plain text: sorted by a click, copied with Ctrl-C, read out cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+
+from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.gui.widgets.text import as_tooltip
+
+Index = QModelIndex | QPersistentModelIndex
+_NOWHERE = QModelIndex()
+
+
+@dataclass(frozen=True)
+class Heading:
+    """One column: its name, what it shows of a row, and by what it is sorted (by the shown text without one)."""
+
+    name: str
+    shown: Callable[[Any], str]
+    order: Callable[[Any], Any] | None = None
+    right: bool = False
+    """Numbers stand at the right."""
+    about: str = ""
+    stretch: bool = False
+
+
+class Rows(QAbstractTableModel):
+    """Any records as rows."""
+
+    def __init__(self, headings: Sequence[Heading]) -> None:
+        super().__init__()
+        self.headings = list(headings)
+        self.rows: list[Any] = []
+
+    def set_rows(self, rows: Sequence[Any]) -> None:
+        """Other rows. Those that are more or fewer are added or taken at the end, so that a selection stays."""
+        old, new = len(self.rows), len(rows)
+        if new > old:
+            self.beginInsertRows(QModelIndex(), old, new - 1)
+            self.rows = list(rows)
+            self.endInsertRows()
+        elif new < old:
+            self.beginRemoveRows(QModelIndex(), new, old - 1)
+            self.rows = list(rows)
+            self.endRemoveRows()
+        else:
+            self.rows = list(rows)
+        if self.rows:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, len(self.headings) - 1))
+
+    def rowCount(self, parent: Index = _NOWHERE) -> int:  # noqa: N802
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = _NOWHERE) -> int:  # noqa: N802
+        return 0 if parent.isValid() else len(self.headings)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        heading, item = self.headings[index.column()], self.rows[index.row()]
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return one_line(heading.shown(item))
+            case Qt.ItemDataRole.ToolTipRole:
+                return as_tooltip(heading.shown(item))
+            case Qt.ItemDataRole.AccessibleTextRole:
+                return f"{heading.name}: {one_line(heading.shown(item))}"
+            case Qt.ItemDataRole.TextAlignmentRole:
+                side = Qt.AlignmentFlag.AlignRight if heading.right else Qt.AlignmentFlag.AlignLeft
+                return int(side | Qt.AlignmentFlag.AlignVCenter)
+            case Qt.ItemDataRole.UserRole:
+                return heading.order(item) if heading.order else heading.shown(item).casefold()
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: N802
+        if orientation is Qt.Orientation.Vertical:
+            return None
+        heading = self.headings[section]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return heading.name
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return as_tooltip(heading.about)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            side = Qt.AlignmentFlag.AlignRight if heading.right else Qt.AlignmentFlag.AlignLeft
+            return int(side | Qt.AlignmentFlag.AlignVCenter)
+        return None
+
+
+class _Sorted(QSortFilterProxyModel):
+    """By what a column is sorted by; what has no value comes last."""
+
+    def lessThan(self, left: Index, right: Index) -> bool:  # noqa: N802
+        one, other = left.data(Qt.ItemDataRole.UserRole), right.data(Qt.ItemDataRole.UserRole)
+        if one is None or other is None:
+            return one is not None
+        return bool(one < other)
+
+
+class Table(QTableView):
+    """A table of records. `picked`: the row that was chosen, by a click or the Enter key."""
+
+    picked = Signal(object)
+
+    def __init__(self, name: str, headings: Sequence[Heading], *, rows_shown: int = 8) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self._rows = Rows(headings)
+        self._sorted = _Sorted(self)
+        self._sorted.setSourceModel(self._rows)
+        self.setModel(self._sorted)
+        self.setSortingEnabled(True)
+        self.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.verticalHeader().hide()
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setStretchLastSection(not any(heading.stretch for heading in headings))
+        for at, heading in enumerate(headings):
+            if heading.stretch:
+                header.setSectionResizeMode(at, QHeaderView.ResizeMode.Stretch)
+        self._rows_shown = rows_shown
+        self._fit_height()
+        self.doubleClicked.connect(self._pick)
+
+    def set_rows(self, rows: Sequence[Any]) -> None:
+        was_empty = not self._rows.rows
+        self._rows.set_rows(rows)
+        if was_empty and rows:
+            self._fit_columns()
+
+    @property
+    def rows(self) -> list[Any]:
+        return self._rows.rows
+
+    def item(self, index: QModelIndex) -> Any:
+        """The record behind a cell."""
+        return self._rows.rows[self._sorted.mapToSource(index).row()]
+
+    def selected(self) -> list[Any]:
+        return [self.item(index) for index in self.selectionModel().selectedRows()]
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
+            self._pick(self.currentIndex())
+        else:
+            super().keyPressEvent(event)
+
+    def copy(self) -> None:
+        """The selected rows, or all, as text with tabs between the cells."""
+        chosen = self.selected() or self._rows.rows
+        lines = ["\t".join(heading.name for heading in self._rows.headings)]
+        lines += ["\t".join(one_line(heading.shown(item), 4000) for heading in self._rows.headings) for item in chosen]
+        QGuiApplication.clipboard().setText("\n".join(lines))
+
+    def _pick(self, index: QModelIndex) -> None:
+        self.picked.emit(self.item(index))
+
+    def _fit_columns(self) -> None:
+        header = self.horizontalHeader()
+        for at, heading in enumerate(self._rows.headings):
+            if not heading.stretch:
+                self.setColumnWidth(at, min(260, max(self.sizeHintForColumn(at), header.sectionSizeHint(at)) + 16))
+
+    def _fit_height(self) -> None:
+        line = self.fontMetrics().height() + 12
+        self.verticalHeader().setDefaultSectionSize(line)
+        self.setMinimumHeight(line * (self._rows_shown + 1) + 4)

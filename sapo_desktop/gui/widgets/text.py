@@ -1,0 +1,151 @@
+"""Texts. Every label of the window is made here, so that nothing a stranger wrote is ever read as markup.
+
+Qt guesses: a label, a tooltip or a message box that is given `<b>` shows bold, loads images, opens links. Labels here
+are plain text for good, tooltips are escaped, and what goes to the desktop's notifications loses its angle brackets.
+"""
+
+from __future__ import annotations
+
+import html
+from typing import Literal
+
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QSizePolicy, QWidget
+
+from sapo_desktop.core.plain_text import clean, one_line
+from sapo_desktop.gui import theme
+
+Role = Literal["body", "caption", "muted", "strong", "subtitle", "title", "display", "chip"]
+Tone = Literal["", "accent", "danger", "warning", "silo"]
+
+
+class Label(QLabel):
+    """A text that wraps. It is plain whatever it holds, and can be selected where `selectable`."""
+
+    def __init__(
+        self, text: str = "", role: Role = "body", tone: Tone = "", *, wrap: bool = True, selectable: bool = False
+    ) -> None:
+        super().__init__()
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(wrap)
+        self.setProperty("role", role)
+        self.setProperty("tone", tone)
+        if selectable:
+            self.setTextInteractionFlags(
+                Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+            )
+        self.setText(text)
+
+    def set_tone(self, tone: Tone) -> None:
+        if self.property("tone") != tone:
+            self.setProperty("tone", tone)
+            restyle(self)
+
+
+class Elided(QWidget):
+    """One line of a stranger's text, cut at the end with an ellipsis; the whole of it is in the tooltip."""
+
+    def __init__(self, text: str = "", role: Role = "body", *, fixed: bool = False) -> None:
+        super().__init__()
+        self._role = role
+        self._fixed = fixed
+        self._text = ""
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.set_text(text)
+
+    def set_text(self, text: str) -> None:
+        self._text = one_line(text)
+        self.setAccessibleName(self._text)
+        set_tooltip(self, self._text)
+        self.updateGeometry()
+        self.update()
+
+    def text(self) -> str:
+        return self._text
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        metrics = QFontMetrics(self._font())
+        return QSize(min(240, metrics.horizontalAdvance(self._text) + 2), metrics.height() + 2)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return QSize(40, self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        painter = QPainter(self)
+        painter.setFont(self._font())
+        colour = theme.current().muted if self._role in ("muted", "caption") else theme.current().text
+        painter.setPen(colour)
+        shown = painter.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideRight, self.width())
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+        painter.end()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self.updateGeometry()
+        super().changeEvent(event)
+
+    def _font(self) -> QFont:
+        role = self._role if self._role in theme.SCALE else "body"
+        return theme.fixed_font(role) if self._fixed else theme.font(role)
+
+
+class Reading(QPlainTextEdit):
+    """A longer text to be read, selected and copied: an answer, a question, a message as it is sent."""
+
+    MOST = 100_000
+    """Characters shown; more than a person reads and less than a widget chokes on."""
+
+    def __init__(self, name: str, text: str = "", *, lines: int = 6) -> None:
+        super().__init__()
+        self.setReadOnly(True)
+        self.setProperty("role", "reading")
+        self.setAccessibleName(name)
+        self.setTabChangesFocus(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self._lines = lines
+        self.set_text(text)
+        self._fit()
+
+    def set_text(self, text: str) -> None:
+        plain = clean(text[: self.MOST])
+        if plain != self.toPlainText():
+            self.setPlainText(plain)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._fit()
+        super().changeEvent(event)
+
+    def _fit(self) -> None:
+        self.document().setDefaultFont(theme.fixed_font())
+        height = QFontMetrics(theme.fixed_font()).lineSpacing() * self._lines + 24
+        self.setMinimumHeight(height)
+
+
+def set_tooltip(widget: QWidget, text: str) -> None:
+    """A tooltip that shows exactly this text."""
+    widget.setToolTip(as_tooltip(text))
+
+
+def as_tooltip(text: str) -> str:
+    """`text` as something that Qt shows as it is: an escaped text is rich text without any of its own."""
+    plain = clean(text[:4000])
+    return f"<span style='white-space:pre-wrap'>{html.escape(plain)}</span>" if plain else ""
+
+
+def for_button(text: str) -> str:
+    """On a button, tab or menu an ampersand would mark a key."""
+    return one_line(text, 120).replace("&", "&&")
+
+
+def for_notification(text: str) -> str:
+    """Some desktops read markup in notifications, others show it: there is none left."""
+    return one_line(text).replace("<", "‹").replace(">", "›")
+
+
+def restyle(widget: QWidget) -> None:
+    """Let a changed property choose another style."""
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
+    widget.update()
