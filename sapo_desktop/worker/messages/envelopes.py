@@ -21,6 +21,12 @@ class Call(Message, frozen=True):
     request: Request
 
 
+class Cancel(Message, frozen=True):
+    """Give up a call; it is not answered. Nothing where it was answered already."""
+
+    id: int
+
+
 class Answer(Message, frozen=True):
     id: int
     reply: Reply
@@ -38,5 +44,5 @@ class Note(Message, frozen=True):
     event: Event
 
 
-ToWorker = Attach | Call
+ToWorker = Attach | Call | Cancel
 ToClient = Answer | Failure | Note

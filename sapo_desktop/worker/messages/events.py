@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from sapo_desktop.core.records import EvalReport, RoundReport
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Why
+from sapo_desktop.worker.messages.asking import AskProgressed
 from sapo_desktop.worker.messages.base import Message, Phase
+from sapo_desktop.worker.messages.facts import Notice
 from sapo_desktop.worker.messages.models import ModelEvent
+from sapo_desktop.worker.messages.replies import Status
 from sapo_desktop.worker.messages.swarm import SwarmState
 
-Level = Literal["info", "warning", "error"]
+
+class Snapshot(Message, frozen=True):
+    """How things stand: sent once to each client that wants events, in step with them. What happened before is in it,
+    what happens after is told."""
+
+    status: Status
 
 
 class StateChanged(Message, frozen=True):
@@ -56,11 +62,8 @@ class EvalFinished(Message, frozen=True):
     report: EvalReport
 
 
-class Notice(Message, frozen=True):
-    """Something a person should know: rolled back, out of memory, host restarted."""
-
-    level: Level
-    text: str
+class CheckpointsChanged(Message, frozen=True):
+    """One was written or removed, or another one is the best."""
 
 
 class SettingsChanged(Message, frozen=True):
@@ -83,15 +86,18 @@ class Stopping(Message, frozen=True):
 
 
 Event = (
-    StateChanged
+    Snapshot
+    | StateChanged
     | PhaseChanged
     | Progressed
     | Answered
     | RoundFinished
     | EvalFinished
     | Notice
+    | CheckpointsChanged
     | SettingsChanged
     | SwarmChanged
     | Stopping
+    | AskProgressed
     | ModelEvent
 )

@@ -7,9 +7,12 @@ import msgspec
 from sapo_desktop.core.records import EvalReport, Mark, RoundReport
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Why
+from sapo_desktop.worker.messages.asking import AskReply
 from sapo_desktop.worker.messages.base import Message, Phase
+from sapo_desktop.worker.messages.facts import FactReply
 from sapo_desktop.worker.messages.fitting import FitReply
 from sapo_desktop.worker.messages.models import ModelReply
+from sapo_desktop.worker.messages.rollouts import RolloutReply
 from sapo_desktop.worker.messages.swarm import SwarmInfo
 
 
@@ -44,6 +47,12 @@ class Status(Message, frozen=True):
     version: str
     uptime: float
     rounds_per_hour: float | None
+    rounds_total: int = 0
+    """Rounds that count, over all history."""
+    answers_own: int = 0
+    """Own answers marked, over all history; of lost rounds too."""
+    answers_shared: int = 0
+    """Own answers published, over all history."""
 
 
 class RelayStatus(Message, frozen=True):
@@ -61,6 +70,14 @@ class SettingsAre(Message, frozen=True):
     """Keys whose value is not the default."""
     overridden: list[str]
     """Keys set for this run only, by the command that started it."""
+    waiting: list[str] = msgspec.field(default_factory=list)
+    """Keys whose kept value takes effect at the next start only."""
+
+
+class SwarmIs(Message, frozen=True):
+    """Reply to GetSwarm."""
+
+    info: SwarmInfo
 
 
 class CheckpointInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,12 +98,6 @@ class Evaluated(Message, frozen=True):
     report: EvalReport
 
 
-class Asked(Message, frozen=True):
-    text: str
-    tokens: int
-    seconds: float
-
-
 class Exported(Message, frozen=True):
     folder: str
     files: list[str]
@@ -104,19 +115,14 @@ class TaskInfo(msgspec.Struct, frozen=True, kw_only=True):
     solved: float | None
     """Own recent share solved at this level, where it was tried."""
     answers: int
+    reward: float | None = None
+    """Own recent mean reward, likewise."""
+    training: bool = False
+    """Whether rounds ask for it now."""
 
 
 class Tasks(Message, frozen=True):
     items: list[TaskInfo]
-
-
-class Tried(Message, frozen=True):
-    task: str
-    seed: int
-    question: str
-    completion: str
-    mark: Mark
-    truth: str
 
 
 class PosedQuestion(Message, frozen=True):
@@ -212,28 +218,6 @@ class Ahas(Message, frozen=True):
     """Newest first."""
 
 
-class Rollout(msgspec.Struct, frozen=True, kw_only=True):
-    round: int
-    task: str
-    seed: int
-    question: str
-    origin: str
-    author: str
-    completion: str
-    solved: bool
-    partial: float
-    reward: float
-    advantage: float
-    verdict: str
-    kind: str = "model"
-    """model or human: who wrote it."""
-
-
-class Rollouts(Message, frozen=True):
-    items: list[Rollout]
-    more: bool
-
-
 class Source(msgspec.Struct, frozen=True, kw_only=True):
     """What one author's groups of one task were to training."""
 
@@ -250,10 +234,6 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
 class Sources(Message, frozen=True):
     items: list[Source]
-
-
-class Facts(Message, frozen=True):
-    values: dict[str, str]
 
 
 class PeerAnswered(Message, frozen=True):
@@ -287,22 +267,22 @@ Reply = (
     | SettingsAre
     | Checkpoints
     | Evaluated
-    | Asked
     | Exported
     | Tasks
-    | Tried
     | PosedQuestion
     | HumanMarked
     | History
     | Curve
     | TaskCurve
     | Ahas
-    | Rollouts
     | Sources
-    | Facts
     | PeerAnswered
     | IdentityIs
     | InviteIs
+    | SwarmIs
+    | AskReply
+    | RolloutReply
+    | FactReply
     | ModelReply
     | FitReply
 )

@@ -6,9 +6,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from sapo_desktop.worker.messages.asking import AskRequest
 from sapo_desktop.worker.messages.base import CheckpointName, Message
+from sapo_desktop.worker.messages.facts import FactRequest
 from sapo_desktop.worker.messages.fitting import FitRequest
 from sapo_desktop.worker.messages.models import ModelRequest
+from sapo_desktop.worker.messages.rollouts import RolloutRequest
 
 
 class GetStatus(Message, frozen=True):
@@ -126,29 +129,21 @@ class Evaluate(Message, frozen=True):
     """Answers drawn to each question at the training temperature; 0: one, greedily."""
 
 
-class Ask(Message, frozen=True):
-    question: str
-    checkpoint: CheckpointName = "last"
-    greedy: bool = True
-
-
 class ExportModel(Message, frozen=True):
     format: Literal["peft", "merged", "gguf"]
     to: str
     checkpoint: CheckpointName = "last"
 
 
+class GetSwarm(Message, frozen=True):
+    """The swarm as this node sees it; history is not read."""
+
+
 class ListTasks(Message, frozen=True):
-    pass
+    """Every family and level."""
 
-
-class TryTask(Message, frozen=True):
-    """Set one question of a task; with `answer` mark that answer, else let the model answer and mark it."""
-
-    task: str
-    seed: int | None = None
-    answer: str | None = None
-    checkpoint: CheckpointName = "last"
+    examples: bool = True
+    """Whether a question of each is set."""
 
 
 class AskForQuestion(Message, frozen=True):
@@ -189,19 +184,8 @@ class GetAhas(Message, frozen=True):
     """Tasks first solved here after a peer's answer had been learned from."""
 
 
-class GetRollouts(Message, frozen=True):
-    """Kept answers of rounds after `after`, oldest first, at most `limit`."""
-
-    after: int = 0
-    limit: int = 200
-
-
 class GetSources(Message, frozen=True):
     """Where the groups that entered training came from."""
-
-
-class Examine(Message, frozen=True):
-    """Facts for `doctor`: versions, hosts, limits, folders (no private data)."""
 
 
 Request = (
@@ -225,19 +209,19 @@ Request = (
     | ListCheckpoints
     | RollBack
     | Evaluate
-    | Ask
     | ExportModel
+    | GetSwarm
     | ListTasks
-    | TryTask
     | AskForQuestion
     | GiveAnswer
     | GetHistory
     | GetCurve
     | GetTaskCurve
     | GetAhas
-    | GetRollouts
     | GetSources
-    | Examine
+    | AskRequest
+    | RolloutRequest
+    | FactRequest
     | ModelRequest
     | FitRequest
 )

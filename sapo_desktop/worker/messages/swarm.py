@@ -27,6 +27,11 @@ class LinkInfo(msgspec.Struct, frozen=True, kw_only=True):
     refused: dict[str, dict[str, int]]
     """Kind -> reason -> count."""
     claim: Claim | None = None
+    latency_ms: float | None = None
+    """Of the last request that was answered over it; None before the first."""
+    draw_share: float = 0.0
+    """Of the groups that were drawn lately, those that came over it. Links that peers dialled from one part of the
+    internet count as one source, and each is given the share of all of them."""
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,3 +72,7 @@ class SwarmInfo(msgspec.Struct, frozen=True, kw_only=True):
     notices: list[str] = []
     """What a person should know about links and identities, a sentence each."""
     reward: SwarmReward | None = None
+    warnings: list[str] = []
+    """What keeps the draw from being a fair sample, a sentence each: one source for most of it."""
+    used_total: int = 0
+    """Groups of ours that peers say they handed on or trained on, over all history."""
