@@ -196,6 +196,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Literal["end", "continue"],
         Meta(description="What the worker does when the window or terminal that started it goes away."),
     ] = "end"
+    theme: Annotated[
+        Literal["system", "light", "dark"], Meta(description="The window's colours; system: as the desktop's.")
+    ] = "system"
+    language: Annotated[
+        Literal["auto", "en", "de"], Meta(description="The window's language; auto: the system's, where it has it.")
+    ] = "auto"
+    text_size: Annotated[int, Meta(ge=80, le=200, description="The window's text size in percent.")] = 100
+    close_to_tray: Annotated[
+        bool, Meta(description="Closing the window leaves it in the tray, where there is one; else it is minimised.")
+    ] = True
     memory_reserve: Annotated[
         float, Meta(ge=0, le=1000, description="GB of free memory that this node leaves to other programs.")
     ] = 0.5

@@ -1,0 +1,72 @@
+"""What a person can tell the node, from the window, the tray or the keyboard: one method each."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from PySide6.QtCore import QObject
+
+from sapo_desktop.gui.bridge import Bridge
+from sapo_desktop.gui.language import tr
+from sapo_desktop.gui.viewmodel import View
+from sapo_desktop.worker.messages import Finish, Ok, Pause, Resume, SetSettings, SetSilo, StartRounds
+
+PAUSES = (15 * 60, 3600, 3 * 3600)
+"""Seconds that the tray offers."""
+
+
+class Actions(QObject):
+    """Orders of the user. What came of them is seen in the view; refusals are told by the bridge's `trouble`."""
+
+    def __init__(self, view: View, bridge: Bridge) -> None:
+        super().__init__(bridge)
+        self._view = view
+        self._bridge = bridge
+
+    def main(self) -> None:
+        """The large button."""
+        match self._view.main_action:
+            case "contribute":
+                self._bridge.ask(StartRounds(), _quietly, of=self)
+            case "resume" | "despite battery":
+                self._bridge.ask(Resume(), _quietly, of=self)
+            case "pause":
+                self.pause(None)
+            case "try again" if self._view.attached:
+                self._bridge.ask(StartRounds(), _quietly, of=self)
+            case "try again":
+                self._bridge.try_again()
+            case "wait":
+                pass
+
+    def pause(self, seconds: float | None) -> None:
+        """Stop computing now; with `seconds`, for that long. A node that is not at work has nothing to pause."""
+        if self._view.state in ("working", "finishing", "paused"):
+            self._bridge.ask(Pause(seconds=seconds), _quietly, of=self)
+        else:
+            self._bridge.said.emit(tr("Nothing is being computed."))
+
+    def pause_until_tomorrow(self) -> None:
+        self.pause(seconds_until_tomorrow(datetime.now()))
+
+    def finish(self) -> None:
+        """Finish this round, then pause."""
+        self._bridge.ask(Finish(), _quietly, of=self)
+
+    def silo(self, on: bool) -> None:
+        """No network at all, or the swarm."""
+        self._bridge.ask(SetSilo(on=on), _quietly, of=self)
+
+    def set(self, key: str, value: str) -> None:
+        """Change one setting, as a person types it."""
+        self._bridge.ask(SetSettings(values={key: value}), of=self)
+
+
+def seconds_until_tomorrow(now: datetime) -> float:
+    """Until the next midnight of the wall clock, also in a night in which clocks change."""
+    midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+    return max(1.0, midnight.astimezone().timestamp() - now.astimezone().timestamp())
+
+
+def _quietly(reply: Ok) -> None:
+    """The state that changes says it."""

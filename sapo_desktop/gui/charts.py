@@ -1,0 +1,332 @@
+"""Charts: pyqtgraph's plots in our colours, given only what the eye can tell apart, at most four times a second.
+
+A plot's items are made once and given new data (making them anew leaks). `CurveChart` shows my reward against the
+swarm's and the held-out scores over all history; `SmallChart` is one task at a glance.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from sapo_desktop.gui import numbers, theme
+from sapo_desktop.gui.curves import Column, Curves, glimpse, smoothed
+from sapo_desktop.gui.language import tr
+from sapo_desktop.gui.timers import timer
+
+REDRAW_MS = 250
+SMOOTHED_ROUNDS = 20
+_FOLLOW = 0.98
+"""A view whose right edge is this close to the newest round follows it."""
+_SCORE_MARKS = {"validation": "d", "test": "t"}
+
+
+class CurveChart(pg.PlotWidget):  # type: ignore[misc]
+    """Reward of mine and of the swarm, with its interval, and held-out scores, over the rounds.
+
+    Wheel and keys + and - zoom the rounds, drag and arrow keys move, Home shows everything. `pointed`: the round under
+    the pointer, or None.
+    """
+
+    pointed = Signal(object)
+
+    def __init__(self, curves: Curves, name: str) -> None:
+        super().__init__()
+        self._curves = curves
+        self.setAccessibleName(name)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self._all = True
+        """Whether everything is shown, whatever is added."""
+        self._stale = False
+        self._arranging = False
+        plot = self.getPlotItem()
+        plot.setMenuEnabled(False)
+        plot.hideButtons()
+        plot.setMouseEnabled(x=True, y=False)
+        plot.setLimits(xMin=0, yMin=-0.05, yMax=1.05, minXRange=5)
+        plot.setYRange(0, 1, padding=0.03)
+        plot.getAxis("left").setWidth(44)
+        self._band_low, self._band_high = pg.PlotCurveItem(), pg.PlotCurveItem()
+        self._band = pg.FillBetweenItem(self._band_low, self._band_high)
+        self._raw = pg.PlotCurveItem(connect="finite", antialias=False)
+        self._swarm = pg.PlotCurveItem(connect="finite", antialias=True)
+        self._mine = pg.PlotCurveItem(connect="finite", antialias=True)
+        self._scores = pg.PlotDataItem(connect="finite", symbol="d", antialias=True)
+        self._base = pg.InfiniteLine(angle=0, movable=False)
+        self._cross = pg.InfiniteLine(angle=90, movable=False)
+        for item in (self._band, self._raw, self._swarm, self._mine, self._base, self._scores, self._cross):
+            plot.addItem(item)
+        self._cross.hide()
+        self._base.hide()
+        plot.getViewBox().sigXRangeChanged.connect(self._moved)
+        self.scene().sigMouseMoved.connect(self._point_at)
+        self._timer = timer(self, REDRAW_MS, self._redraw_if_stale, once=True)
+        theme.looks().changed.connect(self.wear)
+        self.wear()
+
+    # -- data ------------------------------------------------------------------------------------------------
+
+    def follow(self) -> None:
+        """The curves have grown: draw them soon, if anybody sees them."""
+        self._stale = True
+        if self.isVisible() and not self._timer.isActive():
+            self._timer.start()
+
+    def showEvent(self, event: Any) -> None:  # noqa: N802
+        super().showEvent(event)
+        self._redraw_if_stale()
+
+    def show_all(self) -> None:
+        """From the first round to the newest."""
+        self._all = True
+        self._arrange()
+        self._draw()
+
+    def show_last(self, rounds: int) -> None:
+        """The newest rounds, and those to come."""
+        self._all = False
+        last = max(self._curves.last_round, rounds)
+        self._set_range(last - rounds, last)
+        self._draw()
+
+    def _redraw_if_stale(self) -> None:
+        if self._stale and self.isVisible():
+            self._stale = False
+            self._arrange()
+            self._draw()
+
+    def _arrange(self) -> None:
+        """Keep everything in sight, or the newest round at the right edge, where that is how it was."""
+        last = max(10, self._curves.last_round)
+        low, high = self.getPlotItem().viewRange()[0]
+        self.getPlotItem().setLimits(xMax=1.02 * last + 5)
+        if self._all:
+            self._set_range(0, last)
+        elif high >= _FOLLOW * last and high < last:
+            self._set_range(low + last - high, last)
+
+    def _set_range(self, low: float, high: float) -> None:
+        self._arranging = True
+        self.getPlotItem().setXRange(low, high, padding=0.015)
+        self._arranging = False
+
+    def _draw(self) -> None:
+        curves = self._curves
+        low, high = self.getPlotItem().viewRange()[0]
+        x = curves.column("round")
+        width = max(200, self.width())
+
+        def shown(values: Column) -> tuple[Column, Column]:
+            seen = glimpse(x, values, low, high, width)
+            return seen.x, seen.mean
+
+        reward = curves.column("reward")
+        self._raw.setData(*shown(reward))
+        self._mine.setData(*shown(smoothed(reward, SMOOTHED_ROUNDS)))
+        self._swarm.setData(*shown(smoothed(curves.column("swarm_reward"), SMOOTHED_ROUNDS)))
+        self._band_low.setData(*shown(smoothed(curves.column("swarm_low"), SMOOTHED_ROUNDS)))
+        self._band_high.setData(*shown(smoothed(curves.column("swarm_high"), SMOOTHED_ROUNDS)))
+        points = [point for point in curves.evals if point.which == "validation"]
+        base = next((point.score for point in points if not point.round), None)
+        self._base.setVisible(base is not None)
+        if base is not None:
+            self._base.setValue(base)
+        own = [point for point in points if point.round and low <= point.round <= high]
+        # A long history has thousands of scores: their symbols are drawn where they can be told apart.
+        step = -(-len(own) // 200) or 1
+        own = own[::step]
+        self._scores.setData(
+            np.array([point.round for point in own], dtype=float), np.array([point.score for point in own], dtype=float)
+        )
+
+    # -- looks -----------------------------------------------------------------------------------------------
+
+    def wear(self) -> None:
+        """Take the theme's colours."""
+        colours = theme.current()
+        self.setBackground(colours.surface)
+        for side in ("left", "bottom"):
+            axis = self.getPlotItem().getAxis(side)
+            axis.setPen(pg.mkPen(colours.line))
+            axis.setTextPen(pg.mkPen(colours.muted))
+            axis.setStyle(tickFont=theme.font("caption"), tickLength=-4)
+        self.getPlotItem().showGrid(x=False, y=True, alpha=0.18)
+        faint = QColor(colours.chart_me)
+        faint.setAlpha(60)
+        wash = QColor(colours.chart_swarm)
+        wash.setAlpha(45)
+        self._raw.setPen(pg.mkPen(faint, width=1))
+        self._mine.setPen(pg.mkPen(colours.chart_me, width=2.4))
+        self._swarm.setPen(pg.mkPen(colours.chart_swarm, width=2.2, style=Qt.PenStyle.DashLine))
+        self._band.setBrush(pg.mkBrush(wash))
+        self._scores.setPen(pg.mkPen(colours.chart_held_out, width=1.2, style=Qt.PenStyle.DotLine))
+        self._scores.setSymbolBrush(pg.mkBrush(colours.chart_held_out))
+        self._scores.setSymbolPen(pg.mkPen(colours.surface))
+        self._scores.setSymbolSize(9)
+        self._base.setPen(pg.mkPen(colours.chart_base, width=1, style=Qt.PenStyle.DashDotLine))
+        self._cross.setPen(pg.mkPen(colours.edge, width=1))
+
+    # -- pointing and moving ---------------------------------------------------------------------------------
+
+    def _moved(self) -> None:
+        if not self._arranging:
+            low, high = self.getPlotItem().viewRange()[0]
+            self._all = low <= 0.5 and high >= self._curves.last_round
+            self._draw()
+
+    def _point_at(self, position: QPointF) -> None:
+        box = self.getPlotItem().getViewBox()
+        inside = box.sceneBoundingRect().contains(position) and len(self._curves)
+        self._cross.setVisible(bool(inside))
+        if not inside:
+            self.pointed.emit(None)
+            return
+        rounds = self._curves.column("round")
+        wanted = box.mapSceneToView(position).x()
+        at = int(np.clip(np.searchsorted(rounds, wanted), 0, len(rounds) - 1))
+        if at and wanted - rounds[at - 1] < rounds[at] - wanted:
+            at -= 1
+        self._cross.setValue(rounds[at])
+        self.pointed.emit(at)
+
+    def leaveEvent(self, event: QEvent) -> None:  # noqa: N802
+        self._cross.hide()
+        self.pointed.emit(None)
+        super().leaveEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        low, high = self.getPlotItem().viewRange()[0]
+        middle, half = (low + high) / 2, (high - low) / 2
+        match event.key():
+            case Qt.Key.Key_Plus | Qt.Key.Key_Equal:
+                self._go(middle - half / 1.5, middle + half / 1.5)
+            case Qt.Key.Key_Minus:
+                self._go(middle - half * 1.5, middle + half * 1.5)
+            case Qt.Key.Key_Left:
+                self._go(low - half / 4, high - half / 4)
+            case Qt.Key.Key_Right:
+                self._go(low + half / 4, high + half / 4)
+            case Qt.Key.Key_Home:
+                self.show_all()
+            case _:
+                super().keyPressEvent(event)
+
+    def _go(self, low: float, high: float) -> None:
+        self.getPlotItem().setXRange(low, high, padding=0)
+
+
+def words_at(curves: Curves, at: int) -> str:
+    """What the chart shows of one row of the history, in words."""
+    value = {name: curves.column(name)[at] for name in ("round", "reward", "swarm_reward", "swarm_low", "swarm_high")}
+    parts = [
+        tr("Round {round}").format(round=numbers.count(int(value["round"]))),
+        tr("my reward {value}").format(value=numbers.number(value["reward"])),
+    ]
+    if not np.isnan(value["swarm_reward"]):
+        parts.append(
+            tr(
+                "swarm {value} ({low} to {high}), measured on %n peer(s)", None, int(curves.column("swarm_peers")[at])
+            ).format(
+                value=numbers.number(value["swarm_reward"]),
+                low=numbers.number(value["swarm_low"]),
+                high=numbers.number(value["swarm_high"]),
+            )
+        )
+    score = next((p for p in reversed(curves.evals) if p.which == "validation" and p.round <= value["round"]), None)
+    if score is not None:
+        parts.append(
+            tr("held-out {value} (round {round})").format(
+                value=numbers.number(score.score), round=numbers.count(score.round)
+            )
+        )
+    return " · ".join(parts)
+
+
+class SmallChart(QWidget):
+    """How much of one task was solved, round by round: a line without axes, 0 below and 1 above."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = name
+        self._values: list[float] = []
+        self.setMinimumHeight(44)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(140, 44)
+
+    def show_values(self, values: list[float]) -> None:
+        """Shares from 0 to 1, oldest first."""
+        if values != self._values:
+            self._values = values
+            last = numbers.percent(values[-1]) if values else numbers.NOTHING
+            self.setAccessibleName(tr("{task}: last round {share}").format(task=self._name, share=last))
+            self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        colours = theme.current()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        frame = QRectF(self.rect()).adjusted(1, 4, -4, -4)
+        painter.setPen(QPen(QColor(colours.line), 1))
+        for y in (frame.top(), frame.bottom()):
+            painter.drawLine(QPointF(frame.left(), y), QPointF(frame.right(), y))
+        if self._values:
+            self._paint_line(painter, frame)
+        painter.end()
+
+    def _paint_line(self, painter: QPainter, frame: QRectF) -> None:
+        colours = theme.current()
+        mean = smoothed(np.array(self._values, dtype=np.float64), max(1, min(10, len(self._values) // 4)))
+        step = frame.width() / max(1, len(mean) - 1)
+        points = [QPointF(frame.left() + at * step, frame.bottom() - y * frame.height()) for at, y in enumerate(mean)]
+        line = QPainterPath(points[0])
+        for point in points[1:]:
+            line.lineTo(point)
+        painter.setPen(QPen(QColor(colours.chart_me), 2))
+        painter.drawPath(line)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colours.chart_me))
+        painter.drawEllipse(points[-1], 3, 3)
+
+
+class Legend(QWidget):
+    """A line as it is drawn, and what it is: colour and dashes both tell."""
+
+    def __init__(self, text: str, colour: str, style: Qt.PenStyle, mark: str = "") -> None:
+        super().__init__()
+        self._text, self._colour, self._style, self._mark = text, colour, style, mark
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        metrics = self.fontMetrics()
+        return QSize(34 + metrics.horizontalAdvance(self._text) + 4, metrics.height() + 4)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        self.updateGeometry()
+        super().changeEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        colours = theme.current()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        middle = self.height() / 2
+        colour = QColor(getattr(colours, self._colour))
+        painter.setPen(QPen(colour, 2.4, self._style))
+        painter.drawLine(QPointF(2, middle), QPointF(26, middle))
+        if self._mark:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colour)
+            path = QPainterPath(QPointF(14, middle - 5))
+            for x, y in ((18, middle), (14, middle + 5), (10, middle)):
+                path.lineTo(x, y)
+            painter.drawPath(path)
+        painter.setPen(QColor(colours.muted))
+        painter.drawText(self.rect().adjusted(34, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, self._text)
+        painter.end()

@@ -1,0 +1,220 @@
+"""Views in the states that a window can be in, for tests and screenshots.
+
+The curve in silo is a real one: the 300 rounds of docs/data/learning.json, seed 1. What peers do is made up.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+
+import msgspec
+
+from sapo_desktop.core.records import SwarmReward, TaskMark
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.why import Ready, Training, Why
+from sapo_desktop.gui.attachment import Attached
+from sapo_desktop.gui.viewmodel import View
+from sapo_desktop.worker.messages import (
+    Claim,
+    Curve,
+    EvalPoint,
+    LinkInfo,
+    Progressed,
+    SettingsAre,
+    Status,
+    SwarmInfo,
+)
+from tests.records import round_report
+
+NOW = 1_790_000_000.0
+ROOT = Path(__file__).resolve().parents[2]
+FAMILIES = (
+    "basic_arithmetic", "binary_matrix", "calendar_arithmetic", "count_bits", "fraction_simplification", "gcd",
+    "letter_counting", "propositional_logic", "spell_backward", "word_sorting",
+)  # fmt: skip
+
+
+class _Seed(msgspec.Struct):
+    rewards: list[float]
+    validation: list[_Score]
+
+
+class _Score(msgspec.Struct):
+    checkpoint: str
+    round: int
+    which: str
+    score: float
+    low: float
+    high: float
+
+
+class _Learning(msgspec.Struct):
+    curves: list[_Seed]
+
+
+def empty_curve() -> Curve:
+    return Curve(
+        round=[], reward=[], solved=[], swarm_reward=[], swarm_low=[], swarm_high=[], swarm_peers=[], silo=[]
+    )  # fmt: skip
+
+
+def silo_curve() -> Curve:
+    """300 real rounds, alone."""
+    found = msgspec.json.decode((ROOT / "docs/data/learning.json").read_bytes(), type=_Learning).curves[0]
+    count = len(found.rewards)
+    return Curve(
+        round=list(range(1, count + 1)),
+        reward=found.rewards,
+        solved=found.rewards,
+        swarm_reward=[None] * count,
+        swarm_low=[None] * count,
+        swarm_high=[None] * count,
+        swarm_peers=[None] * count,
+        silo=[True] * count,
+        evals=[EvalPoint(**msgspec.structs.asdict(score)) for score in found.validation],
+    )
+
+
+def swarm_curve(rounds: int = 900, seed: int = 5) -> Curve:
+    """Made up: a node that began alone and went on with peers."""
+    draw = random.Random(seed)
+    curve = empty_curve()
+    for number in range(1, rounds + 1):
+        alone = number < rounds // 3
+        mine = 0.58 + 0.16 * (1 - math.exp(-number / 350)) + draw.gauss(0, 0.05)
+        theirs = 0.6 + 0.12 * (1 - math.exp(-number / 500)) + draw.gauss(0, 0.015)
+        curve.round.append(number)
+        curve.reward.append(min(1.0, mine))
+        curve.solved.append(min(1.0, mine))
+        curve.swarm_reward.append(None if alone else theirs)
+        curve.swarm_low.append(None if alone else theirs - 0.03)
+        curve.swarm_high.append(None if alone else theirs + 0.03)
+        curve.swarm_peers.append(None if alone else 11)
+        curve.silo.append(alone)
+    for number in range(0, rounds + 1, 40):
+        score = 0.65 + 0.1 * (1 - math.exp(-number / 400)) + draw.gauss(0, 0.008)
+        curve.evals.append(
+            EvalPoint(
+                round=number,
+                which="validation",
+                checkpoint=str(number) if number else "base",
+                score=score,
+                low=score - 0.03,
+                high=score + 0.03,
+            )
+        )
+    return curve
+
+
+def links(count: int = 3) -> list[LinkInfo]:
+    draw = random.Random(3)
+    return [
+        LinkInfo(
+            key=draw.randbytes(32).hex(),
+            dialled=f"wss://relay{at}.example:8765" if at < 2 else "",
+            program="sapo-desktop 0.4.0",
+            seconds=3600.0 * (at + 1),
+            groups_in=480 - 90 * at,
+            groups_out=350 - 60 * at,
+            bytes_in=900_000 - 150_000 * at,
+            bytes_out=640_000 - 90_000 * at,
+            refused={"unverifiable": {"other question": 3}} if at == 1 else {},
+            claim=Claim(round=700 + at, reward=0.66, label="", used=41 - 7 * at),
+            latency_ms=38.0 + 55 * at,
+            draw_share=0.5 - 0.15 * at,
+        )
+        for at in range(count)
+    ]
+
+
+def swarm_info(silo: bool = False) -> SwarmInfo:
+    if silo:
+        return SwarmInfo(state="silo", reason="In silo.")
+    reward = SwarmReward(value=0.681, low=0.655, high=0.707, peers=11, tasks={})
+    return SwarmInfo(
+        state="linked",
+        reason="Linked to 3 peers.",
+        key="ab" * 32,
+        kept="keyring",
+        sharing=True,
+        links=links(),
+        pool=812,
+        published=5600,
+        drawn=3200,
+        taken=2950,
+        refused={"unverifiable": {"other question": 3}, "invalid": {"signature": 1}, "ignored": {"rate": 17}},
+        reward=reward,
+        used_total=1240,
+    )
+
+
+def status(why: Why, state: str, settings: Settings, rounds: int) -> Status:
+    return Status(
+        state=state,
+        reason="",
+        why=why,
+        phase="generate" if state == "working" else "waiting",
+        round=rounds + 1,
+        rounds_left=None,
+        silo=settings.silo,
+        mix=settings.mix,
+        swarm=swarm_info(settings.silo),
+        model="starter",
+        seed=1,
+        device="cpu",
+        checkpoint=rounds or None,
+        last=None,
+        best_validation=None,
+        base_validation=None,
+        resume_in=None,
+        pid=1,
+        version="0.4.0",
+        uptime=60.0,
+        rounds_per_hour=240.0,
+        answers_own=rounds * 256,
+    )
+
+
+def a_view(curve: Curve | None = None, *, state: str = "working", why: Why | None = None, **settings: object) -> View:
+    """A view whose node is attached, in this state, with this history."""
+    view = View(clock=lambda: NOW)
+    curve = curve or empty_curve()
+    held = msgspec.convert(settings, Settings)
+    rounds = len(curve.round)
+    reason = why or (Training(round=rounds + 1) if state == "working" else Ready())
+    view.take(
+        Attached(
+            status=status(reason, state, held, rounds),
+            settings=SettingsAre(settings=held, changed=[], overridden=[]),
+            curve=curve,
+        )
+    )
+    if rounds:
+        view.take_history(reports(rounds))
+    if state == "working":
+        view.take(Progressed(round=rounds + 1, phase="generate", done=147, total=256))
+    return view
+
+
+def reports(last: int, count: int = 40) -> list:  # type: ignore[type-arg]
+    """Reports of the newest rounds, with marks of every family."""
+    draw = random.Random(last)
+    skill = {family: draw.uniform(0.2, 0.95) for family in FAMILIES}
+    return [
+        round_report(
+            number,
+            tasks=[
+                TaskMark(
+                    task=f"{family}/easy",
+                    answers=24,
+                    solved=min(1.0, max(0.0, skill[family] + draw.gauss(0, 0.09))),
+                    partial=0.5,
+                    reward=0.5,
+                )
+                for family in FAMILIES
+            ],
+        )
+        for number in range(max(1, last - count + 1), last + 1)
+    ]

@@ -1,0 +1,70 @@
+"""A bridge without a worker: pages ask it, and it answers with what a test or a screenshot put on stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from PySide6.QtCore import QObject, Signal
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.gui.attachment import Arrival
+from sapo_desktop.gui.bridge import Answer, Call, Failure
+from sapo_desktop.gui.viewmodel import View
+from sapo_desktop.worker.messages import Ok, Reply, Request
+
+
+class StageBridge(QObject):
+    """Stands where gui/bridge.py's Bridge stands. `replies`: by the request's type, a reply, an error, or a function of
+    the request; what has none is answered `Ok()`."""
+
+    changed = Signal(object)
+    linked = Signal(object)
+    said = Signal(str)
+    trouble = Signal(str)
+    streamed = Signal(object)
+
+    def __init__(self, view: View) -> None:
+        super().__init__()
+        self.view = view
+        self.replies: dict[type[msgspec.Struct], Reply | SapoError | Callable[[Any], Reply]] = {}
+        self.asked: list[Request] = []
+        self.tries = 0
+
+    def ask(
+        self, request: Request, then: Answer | None = None, failed: Failure | None = None, *, of: QObject
+    ) -> Call | None:
+        self.asked.append(request)
+        reply = self.replies.get(type(request), Ok())
+        if callable(reply):
+            reply = reply(request)
+        if isinstance(reply, SapoError):
+            if failed:
+                failed(reply)
+            else:
+                self.trouble.emit(str(reply))
+        elif then is not None:
+            # A reply of a kind that nobody prepared is no answer to this request.
+            if type(request) in self.replies:
+                then(reply)
+        elif isinstance(reply, Ok) and reply.text:
+            self.said.emit(reply.text)
+        return None
+
+    def asked_for(self, kind: type[msgspec.Struct]) -> list[Any]:
+        """The requests of this type, oldest first."""
+        return [request for request in self.asked if isinstance(request, kind)]
+
+    def tell(self, *arrivals: Arrival) -> None:
+        """Let these arrive from the worker."""
+        changed: set[Any] = set()
+        for arrival in arrivals:
+            changed |= self.view.take(arrival)
+        self.changed.emit(frozenset(changed))
+
+    def try_again(self) -> None:
+        self.tries += 1
+
+    def watch_swarm(self, on: bool) -> None:
+        pass
