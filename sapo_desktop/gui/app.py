@@ -1,0 +1,244 @@
+"""The window's process: `main` puts the view, the link to the worker, window and tray together, and takes them apart."""
+
+from __future__ import annotations
+
+import io
+import logging
+import sys
+import time
+import traceback
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QApplication
+
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.gui import icons, language, theme
+from sapo_desktop.gui.actions import Actions
+from sapo_desktop.gui.attachment import LinkChange, Lost
+from sapo_desktop.gui.bridge import Bridge
+from sapo_desktop.gui.language import tr
+from sapo_desktop.gui.remembered import WELCOME, looks_in, recall, remember
+from sapo_desktop.gui.signals import polite_ends
+from sapo_desktop.gui.single import SingleWindow
+from sapo_desktop.gui.timers import timer
+from sapo_desktop.gui.tray import Tray
+from sapo_desktop.gui.viewmodel import Section, View
+from sapo_desktop.gui.window import MainWindow
+from sapo_desktop.gui.wording import state_sentence
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.logs import open_log
+
+log = logging.getLogger("sapo_desktop.gui")
+
+QUIT_SECONDS = 30.0
+"""For a worker to write its checkpoint and end; after it the window goes anyway."""
+
+
+def main(folder: Path, *, hidden: bool = False) -> int:
+    """Show the window of this data folder until it is quit; returns the exit code.
+
+    `hidden`: begin in the tray, where there is one.
+
+    Raises:
+        SapoError: the data folder cannot be used.
+    """
+    data = DataFolder.open(folder)
+    app = QApplication.instance() or QApplication([sys.argv[0]])
+    assert isinstance(app, QApplication)
+    single = SingleWindow(data.root)
+    if not single.is_first():
+        return 0
+    with io.TextIOWrapper(open_log(data.log("window")), encoding="utf-8", line_buffering=True) as file:
+        logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=file)
+        desktop = Desktop(app, data)
+        single.raised.connect(desktop.open)
+        with polite_ends(desktop.quit):
+            desktop.begin(hidden=hidden)
+            code = app.exec()
+        single.close()
+        return code
+
+
+class Desktop(QObject):
+    """Window, tray and link of one data folder."""
+
+    def __init__(self, app: QApplication, folder: DataFolder) -> None:
+        super().__init__()
+        self._app = app
+        self._folder = folder
+        self._memory = recall(folder)
+        self._quitting = False
+        self._looks = looks_in(folder)
+        _dress(app, self._looks)
+        self.view = View()
+        self.view.settings = self._looks
+        self.bridge = Bridge(folder.root, self.view)
+        self.actions = Actions(self.view, self.bridge)
+        self.window = self._new_window()
+        self.tray = Tray(self.view, self.bridge, self.actions)
+        self.tray.open_wanted.connect(self.open)
+        self.tray.quit_wanted.connect(self.quit)
+        self.tray.went.connect(self._tray_went)
+        self.bridge.changed.connect(self._changed)
+        self.bridge.linked.connect(self._linked)
+        app.setQuitOnLastWindowClosed(False)
+        app.styleHints().colorSchemeChanged.connect(lambda _: self._wear())
+        app.commitDataRequest.connect(lambda _: self._log_out(), Qt.ConnectionType.DirectConnection)
+        sys.excepthook = self._bug
+
+    def begin(self, *, hidden: bool = False) -> None:
+        """Show the first picture, and reach for the worker behind it."""
+        if self._memory.welcomed < WELCOME:
+            self._welcome()
+        elif not (hidden and self.tray.there):
+            self.window.look_as(self._memory.looks)
+            self.window.show()
+        # The first picture first: the link's thread would take the processor from it.
+        timer(self, 0, self.bridge.start, once=True).start()
+
+    def open(self) -> None:
+        """Bring the window to the front."""
+        if self._quitting:
+            return
+        if self._memory.welcomed < WELCOME and self._wizard is not None:
+            self._wizard.raise_()
+            self._wizard.activateWindow()
+        else:
+            self.window.present()
+
+    def quit(self) -> None:
+        """End the worker, unless it is to go on without a window, and then the window."""
+        if self._quitting:
+            return
+        self._quitting = True
+        self._keep_looks()
+        self.window.hide()
+        self.tray.close()
+        if self.view.settings.when_window_closes == "continue":
+            self._leave()
+            return
+        ending = self.bridge.link.quit_worker()
+        until = time.monotonic() + QUIT_SECONDS
+
+        def look() -> None:
+            if ending.done() or time.monotonic() > until:
+                looking.stop()
+                self._leave()
+
+        looking = timer(self, 50, look)
+        looking.start()
+
+    # -- the first run ---------------------------------------------------------------------------------------
+
+    _wizard: QObject | None = None
+
+    def _welcome(self) -> None:
+        from sapo_desktop.gui.wizard import Wizard
+
+        wizard = Wizard(self.view, self.bridge)
+        self._wizard = wizard
+        wizard.finished_well.connect(self._welcomed)
+        wizard.left.connect(self._show_window)
+        wizard.show()
+
+    def _welcomed(self) -> None:
+        self._remember(welcomed=WELCOME)
+        self._show_window()
+
+    def _show_window(self) -> None:
+        self._wizard = None
+        self.window.show()
+
+    # -- the window ------------------------------------------------------------------------------------------
+
+    def _new_window(self) -> MainWindow:
+        window = MainWindow(self.view, self.bridge, self.actions)
+        window.closing.connect(self._close)
+        return window
+
+    def _close(self) -> None:
+        """The user closed the window: it goes where it can be had back from."""
+        self._keep_looks()
+        if not (self.tray.there and self.view.settings.close_to_tray):
+            self.window.showMinimized()
+            return
+        self.window.hide()
+        if not self._memory.told_of_tray:
+            self._remember(told_of_tray=True)
+            self.tray.tell(tr("SAPO Desktop goes on here"), tr("Quit it from the menu of this icon."))
+
+    def _tray_went(self) -> None:
+        """Without a tray nobody could have a hidden window back."""
+        if not self.window.isVisible() and not self._quitting and self._wizard is None:
+            self.window.showMinimized()
+
+    def _changed(self, changed: frozenset[Section]) -> None:
+        if "settings" not in changed:
+            return
+        now, before = self.view.settings, self._looks
+        self._looks = now
+        if (now.theme, now.text_size) != (before.theme, before.text_size):
+            self._wear()
+        if now.language != before.language:
+            self._speak()
+
+    def _wear(self) -> None:
+        theme.wear(theme.chosen(self._looks.theme), self._looks.text_size)
+
+    def _speak(self) -> None:
+        """Another language: all widgets are made anew, where they were."""
+        language.speak(language.chosen(self._looks.language))
+        old, looks, shown = self.window, self.window.look_back(), self.window.isVisible()
+        self.window = self._new_window()
+        self.window.look_as(looks)
+        if shown:
+            self.window.show()
+        old.hide()
+        old.deleteLater()
+        self.tray.retranslate()
+
+    def _linked(self, link: LinkChange) -> None:
+        if isinstance(link, Lost) and not self.window.isVisible():
+            self.tray.tell(tr("The node stopped"), state_sentence(self.view))
+
+    # -- the end ---------------------------------------------------------------------------------------------
+
+    def _log_out(self) -> None:
+        """The session ends: what is shown is kept, and nothing stands in its way."""
+        self._keep_looks()
+
+    def _leave(self) -> None:
+        self.bridge.link.stop()
+        self._app.quit()
+
+    def _keep_looks(self) -> None:
+        if self._memory.welcomed >= WELCOME:
+            self._remember(looks=self.window.look_back())
+
+    def _remember(self, **changes: object) -> None:
+        self._memory = msgspec.structs.replace(self._memory, **changes)
+        try:
+            remember(self._folder, self._memory)
+        except OSError as error:
+            log.warning("Where the window stood could not be kept: %s", error)
+
+    def _bug(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        """An error that nobody expected: it is in the log, it is said, and the window goes on."""
+        log.error("A bug in the window:\n%s", "".join(traceback.format_exception(kind, error, trace)))
+        self.window.toast.say(
+            tr("A bug in the window: {error}. The node is not touched by it; logs/window.log says where.").format(
+                error=f"{kind.__name__}: {error}"
+            )
+        )
+
+
+def _dress(app: QApplication, settings: Settings) -> None:
+    app.setApplicationName("SAPO Desktop")
+    app.setDesktopFileName("sapo-desktop")
+    app.setStyle("Fusion")
+    language.speak(language.chosen(settings.language))
+    theme.wear(theme.chosen(settings.theme), settings.text_size)
+    app.setWindowIcon(icons.face("sapo"))

@@ -1,0 +1,44 @@
+"""The answers to the first-run questions, and the settings they come to. No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Gentle = Literal["quarter", "half", "most"]
+
+
+@dataclass
+class Choices:
+    """What a newcomer chose; the defaults are the gentle ones."""
+
+    gentle: Gentle = "half"
+    on_battery: bool = False
+    """Go on when the computer runs on its battery."""
+    give_way: bool = True
+    """Low priority: every other program goes first."""
+    swarm: bool = False
+    share: bool = False
+    """Publish own answers; only in the swarm."""
+    peer: str = ""
+    """An address or invite link that somebody gave; only in the swarm."""
+
+    def threads(self, cores: int) -> int:
+        """Of so many cores; 0 is the setting's own word for half of them."""
+        match self.gentle:
+            case "quarter":
+                return max(1, cores // 4)
+            case "half":
+                return 0
+            case "most":
+                return max(1, cores - 1)
+
+    def settings(self, cores: int) -> dict[str, str]:
+        """As SetSettings takes them. Silo comes first to mind: nobody is put on a network without having said so."""
+        return {
+            "threads": str(self.threads(cores)),
+            "low_priority": "on" if self.give_way else "off",
+            "on_battery": "continue" if self.on_battery else "pause",
+            "silo": "off" if self.swarm else "on",
+            "share": "on" if self.swarm and self.share else "off",
+        }

@@ -1,0 +1,146 @@
+"""The first run: what this is, what leaves the machine, how gentle, alone or together. Under a minute, by keyboard too."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import QDialog, QStackedWidget
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.gui import icons
+from sapo_desktop.gui.bridge import Asks
+from sapo_desktop.gui.first_run import Choices
+from sapo_desktop.gui.language import tr
+from sapo_desktop.gui.theme import grid
+from sapo_desktop.gui.viewmodel import Section, View
+from sapo_desktop.gui.widgets.buttons import Button
+from sapo_desktop.gui.widgets.layout import column, row
+from sapo_desktop.gui.widgets.notes import Banner
+from sapo_desktop.gui.widgets.text import Label
+from sapo_desktop.gui.wizard_steps import GentleStep, LeavesStep, Step, TogetherStep, WelcomeStep
+from sapo_desktop.system.hardware import usable_cores
+from sapo_desktop.worker.messages import JoinSwarm, Ok, SetSettings, StartRounds
+
+
+class Wizard(QDialog):
+    """The questions before the first round.
+
+    Signals:
+        finished_well: answered; the node works by what was chosen.
+        left: closed without an answer: nothing was changed, and it asks again at the next start.
+    """
+
+    finished_well = Signal()
+    left = Signal()
+
+    def __init__(self, view: View, bridge: Asks) -> None:
+        super().__init__()
+        self._view, self._bridge = view, bridge
+        self._choices = Choices()
+        self._over = False
+        self.setWindowTitle(tr("Welcome to SAPO Desktop"))
+        self.setWindowIcon(icons.face("sapo"))
+        self._steps: list[Step] = [
+            WelcomeStep(),
+            LeavesStep(view, bridge),
+            GentleStep(self._choices, usable_cores()),
+            TogetherStep(self._choices, view, bridge),
+        ]
+        self._stack = QStackedWidget()
+        for step in self._steps:
+            self._stack.addWidget(step)
+            step.changed.connect(self._show_buttons)
+        self._trouble = Banner(tone="danger")
+        self._trouble.say("")
+        self._where = Label("", "caption", wrap=False)
+        self._back = Button(tr("Back"), self._go_back)
+        self._next = Button("", self._go_on, kind="primary")
+        self._next.setDefault(True)
+        self.setLayout(
+            column(
+                self._stack,
+                self._trouble,
+                row(self._where, 1, self._back, self._next),
+                spacing=2,
+                margins=(grid(4), grid(4), grid(4), grid(3)),
+            )
+        )
+        self.resize(760, 600)
+        bridge.changed.connect(self._changed)
+        self._show(0)
+
+    @property
+    def step(self) -> Step:
+        step = self._stack.currentWidget()
+        assert isinstance(step, Step)
+        return step
+
+    def reject(self) -> None:
+        """Escape leaves, as the close button does."""
+        self.close()
+
+    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
+        if not self._over:
+            self._over = True
+            self.left.emit()
+        super().closeEvent(event)
+
+    def _changed(self, changed: frozenset[Section]) -> None:
+        self._show_buttons()
+        if "link" in changed:
+            self.step.opened()
+
+    def _show(self, number: int) -> None:
+        self._stack.setCurrentIndex(number)
+        self._trouble.say("")
+        self.step.opened()
+        self._show_buttons()
+        self.step.focus_first() or self._next.setFocus()
+
+    def _show_buttons(self) -> None:
+        number, count = self._stack.currentIndex(), len(self._steps)
+        self._where.setText(tr("Step {number} of {count}").format(number=number + 1, count=count))
+        self._back.setVisible(number > 0)
+        last = number == count - 1
+        self._next.set_text(self._last_word() if last else tr("Next"))
+        # Only the last step needs the node; it starts behind the first ones.
+        self._next.setEnabled(not last or self._view.attached)
+
+    def _last_word(self) -> str:
+        if not self._view.attached:
+            return tr("The node is starting")
+        return tr("Start contributing") if self._choices.swarm else tr("Start learning")
+
+    def _go_back(self) -> None:
+        self._show(self._stack.currentIndex() - 1)
+
+    def _go_on(self) -> None:
+        if self._stack.currentIndex() < len(self._steps) - 1:
+            self._show(self._stack.currentIndex() + 1)
+            return
+        self._next.setEnabled(False)
+        self._bridge.ask(
+            SetSettings(values=self._choices.settings(usable_cores())), self._settings_taken, self._refused, of=self
+        )
+
+    def _settings_taken(self, reply: Ok) -> None:
+        if self._choices.swarm and self._choices.peer:
+            self._bridge.ask(self._peer_request(), self._start, self._refused, of=self)
+        else:
+            self._start(reply)
+
+    def _peer_request(self) -> JoinSwarm | SetSettings:
+        link = self._choices.peer.strip()
+        return SetSettings(values={"peers": link}) if link.startswith(("wss://", "ws://")) else JoinSwarm(link=link)
+
+    def _start(self, reply: object) -> None:
+        self._bridge.ask(StartRounds(), self._done, self._refused, of=self)
+
+    def _done(self, reply: Ok) -> None:
+        self._over = True
+        self.finished_well.emit()
+        self.close()
+
+    def _refused(self, error: SapoError) -> None:
+        self._trouble.say(str(error), "danger")
+        self._next.setEnabled(True)
