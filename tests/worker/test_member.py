@@ -20,7 +20,8 @@ from sapo_desktop.tasks.split import held_out_side
 from sapo_desktop.worker.author_rates import AuthorRates
 from sapo_desktop.worker.foreign import Intake
 from sapo_desktop.worker.index_book import IndexBook
-from sapo_desktop.worker.member import Member, Membership
+from sapo_desktop.worker.member import Member
+from sapo_desktop.worker.publishing import Membership
 from tests.swarm.mesh import Mesh, Peer
 from tests.swarm.peers import NETWORK
 from tests.worker.fakes import mark
