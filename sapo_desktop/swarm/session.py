@@ -70,7 +70,7 @@ class Session:
         """When the peer's admission ends, on the monotonic clock."""
         self._pinged = False
         self._pings = 0
-        self._ping_sent = 0.0
+        self._ping_sent: float | None = None
         self._faults = Bucket(_MOST_FAULTS, _FAULTS_PER_SECOND, now)
         self._sending, self._receiving = limits.Allowance.fresh(now), limits.Allowance.fresh(now)
         self._others = Bucket(32, 1 / limits.OTHERS_SECONDS, now)
@@ -350,6 +350,6 @@ class Session:
 
     def _on_pong(self, message: m.Pong, size: int, now: float) -> list[Event]:
         self._within_rate(message, now)
-        if message.number == self._pings and self._ping_sent:
-            self.latency, self._ping_sent = now - self._ping_sent, 0.0
+        if message.number == self._pings and self._ping_sent is not None:
+            self.latency, self._ping_sent = now - self._ping_sent, None
         return []
