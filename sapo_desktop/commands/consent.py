@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 import time
 
 from sapo_desktop.commands.context import Context, call
 from sapo_desktop.commands.prompts import typed_line
 from sapo_desktop.core import settings_file
+from sapo_desktop.core.consent import WHAT_IS_PUBLISHED
 from sapo_desktop.core.errors import NotRunning, UsageError
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.messages import GetSettings, Ok, SetSettings, SettingsAre
 
-WHAT_IS_PUBLISHED = """\
-Sharing publishes, under this node's key, the answers that its model gives, and those that you type at
-`sapo-desktop answer` (which says so each time): the name of the task, the time in steps of ten minutes, the texts,
-and the setting `label` if you gave one. No question of yours, no file and no other name is among them. They are
-placed in the public domain (CC0), anybody may keep and pass them on, and they cannot be called back. Whoever this
-node links to sees its internet address beside its key, and is told its round, its mean reward, and how many of
-their answers it used. A new identity (sapo-desktop identity new) cuts the tie to what was shared;
-`sapo-desktop settings set share off` ends it."""
+_HERE = (
+    "In a terminal: `sapo-desktop answer` asks you a question, `sapo-desktop settings set share off` ends sharing, "
+    "`sapo-desktop identity new` draws another identity."
+)
+_WIDTH = 115
 
 
 async def record_consent(context: Context) -> None:
@@ -39,7 +38,7 @@ async def record_consent(context: Context) -> None:
 
 def _ask(context: Context) -> None:
     """A person at a terminal is asked; `--share` in a script is the answer itself."""
-    context.out.warn(WHAT_IS_PUBLISHED)
+    context.out.warn("\n".join(textwrap.fill(text, _WIDTH) for text in (*WHAT_IS_PUBLISHED, _HERE)))
     if not (sys.stdin.isatty() and context.out.stderr.isatty()):
         return
     if typed_line(context.out, "Publish answers from now on? [y/N] ").strip().lower() not in ("y", "yes"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import json
 from argparse import Namespace
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ import msgspec
 
 from sapo_desktop.commands.context import Context, Node, call
 from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.json_lines import json_line
 from sapo_desktop.core.records import RoundReport
 from sapo_desktop.terminal.json_lines import round_fields, swarm_fields
 from sapo_desktop.terminal.wording import amount, duration, percent
@@ -128,7 +128,7 @@ async def _write_rollouts(context: Context, node: Node, name: str) -> None:
     count = 0
     with _writing(context, name) as stream:
         async for rollout in _rollouts(node):
-            stream.write(json.dumps(msgspec.structs.asdict(rollout), ensure_ascii=True) + "\n")
+            stream.write(json_line(rollout))
             count += 1
     _say_written(context, name, amount(count, "answer"))
 

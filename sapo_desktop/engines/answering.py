@@ -111,5 +111,5 @@ class Speaker:
         if text.endswith("\N{REPLACEMENT CHARACTER}") or not text.startswith(self._said):
             return  # half of a character, or the tokenizer thinks again about the last one
         if len(text) > len(self._said):
-            self._progress(TokenText(text=text[len(self._said) :]))
+            self._progress(TokenText(text=text[len(self._said) :], tokens=len(self._tokens)))
             self._said = text

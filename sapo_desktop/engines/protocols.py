@@ -228,6 +228,8 @@ class TokenText(EngineMessage, frozen=True):
     """A piece of text of a single streamed answer (`ask`)."""
 
     text: str
+    tokens: int = 0
+    """Drawn so far."""
 
 
 # -- what the host of a remote generator is asked, beside Generate, Encode and Configure ------------------------

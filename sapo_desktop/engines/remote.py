@@ -85,7 +85,8 @@ class RemoteGenerator:
             # A prompt that fills the context is not sent.
             group.extend([_NOTHING] * (request.answers - len(group)))
         if len(asks) == 1 and request.answers == 1:
-            progress(p.TokenText(text=completions[0][0].text))
+            (only,) = completions[0]
+            progress(p.TokenText(text=only.text, tokens=len(only.tokens)))
         return p.Generated(
             prompt_tokens=prompts,
             completions=completions,

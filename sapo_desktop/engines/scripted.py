@@ -21,6 +21,8 @@ Script = Callable[[str, int, int], str]
 """(question, number drawn from seed and place, steps taken) -> the answer's text."""
 
 STATE_FILE = "scripted.json"
+_PIECE = 4
+"""Characters told at once of a single answer."""
 
 
 def dice(question: str, number: int, steps: int) -> str:
@@ -73,6 +75,8 @@ class ScriptedService:
             completions.append([_completion(text, request.sampling) for text in texts])
             done = (place + 1) * request.answers
             progress(p.GenerationProgress(finished=done, total=total, tokens=done))
+        if total == 1:
+            _speak(completions[0][0], progress)
         return p.Generated(
             prompt_tokens=[list(question.encode()) for question in request.prompts],
             completions=completions,
@@ -127,6 +131,14 @@ def _completion(text: str, sampling: Sampling) -> Completion:
         text=bytes(kept[: len(text.encode())]).decode(errors="replace"),
         finish="stop" if kept == tokens else "length",
     )
+
+
+def _speak(completion: Completion, progress: p.Progress) -> None:
+    """Tell a single answer piece by piece, as engines with a model do."""
+    text = completion.text
+    for at in range(0, len(text), _PIECE):
+        piece = text[at : at + _PIECE]
+        progress(p.TokenText(text=piece, tokens=len(text[: at + _PIECE].encode())))
 
 
 def _read(path: Path) -> int:

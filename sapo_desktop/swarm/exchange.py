@@ -26,6 +26,7 @@ from sapo_desktop.swarm.giving import Giving
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.pool import Entry, Path, Pool
 from sapo_desktop.swarm.refusals import OF_THE_AUTHOR, Reason, Refusals, Refused
+from sapo_desktop.swarm.refused_groups import RefusedGroups
 from sapo_desktop.swarm.session import Session
 from sapo_desktop.swarm.standing import Standing
 
@@ -73,6 +74,7 @@ class Exchange:
     ) -> None:
         self.links: list[Link] = []
         self.refusals = Refusals()
+        self.refused_groups = RefusedGroups()
         self.clock = Clock()
         self.standing = standing
         self.pool = Pool(own_key)
@@ -251,7 +253,12 @@ class Exchange:
     def _admit(self, link: Link, group: m.Sourced, now: Now, *, published: bool) -> None:
         """Every check of a foreign group, cheapest first. Raises Refused."""
         digest = _remember(self._digests, group.envelope)
-        opened = open_envelope(group.envelope, GroupBody, self._network, self._members)
+        try:
+            opened = open_envelope(group.envelope, GroupBody, self._network, self._members)
+        except Refused as refused:
+            if refused.author is not None:
+                self.refused_groups.add(refused.reason, refused.author, None)
+            raise
         try:
             body = opened.body
             if body.key in self.blocked:
@@ -264,6 +271,7 @@ class Exchange:
             self._keep(link, opened, group, now, published=published)
         except Refused as refused:
             refused.author = opened.body.key
+            self.refused_groups.add(refused.reason, refused.author, opened.body)
             if refused.reason in _NOT_FOR_WHAT_IT_IS:
                 self._digests.pop(digest, None)
             raise

@@ -57,6 +57,8 @@ class Session:
         self.is_closed = False
         self.backlog = 0
         """Bytes that the driver took and could not send yet; kept by it."""
+        self.latency: float | None = None
+        """Seconds until the last request was answered, a WANT or a PING; None before the first."""
         self._me = me
         self._greeting = Greeting(role, me, nonce, unix_time, certificate, expected_key)
         self._out: list[bytes] = []
@@ -67,6 +69,8 @@ class Session:
         self._admitted_until = float("inf")
         """When the peer's admission ends, on the monotonic clock."""
         self._pinged = False
+        self._pings = 0
+        self._ping_sent: float | None = None
         self._faults = Bucket(_MOST_FAULTS, _FAULTS_PER_SECOND, now)
         self._sending, self._receiving = limits.Allowance.fresh(now), limits.Allowance.fresh(now)
         self._others = Bucket(32, 1 / limits.OTHERS_SECONDS, now)
@@ -149,7 +153,8 @@ class Session:
             return [self.close("the admission to this private swarm has ended")]
         if now >= self._heard + limits.IDLE_SECONDS and not self._pinged:
             self._pinged = True
-            self._say(m.Ping())
+            self._pings, self._ping_sent = self._pings + 1, now
+            self._say(m.Ping(number=self._pings))
         self._wants = {t: (n, at) for t, (n, at) in self._wants.items() if now < at + _WANT_LIFETIME}
         return []
 
@@ -314,13 +319,14 @@ class Session:
 
     def _on_groups(self, message: m.Groups, size: int, now: float) -> list[Event]:
         self._within_credit(0, size, now)
-        asked, _ = self._wants.pop(message.ticket, (None, 0.0))
+        asked, at = self._wants.pop(message.ticket, (None, 0.0))
         if asked is None:
             raise Refused(Reason.UNASKED, "Groups")
         groups = codec.unpack_sourced(message.batch)
         self._within_credit(len(groups), 0, now)
         if len(groups) > asked:
             raise Refused(Reason.OVERDRAWN, f"{len(groups)} groups where {asked} were asked for")
+        self.latency = now - at
         return [events.Served(message.ticket, groups)]
 
     def _on_peers_req(self, message: m.PeersReq, size: int, now: float) -> list[Event]:
@@ -344,4 +350,6 @@ class Session:
 
     def _on_pong(self, message: m.Pong, size: int, now: float) -> list[Event]:
         self._within_rate(message, now)
+        if message.number == self._pings and self._ping_sent is not None:
+            self.latency, self._ping_sent = now - self._ping_sent, None
         return []

@@ -36,6 +36,7 @@ from sapo_desktop.engines.protocols import (
     Save,
     Step,
     Stepped,
+    TokenText,
 )
 from sapo_desktop.models.folder import ModelFolder
 from sapo_desktop.system.processes import own_memory
@@ -48,6 +49,8 @@ Progress = Callable[[int, int], None]
 """Called with answers finished and answers in all."""
 Ended = Callable[[int, str], None]
 """Called with an answer's place (question by question, answer by answer) and its text."""
+Spoken = Callable[[str, int], None]
+"""Called with the text of a single answer so far, and its tokens."""
 
 UNTRAINED = "untrained"
 """A file that stands in a checkpoint for the training that was not done: the round only answered."""
@@ -185,16 +188,18 @@ class Engine:
         progress: Progress,
         *,
         live: bool = False,
+        spoken: Spoken | None = None,
     ) -> Generated:
         """Answer each question once with another state of the adapter; the live one is put back after.
 
-        `checkpoint` None is the base model, `live` the adapter as it is.
+        `checkpoint` None is the base model, `live` the adapter as it is. `spoken` follows the answer to a single
+        question.
         """
         async with self.exclusive():
             if live or checkpoint is None:
-                return await self._generate(questions, 1, sampling, progress, base=not live)
+                return await self._generate(questions, 1, sampling, progress, base=not live, spoken=spoken)
             async with self._swapped(checkpoint):
-                return await self._generate(questions, 1, sampling, progress)
+                return await self._generate(questions, 1, sampling, progress, spoken=spoken)
 
     async def encode(self, questions: Sequence[str], texts: Sequence[str]) -> Encoded:
         """Ids of our own questions, ready to be answered, and of foreign answers, each with its end-of-sequence."""
@@ -265,12 +270,17 @@ class Engine:
         *,
         base: bool = False,
         ended: Ended | None = None,
+        spoken: Spoken | None = None,
     ) -> Generated:
+        said = _Said(spoken)
+
         def told(message: msgspec.Struct) -> None:
             if isinstance(message, GenerationProgress):
                 progress(message.finished, message.total)
                 if ended is not None and message.ended is not None:
                     ended(message.ended.place, message.ended.text)
+            elif isinstance(message, TokenText):
+                said.add(message)
 
         request = Generate(prompts=list(questions), answers=answers, sampling=sampling, base=base)
         return await self._answer(request, told)
@@ -310,6 +320,23 @@ class Engine:
     ) -> EngineReply:
         reply: EngineReply = await self.host.call(request, timeout=timeout, on_progress=progress)
         return reply
+
+
+class _Said:
+    """Puts the pieces of a single answer together, for whoever listens."""
+
+    def __init__(self, spoken: Spoken | None) -> None:
+        self._spoken = spoken
+        self._text = ""
+        self._tokens = 0
+
+    def add(self, piece: TokenText) -> None:
+        if piece.tokens <= self._tokens:
+            self._text = ""  # a host that died begins anew
+        self._text += piece.text
+        self._tokens = piece.tokens
+        if self._spoken is not None:
+            self._spoken(self._text, self._tokens)
 
 
 def expect(reply: msgspec.Struct, kind: type[ReplyType]) -> ReplyType:

@@ -20,6 +20,7 @@ from sapo_desktop.engines.protocols import Encoded
 from sapo_desktop.swarm.envelope import Answer, GroupBody, open_envelope
 from sapo_desktop.swarm.pool import Entry
 from sapo_desktop.swarm.refusals import Reason, Refusals
+from sapo_desktop.swarm.refused_groups import RefusedGroups
 from sapo_desktop.tasks.catalogue import Catalogue, family_of
 from sapo_desktop.tasks.extraction import CLOSE, OPEN
 from sapo_desktop.tasks.questions import question_seed
@@ -92,6 +93,7 @@ class Intake:
         tasks: local task keys by task id.
         lengths: our own median characters of reasoning by task key; kept by the caller.
         clock: monotonic seconds.
+        refused: where the groups that are not fit can be looked at.
     """
 
     def __init__(
@@ -104,6 +106,7 @@ class Intake:
         refusals: Refusals,
         lengths: Mapping[str, float],
         clock: Callable[[], float] = time.monotonic,
+        refused: RefusedGroups | None = None,
     ) -> None:
         self._examiner = examiner
         self._encoder = encoder
@@ -111,6 +114,7 @@ class Intake:
         self._tasks = tasks
         self._network = network
         self._refusals = refusals
+        self._refused = refused or RefusedGroups()
         self._lengths = lengths
         self._clock = clock
         self._budget = ForeignBudget()
@@ -156,7 +160,7 @@ class Intake:
         return Taken(fit, marked)
 
     def _charge(self, entry: Entry, seconds: float, *, is_its_doing: bool) -> None:
-        self._refusals.add(Reason.TIMED_OUT)
+        self._refuse(Reason.TIMED_OUT, self._body(entry))
         self._budget.spent(seconds, [Cost(entry, 1, timed_out=is_its_doing)], self._clock())
 
     async def _work_on(self, entries: Sequence[Entry], answers: int, *, strict: bool) -> Taken:
@@ -167,8 +171,9 @@ class Intake:
         self._budget.spent(made - began, [Cost(entry, 1, timed_out=False) for entry in entries], made)
         marks = await self._mark(drawn, strict=strict)
         timely = [(one, row) for one, row in zip(drawn, marks, strict=True) if not _timed_out(row)]
-        if late := len(drawn) - len(timely):
-            self._refusals.add(Reason.TIMED_OUT, late)
+        for one, row in zip(drawn, marks, strict=True):
+            if _timed_out(row):
+                self._refuse(Reason.TIMED_OUT, one.body)
         return Taken(await self._encode(timely), [Marked(one.entry, one.question.task, row) for one, row in timely])
 
     def _affordable(self, entries: Sequence[Entry]) -> list[Entry]:
@@ -191,10 +196,10 @@ class Intake:
     async def _regenerate(self, entries: Sequence[Entry], answers: int) -> list[_Drawn]:
         named = []
         for entry in entries:
-            body = open_envelope(entry.envelope, GroupBody, self._network).body
+            body = self._body(entry)
             task = self._tasks.get(body.task)
             if task is None:
-                self._refusals.add(Reason.UNKNOWN_TASK)
+                self._refuse(Reason.UNKNOWN_TASK, body)
                 continue
             named.append((entry, body, task))
         questions = await self._examiner.set_questions([self._reference(body, task) for _, body, task in named])
@@ -202,13 +207,21 @@ class Intake:
         for (entry, body, task), question in zip(named, questions, strict=True):
             if question is None or question.hash != body.question:
                 self._refusals.add_other_question(entry.path.examiner)
+                self._refused.add(Reason.OTHER_QUESTION, body.key, body)
             elif held_out_side(family_of(task), question.text):
-                self._refusals.add(Reason.HELD_OUT)
+                self._refuse(Reason.HELD_OUT, body)
             elif fit := [answer for answer in body.answers if self._is_fit(answer.text, task)][:answers]:
                 drawn.append(_Drawn(entry, body, question, fit))
             else:
-                self._refusals.add(Reason.UNFIT)
+                self._refuse(Reason.UNFIT, body)
         return drawn
+
+    def _body(self, entry: Entry) -> GroupBody:
+        return open_envelope(entry.envelope, GroupBody, self._network).body
+
+    def _refuse(self, reason: Reason, body: GroupBody) -> None:
+        self._refusals.add(reason)
+        self._refused.add(reason, body.key, body)
 
     def _reference(self, body: GroupBody, task: str) -> QuestionRef:
         seed = question_seed(network=self._network, key=body.key, slot=body.slot, task=body.task, index=body.index)
@@ -240,7 +253,7 @@ class Intake:
                 if text and tokens
             ]
             if not kept:
-                self._refusals.add(Reason.UNFIT)
+                self._refuse(Reason.UNFIT, one.body)
                 continue
             group = Group(
                 question=one.question,

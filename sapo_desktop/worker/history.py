@@ -17,7 +17,7 @@ import msgspec
 
 from sapo_desktop.core.errors import HistoryError
 from sapo_desktop.core.records import EvalReport, Group, RoundReport, TaskMark
-from sapo_desktop.worker import ahas, curves, messages
+from sapo_desktop.worker import ahas, curves, kept_rollouts, messages
 from sapo_desktop.worker import history_rows as rows
 from sapo_desktop.worker.database import Database
 from sapo_desktop.worker.manifest import RunManifest
@@ -25,6 +25,7 @@ from sapo_desktop.worker.write_budget import DAY, Written
 
 WHOLE_ROUNDS = 200
 MOST_BYTES = 1_000_000_000
+ALL_ROLLOUTS = messages.GetRollouts()
 
 
 class History:
@@ -144,20 +145,10 @@ class History:
             ).fetchall()
             return [rows.read_report(db, *row) for row in reversed(found)]
 
-    def rollouts(self, after: int = 0, limit: int = 200) -> messages.Rollouts:
-        """Kept answers of rounds after `after`, oldest first: whole rounds up to `limit`, at least one."""
+    def rollouts(self, wanted: messages.GetRollouts = ALL_ROLLOUTS) -> messages.Rollouts:
+        """A page of kept answers."""
         with self._database.reading() as db:
-            counts = db.execute(
-                "SELECT r.round, r.id, count(*) FROM rounds r JOIN rollouts a ON a.round_id = r.id "
-                "WHERE r.lost = 0 AND r.round > ? GROUP BY r.id ORDER BY r.round LIMIT ?",
-                (after, limit + 1),
-            ).fetchall()
-            items: list[messages.Rollout] = []
-            for place, (round_number, round_id, count) in enumerate(counts):
-                if place > 0 and len(items) + count > limit:
-                    return messages.Rollouts(items=items, more=True)
-                items += rows.read_rollouts(db, round_number, round_id)
-        return messages.Rollouts(items=items, more=False)
+            return kept_rollouts.read_page(db, wanted)
 
     def curve(self, after: int = 0) -> messages.Curve:
         """One point a round after round `after`, and every held-out score."""

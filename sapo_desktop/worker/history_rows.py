@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from sapo_desktop.core.records import Group, RoundReport, TaskMark
-from sapo_desktop.worker.messages import Rollout, Source
+from sapo_desktop.worker.messages import Source
 
 _ROUNDS_A_STEP = 10
 """Pruning is done a little at every round, so that no round waits for it."""
@@ -135,34 +135,6 @@ def read_report(db: sqlite3.Connection, round_id: int, report: str, checkpoint: 
     ).fetchall()
     bare = msgspec.json.decode(report, type=RoundReport)
     return msgspec.structs.replace(bare, tasks=[task_mark(*row) for row in rows], checkpoint=checkpoint)
-
-
-def read_rollouts(db: sqlite3.Connection, round_number: int, round_id: int) -> list[Rollout]:
-    rows = db.execute(
-        "SELECT t.name, g.seed, q.text, g.origin, coalesce(u.name, ''), a.text, a.solved, a.partial, "
-        "a.reward, a.advantage, a.verdict, a.kind FROM rollouts a JOIN questions q USING (round_id, place) "
-        "JOIN groups g USING (round_id, place) JOIN names t ON t.id = g.task "
-        "LEFT JOIN names u ON u.id = g.author WHERE a.round_id = ? ORDER BY a.place, a.answer",
-        (round_id,),
-    ).fetchall()
-    return [
-        Rollout(
-            round=round_number,
-            task=task,
-            seed=seed,
-            question=question,
-            origin=origin,
-            author=author,
-            completion=text,
-            solved=bool(solved),
-            partial=partial,
-            reward=reward,
-            advantage=advantage,
-            verdict=verdict,
-            kind=kind,
-        )
-        for task, seed, question, origin, author, text, solved, partial, reward, advantage, verdict, kind in rows
-    ]
 
 
 def read_sources(db: sqlite3.Connection) -> list[Source]:

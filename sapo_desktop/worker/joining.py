@@ -29,6 +29,7 @@ from sapo_desktop.swarm.links import FOUND_LINKS, Links
 from sapo_desktop.swarm.memory import Memory
 from sapo_desktop.swarm.network import Network
 from sapo_desktop.swarm.refusals import Reason, Refused
+from sapo_desktop.swarm.refused_groups import RefusedGroups
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.swarm.standing import Standing
 from sapo_desktop.system.descriptors import room_for_sockets
@@ -38,7 +39,8 @@ from sapo_desktop.tasks.identity import examiner_fingerprint
 from sapo_desktop.worker.author_rates import AuthorRates
 from sapo_desktop.worker.foreign import Encoder, Examiner, Intake
 from sapo_desktop.worker.index_book import IndexBook
-from sapo_desktop.worker.member import Member, Membership
+from sapo_desktop.worker.member import Member
+from sapo_desktop.worker.publishing import Membership
 
 LEAF_LINKS = 256
 """Links of a node that is no relay, both ways together."""
@@ -83,11 +85,13 @@ class Identified:
 
 @dataclass(frozen=True)
 class Joining(Identified):
-    """What a node brings along beside. `lengths`: see Intake."""
+    """What a node brings along beside. `lengths`: see Intake; `refused`: where groups that are not taken can be looked
+    at, whichever swarm they come from."""
 
     instance: bytes = bytes(16)
     label: str = ""
     lengths: Mapping[TaskKey, float] = field(default_factory=dict)
+    refused: RefusedGroups = field(default_factory=RefusedGroups)
 
 
 @dataclass(frozen=True)
@@ -181,8 +185,16 @@ def join(joining: Joining, own: Examiner, foreign: Examiner, encoder: Encoder) -
     """Become a member; nobody is linked to yet. `own` sets our questions, `foreign` works on what others sent."""
     linked = link_up(joining)
     exchange = linked.network.exchange
+    exchange.refused_groups = joining.refused
     intake = Intake(
-        foreign, encoder, joining.catalogue, _keys(joining), joining.network, exchange.refusals, joining.lengths
+        foreign,
+        encoder,
+        joining.catalogue,
+        _keys(joining),
+        joining.network,
+        exchange.refusals,
+        joining.lengths,
+        refused=joining.refused,
     )
     membership = Membership(
         signer=linked.signer,

@@ -135,6 +135,17 @@ def levels_of_interest(settings: Settings, counters: Counters, levels: Levels) -
     return tuple(wanted)
 
 
+def tasks_in_training(settings: Settings, counters: Counters, levels: Levels) -> frozenset[str]:
+    """The tasks that the next round may ask for."""
+    progress = curriculum.current(counters.curriculum, levels) if settings.curriculum else {}
+    return frozenset(
+        f"{family}/{weight.level}"
+        for family, order in levels.items()
+        for weight in curriculum.level_weights(order, progress.get(family))
+        if weight.weight > 0
+    )
+
+
 def after_round(counters: Counters, report: RoundReport, levels: Levels) -> tuple[Counters, list[curriculum.Move]]:
     """The counters once a round is done, and which families changed level."""
     observed = curriculum.observe(counters.curriculum, levels, report.tasks)

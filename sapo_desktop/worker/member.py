@@ -8,30 +8,32 @@ from __future__ import annotations
 
 import random
 import time
+from collections import Counter, deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.records import Group, Question, SwarmReward
 from sapo_desktop.swarm import limits
 from sapo_desktop.swarm.clock import Now
-from sapo_desktop.swarm.envelope import Answer, GroupBody, may_be_shared, seal
+from sapo_desktop.swarm.envelope import seal
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.reward import Origin, RewardMeter
-from sapo_desktop.swarm.signing import Signer
-from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, family_of, level_of
-from sapo_desktop.tasks.charset import belongs
-from sapo_desktop.tasks.questions import SHARED_INDICES, question_seed
+from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
+from sapo_desktop.tasks.questions import SHARED_INDICES
 from sapo_desktop.worker.author_rates import AuthorRates
 from sapo_desktop.worker.foreign import Examiner, Foreign, Intake, Marked
 from sapo_desktop.worker.index_book import IndexBook
+from sapo_desktop.worker.publishing import Membership, group_body, is_shared, may_travel, shared_place
 from sapo_desktop.worker.training_questions import Place, training_questions
 
 _DRAWS = 3
 """Draws for one round: what is drawn may turn out unfit."""
 LAN_SHARE = 0.5
 """Of the groups that a round draws, what may have come over the local network while there are other links."""
+_WINDOW = 512
+"""Drawn groups that the shares of sources are taken over."""
 _STOCK = 8
 """Groups wanted in the pool for each one that a round draws."""
 
@@ -42,22 +44,6 @@ class Outlet(Protocol):
     exchange: Exchange
 
     def publish(self, envelope: bytes) -> None: ...
-
-
-@dataclass(frozen=True)
-class Membership:
-    """Who this node is in which swarm, and by what ids that swarm knows the tasks."""
-
-    signer: Signer
-    network: bytes
-    instance: bytes
-    """16 random bytes of the data folder."""
-    ids: Mapping[TaskKey, bytes]
-    label: str = ""
-    admission: bytes = b""
-    """What shows others that we belong to a private swarm."""
-    previous: Mapping[TaskKey, bytes] = field(default_factory=dict)
-    """The ids before the last change of the catalogue: others may still use them."""
 
 
 @dataclass
@@ -97,6 +83,8 @@ class Member:
         """Whether the owner of this node consented to publishing its answers."""
         self._has_left = False
         self.counts = Counts()
+        self._sources: deque[bytes] = deque(maxlen=_WINDOW)
+        """Which source each of the last drawn groups came from."""
         self.one_source = False
         """Whether the last draw came by the only link there is."""
 
@@ -143,10 +131,10 @@ class Member:
 
     def publish(self, group: Group) -> bool:
         """Publish one group; False where consent lacks, this node has left, or the group may not travel."""
-        if not self.sharing or self._has_left or not self._may_travel(group):
+        if not self.sharing or self._has_left or not may_travel(group, self._catalogue):
             return False
         answered, published = self._book.publish(group.question.slot, group.question.task)
-        self._outlet.publish(seal(self._me.signer, self._body(group, answered, published)))
+        self._outlet.publish(seal(self._me.signer, group_body(self._me, group, answered, published)))
         self.counts.published += 1
         return True
 
@@ -161,6 +149,7 @@ class Member:
             entries, self.one_source = self._outlet.exchange.draw(missing, _now(), most_lan=most_lan)
             if not entries:
                 break
+            self._sources.extend(entry.path.link for entry in entries)
             taken = await self._intake.take(entries, answers, strict=strict)
             if self._is_gone():
                 return []
@@ -194,55 +183,24 @@ class Member:
         excluded = self._outlet.exchange.audit.excluded
         return self._meter.estimate(set(tasks), excluded, time.monotonic(), seed=1)
 
+    def draw_shares(self) -> Mapping[bytes, float]:
+        """Of the groups that were drawn lately, what share came from each source (Link.source)."""
+        return {source: count / len(self._sources) for source, count in Counter(self._sources).items()}
+
     def author_rates(self) -> Mapping[str, float]:
         """Smoothed share solved by author (hex key), of those of whom we marked enough."""
         return self._authors.rates()
 
     def is_shared(self, task: TaskKey) -> bool:
         """Whether groups of this task travel."""
-        _, level = self._catalogue.find(f"{family_of(task)}/{level_of(task)}")
-        return level.shared
+        return is_shared(task, self._catalogue)
 
     @property
     def key(self) -> bytes:
         return self._me.signer.key
 
     def _place(self, task: TaskKey, slot: int, index: int) -> Place:
-        me = self._me
-        seed = question_seed(network=me.network, key=me.signer.key, slot=slot, task=me.ids[task], index=index)
-        return Place(seed, slot, index)
-
-    def _may_travel(self, group: Group) -> bool:
-        """A shared task, an index that peers accept, and texts within the limits: a group is never cut."""
-        index = group.question.index
-        texts = [completion.text for completion in group.completions]
-        grammar = self._catalogue.family(family_of(group.question.task)).grammar
-        return (
-            index is not None
-            and index in SHARED_INDICES
-            and self.is_shared(group.question.task)
-            and 1 <= len(texts) <= limits.MAX_ANSWERS
-            and all(may_be_shared(text) and belongs(text, grammar) for text in texts)
-            and sum(len(text.encode("utf-8")) for text in texts) <= limits.MAX_GROUP - limits.GROUP_OVERHEAD
-        )
-
-    def _body(self, group: Group, answered: int, published: int) -> GroupBody:
-        question = group.question
-        assert question.index is not None
-        return GroupBody(
-            network=self._me.network,
-            key=self._me.signer.key,
-            admission=self._me.admission,
-            instance=self._me.instance,
-            task=self._me.ids[question.task],
-            slot=question.slot,
-            index=question.index,
-            answered=answered,
-            published=published,
-            question=question.hash,
-            label=self._me.label,
-            answers=[Answer(text=c.text, kind=c.kind, tokens=len(c.tokens)) for c in group.completions],
-        )
+        return shared_place(self._me, task, slot, index)
 
     def _observe(self, marked: Marked) -> None:
         path, author = marked.entry.path, marked.entry.name.author

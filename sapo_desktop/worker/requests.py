@@ -10,26 +10,26 @@ import asyncio
 import os
 import platform
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from random import SystemRandom
 from typing import Any
 
 import msgspec
 
 import sapo_desktop
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import SapoError, TaskError, UsageError
-from sapo_desktop.core.records import Completion, Question, Sampling, TaskMark
+from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.records import TaskMark
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState
-from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
+from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, parse_tasks
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.appraisal import appraise
+from sapo_desktop.worker.asking import Asking
 from sapo_desktop.worker.human import HumanAnswers
 from sapo_desktop.worker.identity_requests import IdentityRequests
-from sapo_desktop.worker.learning import levels_of_interest, mix_shown
+from sapo_desktop.worker.learning import levels_of_interest, mix_shown, tasks_in_training
 from sapo_desktop.worker.messages import (
     CancelModelWork,
     DownloadModel,
@@ -40,6 +40,8 @@ from sapo_desktop.worker.messages import (
 )
 from sapo_desktop.worker.model_requests import ModelRequests
 from sapo_desktop.worker.node import Node
+from sapo_desktop.worker.preview import Preview
+from sapo_desktop.worker.rollout_requests import RolloutRequests
 from sapo_desktop.worker.swarm_requests import SwarmRequests
 from sapo_desktop.worker.swarm_settings import check
 from sapo_desktop.worker.swarm_side import SwarmSide
@@ -82,7 +84,10 @@ class Requests:
         self._publish = publish
         self._quit = quit
         self._started = time.monotonic()
+        rollouts = RolloutRequests(node.keeper, side.refused)
+        asking = Asking(node, catalogue, publish)
         human = HumanAnswers(node, side, catalogue)
+        preview = Preview(node, catalogue, side.identity.known)
         identity = IdentityRequests(side, lambda: node.settings)
         swarm = SwarmRequests(side, self._kept, lambda: node.settings, self._keep_for_good)
         self._handlers: dict[type[msgspec.Struct], Callable[[Any], Awaitable[m.Reply]]] = {
@@ -93,6 +98,7 @@ class Requests:
             m.Finish: self._finish,
             m.Quit: self._end,
             m.SetSilo: self._silo,
+            m.GetSwarm: self._swarm,
             m.TestPeer: swarm.test_peer,
             m.GetIdentity: identity.show,
             m.FoundSwarm: swarm.found,
@@ -103,20 +109,24 @@ class Requests:
             m.GetSettings: self._settings,
             m.SetSettings: self._set,
             m.ResetSettings: self._reset,
+            m.PreviewEnvelope: preview.show,
             m.ListCheckpoints: self._checkpoints,
             m.RollBack: self._roll_back,
             m.Evaluate: self._evaluate,
-            m.Ask: self._ask,
+            m.Ask: asking.ask,
             m.ExportModel: self._export,
             m.ListTasks: self._tasks,
-            m.TryTask: self._try,
+            m.TryTask: asking.try_task,
+            m.SetQuestion: asking.set_question,
             m.AskForQuestion: human.pose,
             m.GiveAnswer: human.give,
             m.GetHistory: self._history,
             m.GetCurve: self._curve,
             m.GetTaskCurve: self._task_curve,
             m.GetAhas: self._ahas,
-            m.GetRollouts: self._rollouts,
+            m.GetRollouts: rollouts.page,
+            m.GetRefused: rollouts.refused,
+            m.ExportRollouts: rollouts.export,
             m.GetSources: self._sources,
             m.Examine: self._facts,
             DownloadModel: models.download,
@@ -161,7 +171,7 @@ class Requests:
             rounds_left=node.orders.rounds_left,
             silo=node.settings.silo,
             mix=mix_shown(node.settings, node.counters),
-            swarm=self._side.info(levels_of_interest(node.settings, node.counters, node.levels)),
+            swarm=self._swarm_info(),
             model=node.settings.model,
             seed=node.counters.seed,
             device=node.engine.loaded.device if node.engine.loaded else "",
@@ -201,6 +211,13 @@ class Requests:
         return m.Ok(text="Ending.")
 
     # -- the swarm -----------------------------------------------------------------------------------------
+
+    async def _swarm(self, request: m.GetSwarm) -> m.SwarmIs:
+        return m.SwarmIs(info=self._swarm_info())
+
+    def _swarm_info(self) -> m.SwarmInfo:
+        node = self._node
+        return self._side.info(levels_of_interest(node.settings, node.counters, node.levels))
 
     async def _silo(self, request: m.SetSilo) -> m.Ok:
         """The one switch: true at once and at the next start."""
@@ -301,29 +318,6 @@ class Requests:
     async def _evaluate(self, request: m.Evaluate) -> m.Evaluated:
         return m.Evaluated(report=await self._node.evaluate(request.checkpoint, request.which, request.samples))
 
-    async def _ask(self, request: m.Ask) -> m.Asked:
-        if not request.question.strip():
-            raise UsageError("Ask a question: the text is empty.")
-        started = time.perf_counter()
-        completion = await self._answer(request.question, request.checkpoint, request.greedy)
-        return m.Asked(text=completion.text, tokens=len(completion.tokens), seconds=time.perf_counter() - started)
-
-    async def _answer(self, question: str, name: str, greedy: bool) -> Completion:
-        node = self._node
-        live = name == "last"
-        checkpoint = None if live else await node.find_checkpoint(name)
-        sampling = Sampling(
-            greedy=greedy,
-            temperature=node.settings.temperature,
-            max_tokens=node.settings.max_tokens,
-            seed=SystemRandom().getrandbits(31),
-        )
-        async with node.awake():
-            answered = await node.engine.generate_with(
-                checkpoint.folder if checkpoint else None, [question], sampling, _silent, live=live
-            )
-        return answered.completions[0][0]
-
     async def _export(self, request: m.ExportModel) -> m.Exported:
         to = Path(request.to)
         if not to.is_absolute():
@@ -344,14 +338,21 @@ class Requests:
         node = self._node
         totals = await node.keeper.call(node.keeper.history.task_totals, _RECENT_ROUNDS)
         recent = {mark.task: mark for mark in totals}
+        training = tasks_in_training(node.settings, node.counters, node.levels)
         keys = self._catalogue.tasks()
-        async with node.gate.awake():
-            examples = await node.examiner.set_questions([QuestionRef(task=key, seed=EXAMPLE_SEED) for key in keys])
+        examples = await self._examples(keys) if request.examples else {}
         return m.Tasks(
-            items=[self._task_info(key, example, recent.get(key)) for key, example in zip(keys, examples, strict=True)]
+            items=[self._task_info(key, examples.get(key, ""), recent.get(key), key in training) for key in keys]
         )
 
-    def _task_info(self, key: str, example: Question | None, recent: TaskMark | None) -> m.TaskInfo:
+    async def _examples(self, keys: Sequence[TaskKey]) -> dict[TaskKey, str]:
+        """A question of each, the same every time."""
+        async with self._node.gate.awake():
+            asked = [QuestionRef(task=key, seed=EXAMPLE_SEED) for key in keys]
+            questions = await self._node.examiner.set_questions(asked)
+        return {question.task: question.text for question in questions if question is not None}
+
+    def _task_info(self, key: TaskKey, example: str, recent: TaskMark | None, training: bool) -> m.TaskInfo:
         family, level = self._catalogue.find(key)
         return m.TaskInfo(
             family=family.name,
@@ -360,33 +361,11 @@ class Requests:
             task_id=self._node.examiner.known_ids.get(key, b"").hex(),
             config=dict(level.config),
             grammar=family.grammar,
-            example=example.text if example else "",
+            example=example,
             solved=recent.solved if recent else None,
             answers=recent.answers if recent else 0,
-        )
-
-    async def _try(self, request: m.TryTask) -> m.Tried:
-        node = self._node
-        seed = SystemRandom().getrandbits(63) if request.seed is None else request.seed
-        async with node.gate.awake():
-            question = (await node.examiner.set_questions([QuestionRef(task=request.task, seed=seed)]))[0]
-            if question is None:
-                raise TaskError(f"{request.task} has no question for seed {seed}; try another one.")
-            text = request.answer
-            if text is None:
-                text = (await self._answer(question.text, request.checkpoint, greedy=True)).text
-            return await self._marked(question, text)
-
-    async def _marked(self, question: Question, text: str) -> m.Tried:
-        examiner = self._node.examiner
-        mark = (await examiner.mark([question], [[text]], strict=True))[0][0]
-        return m.Tried(
-            task=question.task,
-            seed=question.seed,
-            question=question.text,
-            completion=text,
-            mark=mark,
-            truth=await examiner.truth(question.task, question.seed),
+            reward=recent.reward if recent else None,
+            training=training,
         )
 
     # -- history and facts ---------------------------------------------------------------------------------
@@ -406,10 +385,6 @@ class Requests:
     async def _ahas(self, request: m.GetAhas) -> m.Ahas:
         keeper = self._node.keeper
         return m.Ahas(items=await keeper.call(keeper.history.ahas))
-
-    async def _rollouts(self, request: m.GetRollouts) -> m.Rollouts:
-        keeper = self._node.keeper
-        return await keeper.call(keeper.history.rollouts, request.after, min(request.limit, 1000))
 
     async def _sources(self, request: m.GetSources) -> m.Sources:
         keeper = self._node.keeper
@@ -439,7 +414,3 @@ class Requests:
             limits = await node.examiner.limits()
         values |= {f"examiner {name}": str(value) for name, value in msgspec.structs.asdict(limits).items()}
         return m.Facts(values=values)
-
-
-def _silent(done: int, total: int) -> None:
-    """Progress that nobody asked for."""

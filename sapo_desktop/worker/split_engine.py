@@ -35,7 +35,7 @@ from sapo_desktop.engines.protocols import (
 )
 from sapo_desktop.models.folder import ModelFolder
 from sapo_desktop.worker.checkpoints import STATE
-from sapo_desktop.worker.engine import UNTRAINED, WORK_SECONDS, Engine, EnginePlan, Progress, expect
+from sapo_desktop.worker.engine import UNTRAINED, WORK_SECONDS, Engine, EnginePlan, Progress, Spoken, expect
 from sapo_desktop.worker.generator import GeneratorHost
 from sapo_desktop.worker.hosting import Host
 from sapo_desktop.worker.sealed import MANIFEST
@@ -126,17 +126,18 @@ class SplitEngine(Engine):
         progress: Progress,
         *,
         live: bool = False,
+        spoken: Spoken | None = None,
     ) -> Generated:
         """As the base class; the trainer's state is not touched for it."""
         async with self.exclusive():
             if live or checkpoint is None:
-                return await self._generate(questions, 1, sampling, progress, base=not live)
+                return await self._generate(questions, 1, sampling, progress, base=not live, spoken=spoken)
             if (checkpoint / UNTRAINED).exists():
-                return await self._generate(questions, 1, sampling, progress, base=True)
+                return await self._generate(questions, 1, sampling, progress, base=True, spoken=spoken)
             await self._hand_over(checkpoint)
             self._stale = False  # for this one request
             try:
-                return await self._generate(questions, 1, sampling, progress)
+                return await self._generate(questions, 1, sampling, progress, spoken=spoken)
             finally:
                 self._stale = True
 
@@ -236,13 +237,14 @@ class AnswerEngine(Engine):
         progress: Progress,
         *,
         live: bool = False,
+        spoken: Spoken | None = None,
     ) -> Generated:
         if checkpoint is not None and not live and not (checkpoint / UNTRAINED).exists():
             raise UsageError(
                 "This node only answers, with the base model. To use a trained checkpoint set trainer to auto."
             )
         async with self.exclusive():
-            return await self._generate(questions, 1, sampling, progress, base=True)
+            return await self._generate(questions, 1, sampling, progress, base=True, spoken=spoken)
 
     async def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
         raise HostError("A node that only answers was asked to learn.")

@@ -24,6 +24,7 @@ from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.events import Event, SameKey
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.proxies import check_environment, check_proxy
+from sapo_desktop.swarm.refused_groups import RefusedGroups
 from sapo_desktop.swarm.same_key import seen_elsewhere
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.system.folders import DataFolder
@@ -53,6 +54,7 @@ from sapo_desktop.worker.swarm_view import (
     USED_TWICE,
     linked_info,
     listening_at,
+    refused_group,
 )
 
 log = logging.getLogger(__name__)
@@ -106,6 +108,7 @@ class SwarmSide:
         self._state: m.SwarmState = "silo"
         self._reason = "In silo: no network at all."
         self._said_used_twice = False
+        self._refused = RefusedGroups(lambda: progress()[0] + 1)
 
     # -- what is asked of it ---------------------------------------------------------------------------------
 
@@ -172,8 +175,14 @@ class SwarmSide:
             sharing=joined.member.sharing,
             counts=joined.member.counts,
             one_source=joined.member.one_source,
+            shares=joined.member.draw_shares(),
             reward=joined.member.measured(tasks),
         )
+
+    def refused(self, limit: int) -> list[m.RefusedGroup]:
+        """Groups of peers that were not taken lately, newest first."""
+        tasks = {identity: task for task, identity in self._around.own.known_ids.items()}
+        return [refused_group(group, tasks) for group in self._refused.newest(limit)]
 
     # -- taking part -----------------------------------------------------------------------------------------
 
@@ -231,6 +240,7 @@ class SwarmSide:
             instance=around.instance,
             label=settings.label,
             lengths=around.lengths,
+            refused=self._refused,
             proxy=settings.proxy,
             rotation=self.identity.rotation,
         )

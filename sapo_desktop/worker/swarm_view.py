@@ -4,13 +4,15 @@ swarm."""
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 
 from sapo_desktop.core.records import SwarmReward
 from sapo_desktop.swarm import same_key
 from sapo_desktop.swarm.envelope import StatsBody
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.link import Link
-from sapo_desktop.swarm.refusals import Refused
+from sapo_desktop.swarm.refusals import Refused, kind_of
+from sapo_desktop.swarm.refused_groups import RefusedGroup
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.joining import Linked
 from sapo_desktop.worker.member import Counts
@@ -22,6 +24,12 @@ LOOKS_ON_LAN = (
     "This node looks for others on the local network. It is not shown there itself: for that it listens at an IPv4 "
     "address of this network (--listen 0.0.0.0:8765)."
 )
+ONE_SOURCE = (
+    "All that was drawn last came over the only link there is: one peer decides which answers of others this node "
+    "learns from. Add another one."
+)
+_MOST, _FEWEST_DRAWN = 0.5, 16
+"""From this share on one source is named, once so many groups were drawn lately."""
 ANYWHERE = ("0.0.0.0", "[::]")
 """Where one listens at all addresses of a computer, none of which this is."""
 SESSION_IDENTITY = (
@@ -42,10 +50,11 @@ def linked_info(
     sharing: bool = False,
     counts: Counts | None = None,
     one_source: bool = False,
+    shares: Mapping[bytes, float] | None = None,
     reward: SwarmReward | None = None,
     relay: bool = False,
 ) -> m.SwarmInfo:
-    """All there is to see of a swarm that was joined."""
+    """All there is to see of a swarm that was joined. `shares`: of the groups drawn lately, by source."""
     exchange, counts = linked.network.exchange, counts or Counts()
     links = [link for link in exchange.links if link.session.is_open]
     return m.SwarmInfo(
@@ -63,7 +72,7 @@ def linked_info(
         kept=kept,
         address=address,
         sharing=sharing,
-        links=[link_info(link, time.monotonic()) for link in links],
+        links=[link_info(link, time.monotonic(), (shares or {}).get(link.source, 0.0)) for link in links],
         pool=len(exchange.pool),
         published=counts.published,
         drawn=counts.drawn,
@@ -75,11 +84,13 @@ def linked_info(
         clock_wrong=exchange.clock.is_wrong,
         notices=notices(exchange),
         reward=reward,
+        warnings=warnings(links, shares or {}, one_source=one_source, drawn=counts.drawn),
     )
 
 
-def link_info(link: Link, now: float) -> m.LinkInfo:
-    """One link as it is shown."""
+def link_info(link: Link, now: float, share: float = 0.0) -> m.LinkInfo:
+    """One link as it is shown. `share`: of the groups drawn lately, those from its source."""
+    latency = link.session.latency
     return m.LinkInfo(
         key=link.key.hex(),
         dialled=str(link.dialled) if link.dialled else "",
@@ -91,6 +102,36 @@ def link_info(link: Link, now: float) -> m.LinkInfo:
         bytes_out=link.traffic.bytes_out,
         refused=link.refused.by_kind(),
         claim=_claim(link.claim) if link.claim else None,
+        latency_ms=None if latency is None else 1000 * latency,
+        draw_share=share,
+    )
+
+
+def warnings(links: Sequence[Link], shares: Mapping[bytes, float], *, one_source: bool, drawn: int) -> list[str]:
+    """Sentences on sources that most of what was drawn came from."""
+    if one_source:
+        return [ONE_SOURCE]
+    if drawn < _FEWEST_DRAWN:
+        return []
+    keys = {link.source: link.key.hex()[:16] for link in links}
+    return [
+        f"{share:.0%} of the groups drawn lately came from one source"
+        + (f" ({keys[source]})." if source in keys else ".")
+        for source, share in shares.items()
+        if share > _MOST
+    ]
+
+
+def refused_group(group: RefusedGroup, tasks: Mapping[bytes, str]) -> m.RefusedGroup:
+    """As it is shown. `tasks`: local names by task id."""
+    return m.RefusedGroup(
+        reason=group.reason.value,
+        kind=kind_of(group.reason),
+        author=group.author.hex(),
+        task=tasks.get(group.task, group.task.hex()),
+        round=group.round,
+        time=group.unix,
+        answers=list(group.answers),
     )
 
 

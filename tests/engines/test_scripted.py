@@ -62,3 +62,13 @@ def test_limits_cancel_and_order() -> None:
     service.cancelled.set()
     with pytest.raises(HostCancelled):
         service.handle(ASK, print)
+
+
+def test_a_single_answer_is_told_piece_by_piece() -> None:
+    told: list[p.TokenText] = []
+    service = loaded(ScriptedService(lambda question, number, steps: "it is four"))
+    service.handle(
+        p.Generate(prompts=["2+2?"], answers=1, sampling=Sampling()),
+        lambda message: told.append(message) if isinstance(message, p.TokenText) else None,
+    )
+    assert [(piece.text, piece.tokens) for piece in told] == [("it i", 4), ("s fo", 8), ("ur", 10)]

@@ -246,3 +246,28 @@ def test_a_message_too_large_for_a_frame_is_not_sent() -> None:
     answers = [noise.randbytes(limits.MAX_GROUP - 8) for _ in range(4)]
     assert not session_.publish(answers, 0)
     assert isinstance(session_, Session) and session_.take() == []
+
+
+# -- how long an answer takes -----------------------------------------------------------------------------------
+
+
+def test_the_latency_is_that_of_the_last_ping_or_want_that_was_answered() -> None:
+    link = opened()
+    client, server = link.client, link.server
+    assert client.latency is None
+    client.tick(limits.IDLE_SECONDS)
+    (ping,) = client.take()
+    server.receive(ping, limits.IDLE_SECONDS)
+    (pong,) = server.take()
+    client.receive(pong, limits.IDLE_SECONDS + 0.25)
+    assert client.latency == 0.25
+    client.receive(pong, limits.IDLE_SECONDS + 9)  # again: it says nothing
+    client.receive(codec.encode(m.Pong(number=7)), limits.IDLE_SECONDS + 9)
+    assert client.latency == 0.25
+    client.want(want(), 60.0)
+    (asked,) = client.take()
+    server.receive(asked, 60.0)
+    server.serve(b"w" * 16, [], 60.0)
+    (served,) = server.take()
+    client.receive(served, 60.5)
+    assert client.latency == 0.5

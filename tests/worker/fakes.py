@@ -22,7 +22,7 @@ from sapo_desktop.core.records import (
 )
 from sapo_desktop.engines.protocols import Generated, Loaded
 from sapo_desktop.models.folder import ModelFolder
-from sapo_desktop.worker.engine import Ended, EnginePlan
+from sapo_desktop.worker.engine import Ended, EnginePlan, Spoken
 from sapo_desktop.worker.messages import Phase
 
 Progress = Callable[[int, int], None]
@@ -126,6 +126,7 @@ class FakeEngine:
         progress: Progress,
         *,
         live: bool = False,
+        spoken: Spoken | None = None,
     ) -> Generated:
         if self.hold is not None:
             await self.hold.wait()
@@ -133,6 +134,10 @@ class FakeEngine:
             raise HostDied("The engine is not running.")
         skill = self.skill if live else int((checkpoint / "skill").read_text()) if checkpoint else 1
         answered = [generated([text], 1, place < skill) for place, text in enumerate(questions)]
+        if spoken is not None:
+            text = answered[0].completions[0][0].text
+            for length in range(1, len(text) + 1):
+                spoken(text[:length], length)
         return Generated(
             prompt_tokens=[one.prompt_tokens[0] for one in answered],
             completions=[one.completions[0] for one in answered],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -10,7 +11,7 @@ import pytest
 
 from sapo_desktop.core.errors import CheckpointError, HostDied
 from sapo_desktop.core.records import Sampling, TrainerSettings
-from sapo_desktop.engines.protocols import Done, Generate, Restore, Save
+from sapo_desktop.engines.protocols import Done, Generate, Restore, Save, TokenText
 from sapo_desktop.worker.engine import Engine, EnginePlan
 from tests.worker.fakes import FakeHost, generated
 
@@ -26,8 +27,14 @@ class CalledHost(FakeHost):
         self.saved = ""
         self.cancelled_in_restore = False
         self.lost_live = False
+        self.pieces: list[tuple[str, int]] = []
 
-    async def call(self, request: msgspec.Struct, timeout: float | None, on_progress: object = None) -> msgspec.Struct:
+    async def call(
+        self,
+        request: msgspec.Struct,
+        timeout: float | None,
+        on_progress: Callable[[msgspec.Struct], None] | None = None,
+    ) -> msgspec.Struct:
         match request:
             case Save(folder=folder):
                 self.saved = folder
@@ -40,6 +47,9 @@ class CalledHost(FakeHost):
                 if self.cancelled_in_restore:  # the host had done it before it heard that nobody waits
                     raise asyncio.CancelledError
             case Generate(prompts=prompts):
+                for text, tokens in self.pieces:
+                    assert on_progress is not None
+                    on_progress(TokenText(text=text, tokens=tokens))
                 return generated(prompts, 1, 1)
         return Done()
 

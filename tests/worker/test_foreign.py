@@ -16,6 +16,7 @@ from sapo_desktop.engines.protocols import Encoded
 from sapo_desktop.swarm.envelope import Answer, GroupBody, open_envelope
 from sapo_desktop.swarm.pool import Entry, Path, Pool
 from sapo_desktop.swarm.refusals import Reason, Refusals
+from sapo_desktop.swarm.refused_groups import RefusedGroups
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.tasks.questions import question_hash, question_seed
@@ -81,7 +82,12 @@ RIGHT = f"steps <answer>{truth(asked(INDEX).seed)}</answer>"
 
 
 def taken(
-    *answers: str, refusals: Refusals | None = None, limit: int = 8, slow: str | None = None, **changes: object
+    *answers: str,
+    refusals: Refusals | None = None,
+    seen: RefusedGroups | None = None,
+    limit: int = 8,
+    slow: str | None = None,
+    **changes: object,
 ) -> list[Foreign]:
     fields: dict[str, object] = {"task": GCD, "index": INDEX, "question": asked(INDEX).hash}
     fields |= {"answers": [Answer(text=text) for text in answers]} | changes
@@ -90,7 +96,8 @@ def taken(
     entry = pool.add(opened, Path(ALICE.key, ALICE.key, b""), 0.0)
     examiner = Examiner()
     examiner.slow = slow
-    intake = Intake(examiner, Encoder(), CATALOGUE, TASKS, NETWORK, refusals or Refusals(), {"gcd/easy": 200.0})
+    lengths = {"gcd/easy": 200.0}
+    intake = Intake(examiner, Encoder(), CATALOGUE, TASKS, NETWORK, refusals or Refusals(), lengths, refused=seen)
     return asyncio.run(intake.take([entry], limit, strict=True)).fit
 
 
@@ -324,3 +331,15 @@ def test_what_was_marked_is_told_even_where_nothing_of_it_is_trained_on() -> Non
         "gcd/easy",
         [True],
     )
+
+
+def test_what_is_not_fit_can_be_looked_at() -> None:
+    seen = RefusedGroups(lambda: 7, lambda: 5.0)
+    taken("no answer at all", seen=seen)
+    taken(RIGHT, seen=seen, question=b"another!")
+    taken("<answer>slow</answer>", seen=seen, slow="<answer>slow</answer>")
+    taken(RIGHT, seen=seen)
+    found = seen.newest(10)
+    assert [group.reason for group in found] == [Reason.TIMED_OUT, Reason.OTHER_QUESTION, Reason.UNFIT]
+    assert [group.answers for group in found] == [("<answer>slow</answer>",), (RIGHT,), ("no answer at all",)]
+    assert {(group.author, group.task, group.round, group.unix) for group in found} == {(ALICE.key, GCD, 7, 5.0)}

@@ -26,6 +26,7 @@ from sapo_desktop.core.records import (
 )
 from sapo_desktop.worker.database import Database
 from sapo_desktop.worker.history import WHOLE_ROUNDS, History
+from sapo_desktop.worker.messages import GetRollouts
 from sapo_desktop.worker.migrations import STEPS
 from sapo_desktop.worker.write_budget import Written
 from tests.records import round_report
@@ -149,10 +150,10 @@ def test_pages(history: History) -> None:
     assert ([r.round for r in page.rounds], page.more) == ([2, 3], True)
     assert [r.round for r in history.last_rounds(2)] == [4, 5]
     assert not history.rounds(after=3, limit=2).more
-    answers = history.rollouts(after=0, limit=9)  # four a round: whole rounds only
+    answers = history.rollouts(GetRollouts(limit=9))  # four a round: whole rounds only
     assert ([a.round for a in answers.items], answers.more) == ([1] * 4 + [2] * 4, True)
-    assert len(history.rollouts(after=4, limit=1).items) == 4
-    assert not history.rollouts(after=4, limit=1).more
+    assert len(history.rollouts(GetRollouts(after=4, limit=1)).items) == 4
+    assert not history.rollouts(GetRollouts(after=4, limit=1)).more
 
 
 def test_rounds_after_the_checkpoint_are_lost_and_replaced(history: History) -> None:
@@ -242,9 +243,12 @@ def test_old_rounds_keep_one_group_and_where_all_came_from(history: History, tmp
     newest = WHOLE_ROUNDS + 3
     for number in range(1, newest + 1):
         record(history, run, number)
-    kept = [len([a for a in history.rollouts(n - 1, 1).items if a.round == n]) for n in (1, 2, 3, 4, newest)]
+    kept = [
+        len([a for a in history.rollouts(GetRollouts(after=n - 1, limit=1)).items if a.round == n])
+        for n in (1, 2, 3, 4, newest)
+    ]
     assert kept == [2, 2, 2, 4, 4]
-    assert {history.rollouts(n, 1).items[0].origin for n in (0, 1)} == {"own", "peer"}
+    assert {history.rollouts(GetRollouts(after=n, limit=1)).items[0].origin for n in (0, 1)} == {"own", "peer"}
     with sqlite3.connect(tmp_path / "history.db") as direct:
         assert direct.execute("SELECT count(*) FROM groups").fetchone() == (2 * newest,)
 
@@ -258,7 +262,7 @@ def test_the_file_stays_below_its_limit(tmp_path: Path) -> None:
     assert (tmp_path / "history.db").stat().st_size < 4_000_000
     history = History(tmp_path / "history.db", Clock())
     assert len(history.rounds().rounds) == 60
-    assert history.rollouts(59).items[0].completion == "x" * 50_000
+    assert history.rollouts(GetRollouts(after=59)).items[0].completion == "x" * 50_000
 
 
 @pytest.mark.parametrize("damage", ["head", "middle", "text", "marked"])

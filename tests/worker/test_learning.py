@@ -19,6 +19,7 @@ from sapo_desktop.worker.learning import (
     recommended_learning_rate,
     sample_tasks,
     share_of,
+    tasks_in_training,
     trainer_settings,
 )
 from tests.worker.fakes import FakeEngine
@@ -145,3 +146,9 @@ def test_foreign_groups_are_wanted_at_the_level_trained_one_up_and_one_down() ->
     assert levels_of_interest(Settings(), at_hard, levels) == ("bf/easy", "gcd/middle", "gcd/hard")
     off = Settings(curriculum=False)
     assert levels_of_interest(off, counters(), levels) == ("bf/easy", "gcd/easy", "gcd/middle", "gcd/hard")
+
+
+def test_in_training_is_what_the_next_round_may_ask_for() -> None:
+    at_hard = counters(curriculum={"gcd": FamilyProgress(level="hard"), "lcm": FamilyProgress(level="easy")})
+    assert tasks_in_training(Settings(), at_hard, LEVELS) == {"gcd/middle", "gcd/hard", "lcm/easy"}
+    assert tasks_in_training(Settings(curriculum=False), at_hard, LEVELS) == {"gcd/middle", "lcm/middle"}

@@ -20,7 +20,8 @@ from sapo_desktop.tasks.split import held_out_side
 from sapo_desktop.worker.author_rates import AuthorRates
 from sapo_desktop.worker.foreign import Intake
 from sapo_desktop.worker.index_book import IndexBook
-from sapo_desktop.worker.member import Member, Membership
+from sapo_desktop.worker.member import Member
+from sapo_desktop.worker.publishing import Membership
 from tests.swarm.mesh import Mesh, Peer
 from tests.swarm.peers import NETWORK
 from tests.worker.fakes import mark
@@ -242,3 +243,14 @@ def test_authors_that_failed_their_audit_are_not_measured(seats: tuple[Mesh, Sea
     for _ in range(6):
         second.peer.exchange.audit.record(first.peer.signer.key, 1.0, supplied=False)
     assert second.member.measured(["gcd/easy"]) is None
+
+
+def test_the_shares_of_sources_are_those_of_the_groups_drawn_lately(seats: tuple[Mesh, Seat, Seat]) -> None:
+    mesh, first, second = seats
+    assert second.member.draw_shares() == {}
+    asyncio.run(first.member.share(first.answered(asyncio.run(first.member.questions(["gcd/easy"] * 4)))))
+    mesh.settle()
+    second.member.want(["gcd/easy"], 2)
+    asyncio.run(second.member.draw(2, 8, strict=True))
+    (link,) = second.peer.exchange.links
+    assert second.member.draw_shares() == {link.source: 1.0}

@@ -14,6 +14,7 @@ import pytest
 from sapo_desktop.core.records import Completion, Group, Mark, Question
 from sapo_desktop.worker.checkpoints import CheckpointStore, Counters
 from sapo_desktop.worker.history import History
+from sapo_desktop.worker.messages import GetRollouts
 from tests.records import round_report, run_manifest
 
 KILLS = 50
@@ -88,6 +89,6 @@ def test_kills_at_random_instants_lose_no_checkpointed_round(tmp_path: Path) -> 
         assert not rounds or rounds[-1].checkpoint == done
         found = store.get("last")
         assert found is None or (found.folder / "adapter").read_bytes() == str(done).encode() * 100
-        assert [a.seed for a in history.rollouts(limit=10**6).items] == list(range(1, done + 1))
+        assert [a.seed for a in history.rollouts(GetRollouts(limit=10**6)).items] == list(range(1, done + 1))
         history.close()
     assert acknowledged > KILLS // 2

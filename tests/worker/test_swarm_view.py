@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from sapo_desktop.swarm.refusals import Reason
+from sapo_desktop.swarm.refused_groups import RefusedGroups
 from sapo_desktop.terminal.swarm_words import swarm_line, swarm_lines
 from sapo_desktop.worker import messages as m
-from sapo_desktop.worker.swarm_view import USED_TWICE, listening_at, notices
+from sapo_desktop.worker.swarm_view import (
+    ONE_SOURCE,
+    USED_TWICE,
+    link_info,
+    listening_at,
+    notices,
+    refused_group,
+    warnings,
+)
 from tests.swarm.mesh import Mesh, Peer
+from tests.swarm.peers import ALICE, TASK, group_body
 
 
 def test_both_ends_of_a_key_that_is_used_twice_say_so() -> None:
@@ -40,3 +51,37 @@ def test_an_address_that_is_every_computers_is_not_passed_off_as_this_ones() -> 
     assert listening_at("wss://10.0.0.7:8765#ab").endswith("reach this node at wss://10.0.0.7:8765#ab")
     for host in ("0.0.0.0", "[::]"):
         assert f"name or address in place of {host}" in listening_at(f"wss://{host}:8765#ab")
+
+
+def test_sources_that_most_was_drawn_from_are_named() -> None:
+    mesh, here, one, other = Mesh(), Peer(1), Peer(2), Peer(3)
+    for peer in (one, other):
+        mesh.join(here, peer)
+    links = here.exchange.links
+    shares = {link.source: share for link, share in zip(links, (0.75, 0.25), strict=True)}
+    assert warnings(links, shares, one_source=True, drawn=99) == [ONE_SOURCE]
+    assert warnings(links, shares, one_source=False, drawn=15) == []
+    (said,) = warnings(links, shares, one_source=False, drawn=16)
+    assert said == f"75% of the groups drawn lately came from one source ({one.signer.key.hex()[:16]})."
+    (said,) = warnings(links[1:], shares, one_source=False, drawn=16)
+    assert said.endswith("came from one source."), "the link it came over has gone"
+
+
+def test_a_link_is_shown_with_its_latency_and_its_share_of_what_was_drawn() -> None:
+    mesh, here, there = Mesh(), Peer(1), Peer(2)
+    mesh.join(here, there)
+    (link,) = here.exchange.links
+    assert (link_info(link, 0.0).latency_ms, link_info(link, 0.0).draw_share) == (None, 0.0)
+    link.session.latency = 0.125
+    shown = link_info(link, 0.0, 0.5)
+    assert (shown.latency_ms, shown.draw_share) == (125.0, 0.5)
+
+
+def test_refused_groups_are_shown_by_their_local_names() -> None:
+    seen = RefusedGroups(lambda: 7, lambda: 5.0)
+    seen.add(Reason.UNFIT, ALICE.key, group_body())
+    seen.add(Reason.BAD_BODY, ALICE.key, None)
+    unreadable, unfit = (refused_group(group, {TASK: "gcd/easy"}) for group in seen.newest(2))
+    assert (unfit.reason, unfit.kind, unfit.task, unfit.author) == ("unfit", "ignored", "gcd/easy", ALICE.key.hex())
+    assert (unfit.answers, unfit.round, unfit.time) == (["<answer>4</answer>"], 7, 5.0)
+    assert (unreadable.kind, unreadable.task, unreadable.answers) == ("invalid", "", [])
