@@ -1,4 +1,4 @@
-"""The window's process: `main` puts the view, the link to the worker, window and tray together, and takes them apart."""
+"""The window's process: `main` puts the view, the link to the worker, window and tray together and apart again."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import time
 import traceback
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import msgspec
 from PySide6.QtCore import QObject, Qt
@@ -30,6 +31,9 @@ from sapo_desktop.gui.window import MainWindow
 from sapo_desktop.gui.wording import state_sentence
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.logs import open_log
+
+if TYPE_CHECKING:
+    from sapo_desktop.gui.wizard import Wizard
 
 log = logging.getLogger("sapo_desktop.gui")
 
@@ -103,7 +107,7 @@ class Desktop(QObject):
         """Bring the window to the front."""
         if self._quitting:
             return
-        if self._memory.welcomed < WELCOME and self._wizard is not None:
+        if self._wizard is not None:
             self._wizard.raise_()
             self._wizard.activateWindow()
         else:
@@ -133,7 +137,7 @@ class Desktop(QObject):
 
     # -- the first run ---------------------------------------------------------------------------------------
 
-    _wizard: QObject | None = None
+    _wizard: Wizard | None = None
 
     def _welcome(self) -> None:
         from sapo_desktop.gui.wizard import Wizard

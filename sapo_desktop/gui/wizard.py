@@ -1,4 +1,4 @@
-"""The first run: what this is, what leaves the machine, how gentle, alone or together. Under a minute, by keyboard too."""
+"""The first run: what this is, what leaves the machine, how gentle, alone or together. In a minute, by keyboard too."""
 
 from __future__ import annotations
 

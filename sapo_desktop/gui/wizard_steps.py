@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QLineEdit, QRadioButton, QVBoxLayout, QWidget
 
-from sapo_desktop.core.consent import WHAT_IS_PUBLISHED
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.gui import numbers
+from sapo_desktop.gui import consent, numbers
 from sapo_desktop.gui.bridge import Asks
-from sapo_desktop.gui.first_run import Choices
+from sapo_desktop.gui.first_run import Choices, Gentle
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.theme import grid
 from sapo_desktop.gui.viewmodel import View
@@ -51,7 +51,11 @@ class WelcomeStep(Step):
             tr("A small language model on your computer answers puzzles, marks its own answers and learns from them."),
         )
         for icon, title, text in (
-            ("home", tr("It runs here"), tr("Model, questions and marks are all on this computer. There is no account.")),
+            (
+                "home",
+                tr("It runs here"),
+                tr("Model, questions and marks are all on this computer. There is no account."),
+            ),
             (
                 "peers",
                 tr("It can learn with others"),
@@ -72,14 +76,16 @@ class LeavesStep(Step):
     def __init__(self, view: View, bridge: Asks) -> None:
         super().__init__(
             tr("What leaves this computer"),
-            tr("Alone: nothing at all. With the swarm, if you share: messages like this one, and nothing else of yours."),
+            tr("Alone: nothing at all. With the swarm, if you share: messages like this, and nothing else of yours."),
         )
         self._view, self._bridge = view, bridge
         self._asked = False
         self._message = Reading(tr("A message as it would be sent"), tr("The message is being made ..."), lines=9)
         self._who = Card(tr("Who can see what"), role="well")
         self._lines = Label(
-            tr("A relay sees your internet address beside the key of this computer. Peers see the key and the answers."),
+            tr(
+                "A relay sees your internet address beside the key of this computer. Peers see the key and the answers."
+            ),
         )
         self._who.add(self._lines)
         self.box.addWidget(self._message, 1)
@@ -115,14 +121,15 @@ class GentleStep(Step):
         self._choices = choices
         group = QButtonGroup(self)
         self._radios = []
-        for value, title, text in (
+        names: tuple[tuple[Gentle, str, str], ...] = (
             ("quarter", tr("Barely there"), tr("a quarter of the cores")),
             ("half", tr("Gentle"), tr("half the cores")),
             ("most", tr("Diligent"), tr("all cores but one")),
-        ):
+        )
+        for value, title, text in names:
             radio = QRadioButton(for_button(f"{title}: {text}"))
             radio.setChecked(value == choices.gentle)
-            radio.toggled.connect(lambda on, chosen=value: on and setattr(choices, "gentle", chosen))
+            radio.toggled.connect(partial(self._choose, value))
             group.addButton(radio)
             self._radios.append(radio)
             self.box.addWidget(radio)
@@ -136,6 +143,10 @@ class GentleStep(Step):
         self.box.addWidget(way)
         self.box.addWidget(battery)
         self.box.addStretch(1)
+
+    def _choose(self, gentle: Gentle, on: bool) -> None:
+        if on:
+            self._choices.gentle = gentle
 
     def focus_first(self) -> bool:
         next(radio for radio in self._radios if radio.isChecked()).setFocus()
@@ -160,7 +171,7 @@ class TogetherStep(Step):
         self._more = Card(role="well")
         self._share = Switch(tr("Share my model's answers too (public domain)"))
         self._share.toggled.connect(self._choose_share)
-        self._consent = Reading(tr("What is published"), WHAT_IS_PUBLISHED, lines=5)
+        self._consent = Reading(tr("What is published"), "\n\n".join(consent.paragraphs()), lines=5)
         self._peer = QLineEdit()
         self._peer.setPlaceholderText(tr("Address or invite link, if somebody gave you one"))
         self._peer.setAccessibleName(tr("Address or invite link"))
@@ -182,15 +193,14 @@ class TogetherStep(Step):
 
     def _fit(self, reply: FitIs) -> None:
         way = reply.fit.chosen
+        ready = tr("The model that comes with the app is ready at once.")
         if way.model == "starter":
-            self._model.setText(tr("The model that comes with the app is ready at once. It takes {size} of memory.").format(size=numbers.size(way.estimate)))
+            more = tr("It takes {size} of memory.").format(size=numbers.size(way.estimate))
         else:
-            self._model.setText(
-                tr(
-                    "The model that comes with the app is ready at once. {model} would fit this computer too: "
-                    "the page Model downloads it when you like."
-                ).format(model=way.model)
+            more = tr("{model} would fit this computer too: the page Model downloads it when you like.").format(
+                model=way.model
             )
+        self._model.setText(f"{ready} {more}")
 
     def _choose_swarm(self, on: bool) -> None:
         self._choices.swarm = on
@@ -200,5 +210,3 @@ class TogetherStep(Step):
     def _choose_share(self, on: bool) -> None:
         self._choices.share = on
         self.changed.emit()
-
-
