@@ -58,11 +58,21 @@ def _main(words: list[str], out: Output, door: Door | None) -> int:
     parser = build_parser()
     args = parser.parse_args(words)
     if not hasattr(args, "function"):
-        out.say("The window is not part of this version yet. To let the node work here, in the terminal:")
-        out.say("\n    sapo-desktop run\n\nAll commands: sapo-desktop --help")
-        return 0
+        return _window(args)
     asyncio.run(_run_command(args, out, door))
     return 0
+
+
+def _window(args: Namespace) -> int:
+    """The window; SapoError where there can be none."""
+    from sapo_desktop.commands.door import data_folder
+    from sapo_desktop.gui.display import why_no_window
+
+    if why := why_no_window():
+        raise SapoError(why)
+    from sapo_desktop.gui.app import main as show_window
+
+    return show_window(data_folder(getattr(args, "data", None)), hidden=args.tray)
 
 
 async def _run_command(args: Namespace, out: Output, door: Door | None) -> None:

@@ -31,9 +31,10 @@ def build_parser() -> Parser:
     parser = Parser(
         prog=PROGRAM,
         description="A node that learns to reason: it answers questions, marks its answers and learns from them.",
-        epilog=f"Help on a command: {PROGRAM} COMMAND --help",
+        epilog=f"Without a command the window opens. Help on a command: {PROGRAM} COMMAND --help",
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    parser.add_argument("--tray", action="store_true", help="without a command: begin in the tray, the window closed")
     _common(parser)
     commands = parser.add_subparsers(metavar="COMMAND", dest="command_name", title="commands")
     _run(commands)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from sapo_desktop.gui import numbers, theme
@@ -50,7 +50,7 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         plot.hideButtons()
         plot.setMouseEnabled(x=True, y=False)
         plot.setLimits(xMin=0, yMin=-0.05, yMax=1.05, minXRange=5)
-        plot.setYRange(0, 1, padding=0.03)
+        plot.setYRange(0, 1, padding=0)
         plot.getAxis("left").setWidth(44)
         self._band_low, self._band_high = pg.PlotCurveItem(), pg.PlotCurveItem()
         self._band = pg.FillBetweenItem(self._band_low, self._band_high)
@@ -128,10 +128,16 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
 
         reward = curves.column("reward")
         self._raw.setData(*shown(reward))
-        self._mine.setData(*shown(smoothed(reward, SMOOTHED_ROUNDS)))
-        self._swarm.setData(*shown(smoothed(curves.column("swarm_reward"), SMOOTHED_ROUNDS)))
-        self._band_low.setData(*shown(smoothed(curves.column("swarm_low"), SMOOTHED_ROUNDS)))
-        self._band_high.setData(*shown(smoothed(curves.column("swarm_high"), SMOOTHED_ROUNDS)))
+        seen = []
+        for item, values in (
+            (self._mine, reward),
+            (self._swarm, curves.column("swarm_reward")),
+            (self._band_low, curves.column("swarm_low")),
+            (self._band_high, curves.column("swarm_high")),
+        ):
+            rounds, means = shown(smoothed(values, SMOOTHED_ROUNDS))
+            item.setData(rounds, means)
+            seen.append(means)
         points = [point for point in curves.evals if point.which == "validation"]
         base = next((point.score for point in points if not point.round), None)
         self._base.setVisible(base is not None)
@@ -144,6 +150,9 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         self._scores.setData(
             np.array([point.round for point in own], dtype=float), np.array([point.score for point in own], dtype=float)
         )
+        seen.append(np.array([base] if base is not None else [], dtype=float))
+        seen.append(np.array([point.score for point in own], dtype=float))
+        self.getPlotItem().setYRange(*height_for(np.concatenate(seen)), padding=0)
 
     # -- looks -----------------------------------------------------------------------------------------------
 
@@ -219,6 +228,17 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
 
     def _go(self, low: float, high: float) -> None:
         self.getPlotItem().setXRange(low, high, padding=0)
+
+
+def height_for(values: Column) -> tuple[float, float]:
+    """From where to where the y axis goes, in twentieths: the values with room above and below, a fifth at least."""
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return 0.0, 1.0
+    low, high = float(known.min()) - 0.06, float(known.max()) + 0.06
+    if high - low < 0.2:
+        low, high = (low + high) / 2 - 0.1, (low + high) / 2 + 0.1
+    return max(0.0, np.floor(20 * low) / 20), min(1.0, np.ceil(20 * high) / 20)
 
 
 def words_at(curves: Curves, at: int) -> str:
@@ -305,7 +325,7 @@ class Legend(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        metrics = self.fontMetrics()
+        metrics = QFontMetrics(theme.font("caption"))
         return QSize(34 + metrics.horizontalAdvance(self._text) + 4, metrics.height() + 4)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
@@ -328,5 +348,6 @@ class Legend(QWidget):
                 path.lineTo(x, y)
             painter.drawPath(path)
         painter.setPen(QColor(colours.muted))
+        painter.setFont(theme.font("caption"))
         painter.drawText(self.rect().adjusted(34, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, self._text)
         painter.end()

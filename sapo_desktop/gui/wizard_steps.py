@@ -14,10 +14,10 @@ from sapo_desktop.gui.first_run import Choices, Gentle
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.theme import grid
 from sapo_desktop.gui.viewmodel import View
-from sapo_desktop.gui.widgets.buttons import Switch
+from sapo_desktop.gui.widgets.buttons import Choice, Switch
 from sapo_desktop.gui.widgets.layout import Card, column, row
 from sapo_desktop.gui.widgets.notes import Picture
-from sapo_desktop.gui.widgets.text import Label, Reading, for_button
+from sapo_desktop.gui.widgets.text import Label, Reading
 from sapo_desktop.worker.messages import EnvelopePreview, FitIs, GetFit, PreviewEnvelope
 
 
@@ -120,19 +120,18 @@ class GentleStep(Step):
         )
         self._choices = choices
         group = QButtonGroup(self)
-        self._radios = []
+        self._radios: list[QRadioButton] = []
         names: tuple[tuple[Gentle, str, str], ...] = (
             ("quarter", tr("Barely there"), tr("a quarter of the cores")),
             ("half", tr("Gentle"), tr("half the cores")),
             ("most", tr("Diligent"), tr("all cores but one")),
         )
         for value, title, text in names:
-            radio = QRadioButton(for_button(f"{title}: {text}"))
-            radio.setChecked(value == choices.gentle)
-            radio.toggled.connect(partial(self._choose, value))
-            group.addButton(radio)
-            self._radios.append(radio)
-            self.box.addWidget(radio)
+            choice = Choice(group, title, text)
+            choice.radio.setChecked(value == choices.gentle)
+            choice.chosen.connect(partial(setattr, choices, "gentle", value))
+            self._radios.append(choice.radio)
+            self.box.addWidget(choice)
         way = Switch(tr("Give way to every other program"))
         way.setChecked(choices.give_way)
         way.toggled.connect(lambda on: setattr(choices, "give_way", on))
@@ -143,10 +142,6 @@ class GentleStep(Step):
         self.box.addWidget(way)
         self.box.addWidget(battery)
         self.box.addStretch(1)
-
-    def _choose(self, gentle: Gentle, on: bool) -> None:
-        if on:
-            self._choices.gentle = gentle
 
     def focus_first(self) -> bool:
         next(radio for radio in self._radios if radio.isChecked()).setFocus()
@@ -161,12 +156,12 @@ class TogetherStep(Step):
         self._choices, self._view, self._bridge = choices, view, bridge
         self._asked = False
         group = QButtonGroup(self)
-        self._silo = QRadioButton(for_button(tr("Silo: alone. No network at all.")))
-        self._swarm = QRadioButton(for_button(tr("Swarm: learn from the answers of other computers too.")))
-        for radio, swarm in ((self._silo, False), (self._swarm, True)):
-            radio.setChecked(choices.swarm == swarm)
-            group.addButton(radio)
-            self.box.addWidget(radio)
+        silo = Choice(group, tr("Silo"), tr("Alone. No network at all."))
+        swarm = Choice(group, tr("Swarm"), tr("Learn from the answers of other computers too."))
+        self._silo, self._swarm = silo.radio, swarm.radio
+        for choice, together in ((silo, False), (swarm, True)):
+            choice.radio.setChecked(choices.swarm == together)
+            self.box.addWidget(choice)
         self._swarm.toggled.connect(self._choose_swarm)
         self._more = Card(role="well")
         self._share = Switch(tr("Share my model's answers too (public domain)"))
@@ -180,7 +175,10 @@ class TogetherStep(Step):
         self.box.addWidget(self._more, 1)
         self._model = Label(tr("The model that comes with the app is ready at once."), "muted")
         self.box.addLayout(row(Picture("model", 20), self._model, spacing=1))
-        self._more.setEnabled(choices.swarm)
+        keep = self._more.sizePolicy()
+        keep.setRetainSizeWhenHidden(True)
+        self._more.setSizePolicy(keep)
+        self._more.setVisible(choices.swarm)
 
     def opened(self) -> None:
         if self._view.attached and not self._asked:
@@ -204,7 +202,7 @@ class TogetherStep(Step):
 
     def _choose_swarm(self, on: bool) -> None:
         self._choices.swarm = on
-        self._more.setEnabled(on)
+        self._more.setVisible(on)
         self.changed.emit()
 
     def _choose_share(self, on: bool) -> None:

@@ -236,9 +236,10 @@ class ChartCard(Card):
         for part in (self._empty, self.chart, self._table):
             self._stack.addWidget(part)
         self._stack.setFixedHeight(320)
+        self._swarm_legend = Legend(tr("the swarm's, with its 95% interval"), "chart_swarm", Qt.PenStyle.DashLine)
         legend = Flow(
             Legend(tr("my reward, mean of %n rounds", None, SMOOTHED_ROUNDS), "chart_me", Qt.PenStyle.SolidLine),
-            Legend(tr("the swarm's, with its 95% interval"), "chart_swarm", Qt.PenStyle.DashLine),
+            self._swarm_legend,
             Legend(tr("held-out score"), "chart_held_out", Qt.PenStyle.DotLine, "diamond"),
             Legend(tr("the model as it came"), "chart_base", Qt.PenStyle.DashDotLine),
             spacing=18,
@@ -255,6 +256,7 @@ class ChartCard(Card):
             self._stack.setCurrentWidget(self._empty)
             return
         self._switch()
+        self._swarm_legend.setVisible(bool((self._view.curves.column("swarm_peers") > 0).any()))
         self.chart.follow()
         self._point(None)
 

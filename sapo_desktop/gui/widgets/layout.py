@@ -206,6 +206,8 @@ class Flow(QLayout):
     def _arrange(self, rect: QRect, *, place: bool) -> int:
         x, y, line = rect.x(), rect.y(), 0
         for item in self._items:
+            if item.isEmpty():
+                continue
             hint = item.sizeHint()
             if x > rect.x() and x + hint.width() > rect.right() + 1:
                 x, y, line = rect.x(), y + line + self._space, 0

@@ -1,0 +1,93 @@
+"""Collects the window's texts and compiles their translations.
+
+    python packaging/translations.py            new texts go into resources/translations/*.ts, and those into *.qm
+    python packaging/translations.py --check    says what is missing or out of date, and changes nothing; exit code 1
+
+Qt's own tools do both (lupdate, lrelease; they come with PySide6). A language's .ts file is edited by hand or with Qt
+Linguist. English has one too, for its plurals.
+"""
+
+from __future__ import annotations
+
+import argparse
+import filecmp
+import shutil
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import PySide6
+
+ROOT = Path(__file__).resolve().parents[1]
+WHERE = ROOT / "resources" / "translations"
+LANGUAGES = ("de", "en")
+TOOLS = Path(PySide6.__file__).parent
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Collect and compile the window's translations.")
+    parser.add_argument("--check", action="store_true", help="change nothing; fail where something is out of date")
+    with tempfile.TemporaryDirectory() as scratch:
+        there = Path(scratch)
+        for path in WHERE.glob("*.ts"):
+            shutil.copy(path, there)
+        for language in LANGUAGES:
+            collect(there, language)
+            compile_(there, language)
+        if parser.parse_args().check:
+            sys.exit(report(there))
+        for path in there.iterdir():
+            shutil.copy(path, WHERE)
+    for language in LANGUAGES:
+        print(f"{language}: {len(unfinished(WHERE / f'sapo_{language}.ts'))} texts without a translation")
+
+
+def collect(folder: Path, language: str) -> None:
+    """Bring a language's file up to date with the texts of the code."""
+    sources = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "sapo_desktop" / "gui").rglob("*.py"))
+    options = ["-no-obsolete", "-locations", "none", "-source-language", "en", "-target-language", language]
+    if language == "en":
+        options.append("-pluralonly")
+    ts = folder / f"sapo_{language}.ts"
+    _run([str(TOOLS / "lupdate"), *sources, *options, "-ts", str(ts)])
+
+
+def compile_(folder: Path, language: str) -> None:
+    name = folder / f"sapo_{language}"
+    _run([str(TOOLS / "lrelease"), f"{name}.ts", "-qm", f"{name}.qm"])
+
+
+def report(fresh: Path) -> int:
+    """Say what differs between `fresh` and what is committed; the exit code."""
+    wrong = 0
+    for path in sorted(fresh.iterdir()):
+        kept = WHERE / path.name
+        if not kept.exists() or not filecmp.cmp(path, kept, shallow=False):
+            print(f"{path.name} is out of date: python packaging/translations.py")
+            wrong = 1
+    for language in LANGUAGES:
+        for text in unfinished(fresh / f"sapo_{language}.ts"):
+            print(f"{language}: no translation of {text!r}")
+            wrong = 1
+    return wrong
+
+
+def unfinished(ts: Path) -> list[str]:
+    """Texts of a .ts file that have no translation yet."""
+    return [
+        message.findtext("source", "")
+        for message in ET.parse(ts).getroot().iter("message")
+        if (found := message.find("translation")) is None or found.get("type") == "unfinished"
+    ]
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    main()
