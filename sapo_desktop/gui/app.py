@@ -18,9 +18,9 @@ from PySide6.QtWidgets import QApplication
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.gui import icons, language, theme
 from sapo_desktop.gui.actions import Actions
-from sapo_desktop.gui.attachment import LinkChange, Lost
 from sapo_desktop.gui.bridge import Bridge
 from sapo_desktop.gui.language import tr
+from sapo_desktop.gui.link import LinkChange, Lost
 from sapo_desktop.gui.remembered import WELCOME, looks_in, recall, remember
 from sapo_desktop.gui.signals import polite_ends
 from sapo_desktop.gui.single import SingleWindow

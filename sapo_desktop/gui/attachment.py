@@ -16,11 +16,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
-from sapo_desktop.core.records import Record
-from sapo_desktop.worker import client
+from sapo_desktop.gui.link import Arrival, Attached, Connecting, Ended, Lost
 from sapo_desktop.worker.messages import (
     Curve,
-    Event,
     GetCurve,
     GetSettings,
     GetStatus,
@@ -37,33 +35,6 @@ STEADY_SECONDS = 120.0
 """A worker that lived so long before it died is started again without the pauses of those before it."""
 
 
-class Connecting(Record, frozen=True, kw_only=True):
-    """A worker is looked for, or started."""
-
-    again: bool = False
-
-
-class Attached(Record, frozen=True, kw_only=True):
-    """The worker answers; what it said of itself. Events follow."""
-
-    status: Status
-    settings: SettingsAre
-    curve: Curve
-
-
-class Lost(Record, frozen=True, kw_only=True):
-    """There is no worker, and why; `retry_at` (Unix time): another is started by then."""
-
-    reason: str
-    retry_at: float
-
-
-class Ended(Record, frozen=True, kw_only=True):
-    """The worker was told to end, here or elsewhere, and did."""
-
-
-LinkChange = Connecting | Attached | Lost | Ended
-Arrival = LinkChange | Event
 Deliver = Callable[[Arrival], None]
 
 
@@ -135,6 +106,9 @@ class Attachment:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     async def _attach_or_start(self) -> Worker:
+        # Its libraries are loaded on this thread, while the first picture is painted.
+        from sapo_desktop.worker import client
+
         attached = await client.connect_or_start(self._folder, {}, ("--as-before",), owner=False)
         return attached.client
 

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import shiboken6
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.gui.attachment import Arrival, Attached, Attachment, LinkChange
+from sapo_desktop.gui.link import Arrival, Attached, LinkChange
 from sapo_desktop.gui.timers import timer
 from sapo_desktop.gui.viewmodel import Section, View
 from sapo_desktop.worker.messages import AskProgressed, GetSettings, GetSwarm, Ok, Reply, Request, SettingsAre, SwarmIs
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from sapo_desktop.gui.attachment import Attachment
 
 FRAME_MS = 40
 """Arrivals within this time are told at once."""
@@ -82,7 +86,7 @@ class Bridge(QObject):
         super().__init__(parent)
         self.view = view
         self.folder = folder
-        self.link = Attachment(folder, self._deliver)
+        self._link: Attachment | None = None
         self._lock = threading.Lock()
         self._waiting: list[Arrival] = []
         self._frame = timer(self, FRAME_MS, self._take_all, once=True)
@@ -90,6 +94,15 @@ class Bridge(QObject):
         self._answered.connect(self._call_back, Qt.ConnectionType.QueuedConnection)
         self._swarm_timer = timer(self, SWARM_MS, self.look_at_swarm)
         self._looking: Call | None = None
+
+    @property
+    def link(self) -> Attachment:
+        """The link itself. What it needs is loaded when it is first asked for, after the first picture."""
+        if self._link is None:
+            from sapo_desktop.gui.attachment import Attachment
+
+            self._link = Attachment(self.folder, self._deliver)
+        return self._link
 
     def start(self) -> None:
         self.link.start()
@@ -169,8 +182,6 @@ class Bridge(QObject):
             return
         try:
             reply = done.result()
-        except CancelledError:
-            return
         except SapoError as error:
             if failed is not None:
                 failed(error)

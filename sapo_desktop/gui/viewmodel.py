@@ -18,8 +18,8 @@ from sapo_desktop.core.plain_text import clean, one_line
 from sapo_desktop.core.records import EvalReport, RoundReport, SwarmReward
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Failed, OnBattery, Starting, Why
-from sapo_desktop.gui.attachment import Arrival, Attached, Connecting, Ended, LinkChange, Lost
 from sapo_desktop.gui.curves import Curves, last_known
+from sapo_desktop.gui.link import Arrival, Attached, Connecting, Ended, LinkChange, Lost
 from sapo_desktop.worker.messages import (
     Answered,
     CheckpointsChanged,

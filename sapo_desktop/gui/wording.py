@@ -17,8 +17,8 @@ from sapo_desktop.core.why import (
     Why,
 )
 from sapo_desktop.gui import numbers
-from sapo_desktop.gui.attachment import Attached, Connecting, Ended, Lost
 from sapo_desktop.gui.language import tr
+from sapo_desktop.gui.link import Attached, Connecting, Ended, Lost
 from sapo_desktop.gui.viewmodel import MainAction, View
 from sapo_desktop.worker.messages import Phase
 

@@ -14,7 +14,7 @@ import msgspec
 from sapo_desktop.core.records import SwarmReward, TaskMark
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Ready, Training, Why
-from sapo_desktop.gui.attachment import Attached
+from sapo_desktop.gui.link import Attached
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.worker.messages import (
     Claim,

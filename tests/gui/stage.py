@@ -9,8 +9,8 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.gui.attachment import Arrival
 from sapo_desktop.gui.bridge import Answer, Call, Failure
+from sapo_desktop.gui.link import Arrival
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.worker.messages import Ok, Reply, Request
 

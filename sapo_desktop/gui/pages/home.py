@@ -17,7 +17,7 @@ from sapo_desktop.gui.pages.aha import AhaCard
 from sapo_desktop.gui.pages.page import Page
 from sapo_desktop.gui.theme import grid
 from sapo_desktop.gui.timers import timer
-from sapo_desktop.gui.viewmodel import ALL, Section, TaskTrack, View
+from sapo_desktop.gui.viewmodel import ALL, RECENT_ROUNDS, Section, TaskTrack, View
 from sapo_desktop.gui.widgets.buttons import Button, IconButton, Segments
 from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, Flow, column, holding, row
 from sapo_desktop.gui.widgets.notes import Banner, Empty
@@ -180,17 +180,25 @@ class Counts(QWidget):
         self._answers = Figure(tr("Answers given"))
         self._drawn = Figure(tr("Drawn by peers"))
         figures = [self._reward, self._swarm, self._held_out, self._rounds, self._answers, self._drawn]
-        box = Columns(*figures, narrowest=138, most=6)
-        self.setLayout(column(box))
+        self._box = Columns(*figures, narrowest=138, most=6)
+        self._silo: bool | None = None
+        self.setLayout(column(self._box))
 
     def refresh(self) -> None:
         view = self._view
+        if view.silo != self._silo:
+            self._silo = view.silo
+            for figure in (self._swarm, self._drawn):
+                figure.setVisible(not view.silo)
+            self._box.arrange()
+        rounds = min(RECENT_ROUNDS, len(view.curves))
         self._reward.set(
-            numbers.number(view.reward_now), tr("mean of the last %n round(s)", None, min(20, len(view.curves)) or 20)
+            numbers.number(view.reward_now),
+            tr("mean of the last %n round(s)", None, rounds) if rounds else tr("not measured yet"),
         )
         swarm = view.swarm_reward
         if swarm is None:
-            self._swarm.set(numbers.NOTHING, tr("in silo there is none") if view.silo else tr("not measured yet"))
+            self._swarm.set(numbers.NOTHING, tr("not measured yet"))
         else:
             self._swarm.set(
                 numbers.number(swarm.value),

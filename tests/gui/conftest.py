@@ -1,0 +1,30 @@
+"""Windows without a screen: Qt's own offscreen platform, chosen before Qt is loaded, and our looks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+
+@pytest.fixture(scope="session")
+def qapp_cls() -> type:
+    from PySide6.QtWidgets import QApplication
+
+    return QApplication
+
+
+@pytest.fixture(autouse=True)
+def _looks(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Every test with a window begins in the light theme, in English."""
+    if "qtbot" in request.fixturenames or "qapp" in request.fixturenames:
+        app = request.getfixturevalue("qapp")
+        from sapo_desktop.gui import language, theme
+
+        app.setStyle("Fusion")
+        language.speak("en")
+        theme.wear(theme.LIGHT)
+    yield

@@ -1,0 +1,162 @@
+"""The link to the worker: found, lost, started again with growing pauses, left alone when it was told to end."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sapo_desktop.core.errors import NotRunning, SapoError, UsageError
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.why import Ready
+from sapo_desktop.gui import attachment
+from sapo_desktop.gui.attachment import Attachment
+from sapo_desktop.gui.link import Arrival, Attached, Connecting, Ended, Lost
+from sapo_desktop.worker.messages import (
+    GetCurve,
+    GetSettings,
+    GetStatus,
+    Notice,
+    Ok,
+    Pause,
+    Quit,
+    SettingsAre,
+    Stopping,
+)
+from tests.gui.scenes import NOW, empty_curve, status
+
+
+class FakeWorker:
+    """Answers as a node does; ends when told, or when a test kills it."""
+
+    def __init__(self) -> None:
+        self.told: asyncio.Queue[object] = asyncio.Queue()
+        self.asked: list[object] = []
+        self.closed = False
+
+    async def call(self, request: object) -> Any:
+        self.asked.append(request)
+        match request:
+            case GetStatus():
+                return status(Ready(), "idle", Settings(), 0)
+            case GetSettings():
+                return SettingsAre(settings=Settings(), changed=[], overridden=[])
+            case GetCurve():
+                return empty_curve()
+            case Quit():
+                self.told.put_nowait(Stopping(failed=False, reason=""))
+                self.told.put_nowait(None)
+                return Ok(text="Ending.")
+            case Pause():
+                raise UsageError("The node is idle: it cannot pause now.")
+        return Ok()
+
+    async def events(self) -> AsyncIterator[Any]:
+        while (event := await self.told.get()) is not None:
+            yield event
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+class Stage:
+    """An attachment whose workers are made by a test; what arrives waits to be looked at."""
+
+    def __init__(self, folder: Path) -> None:
+        self.arrived: queue.Queue[Arrival] = queue.Queue()
+        self.workers: list[FakeWorker] = []
+        self.refusals: list[SapoError] = []
+        self.link = Attachment(folder, self.arrived.put, self._open)
+
+    async def _open(self) -> FakeWorker:
+        if self.refusals:
+            raise self.refusals.pop(0)
+        self.workers.append(FakeWorker())
+        return self.workers[-1]
+
+    def next(self) -> Arrival:
+        return self.arrived.get(timeout=20)
+
+    def die(self, last: Stopping | None = None) -> None:
+        for event in ([last] if last else []) + [None]:
+            self.link._loop.call_soon_threadsafe(self.workers[-1].told.put_nowait, event)
+
+
+@pytest.fixture
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    monkeypatch.setattr(attachment, "FIRST_PAUSE", 0.01)
+    made = Stage(tmp_path)
+    made.link.start()
+    assert made.next() == Connecting()
+    yield made
+    made.link.stop()
+
+
+def test_attached_it_hears_events_and_asks(stage: Stage) -> None:
+    first = stage.next()
+    assert isinstance(first, Attached) and first.settings.settings.silo
+    notice = Notice(level="info", text="hello", time=NOW)
+    stage.link._loop.call_soon_threadsafe(stage.workers[0].told.put_nowait, notice)
+    assert stage.next() == notice
+    with pytest.raises(UsageError, match="cannot pause"):
+        stage.link.call(Pause()).result(20)
+
+
+def test_a_dead_worker_is_said_and_started_again(stage: Stage) -> None:
+    assert isinstance(stage.next(), Attached)
+    stage.die()
+    lost = stage.next()
+    assert isinstance(lost, Lost) and lost.reason == "It ended without a word."
+    assert stage.next() == Connecting(again=True)
+    assert isinstance(stage.next(), Attached)
+    assert len(stage.workers) == 2 and stage.workers[0].closed
+
+
+def test_one_that_failed_says_why(stage: Stage) -> None:
+    assert isinstance(stage.next(), Attached)
+    failed = Stopping(failed=True, reason="The disk is full.")
+    stage.die(failed)
+    assert stage.next() == failed
+    lost = stage.next()
+    assert isinstance(lost, Lost) and lost.reason == "The disk is full."
+
+
+def test_one_that_was_told_to_end_is_left_alone_until_somebody_wants_it(stage: Stage) -> None:
+    assert isinstance(stage.next(), Attached)
+    stage.link.quit_worker().result(20)
+    assert stage.next() == Stopping(failed=False, reason="")
+    assert stage.next() == Ended()
+    with pytest.raises(NotRunning):
+        stage.link.call(Pause()).result(20)
+    stage.link.try_again()
+    assert stage.next() == Connecting(again=True)
+    assert isinstance(stage.next(), Attached)
+
+
+def test_pauses_between_starts_grow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float | None] = []
+
+    async def no_wait(self: Attachment, seconds: float | None) -> bool:
+        waited.append(seconds)
+        await asyncio.sleep(0)
+        return False
+
+    monkeypatch.setattr(Attachment, "_wait", no_wait)
+    stage = Stage(tmp_path)
+    stage.refusals = [SapoError("no memory") for _ in range(9)]
+    stage.link.start()
+    while not isinstance(stage.next(), Attached):
+        pass
+    stage.link.stop()
+    assert waited == [1, 2, 4, 8, 16, 32, 60, 60, 60]
+
+
+def test_leaving_lets_the_worker_go_on(stage: Stage) -> None:
+    assert isinstance(stage.next(), Attached)
+    stage.link.stop()
+    assert stage.workers[0].closed
+    assert not any(isinstance(request, Quit) for request in stage.workers[0].asked)
