@@ -42,6 +42,8 @@ class SettingInfo(Record, frozen=True):
     default: bool | int | float | str
     secret: bool = False
     """Whether its value may hold a login."""
+    text: bool = False
+    """Whether a person may type what they like."""
 
 
 class ReadSettings(Record, frozen=True):
@@ -270,6 +272,7 @@ def _field_of(field: inspect.Field, hint: Any) -> _Field:
         allowed=_allowed(field.type.type),
         default=field.default,
         secret=(field.type.extra or {}).get("secret", False),
+        text=isinstance(field.type.type, inspect.StrType),
     )
     return _Field(info=info, kind=field.type.type, hint=hint)
 

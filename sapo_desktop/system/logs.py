@@ -25,6 +25,26 @@ def log_size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
+def log_tail(path: Path, lines: int, limit: int = 256 * 1024) -> list[str]:
+    """The last lines, whole ones in at most `limit` bytes; of the log before too where this one was just begun."""
+    text = b""
+    for one in (path, path.with_name(path.name + ".1")):
+        if len(text) < limit and text.count(b"\n") < lines:
+            text = _end(one, limit - len(text)) + text
+    whole = text if len(text) < limit else text.partition(b"\n")[2]
+    return whole.decode("utf-8", "replace").splitlines()[-lines:]
+
+
+def _end(path: Path, limit: int) -> bytes:
+    try:
+        with path.open("rb") as log:
+            size = log.seek(0, os.SEEK_END)
+            log.seek(max(0, size - limit))
+            return log.read(limit)
+    except FileNotFoundError:
+        return b""
+
+
 def last_lines(path: Path, since: int = 0, lines: int = 8, limit: int = 4000) -> str:
     """The last lines written after byte `since`, at most `limit` bytes; empty where there are none."""
     try:

@@ -101,6 +101,43 @@ def set_low_priority() -> None:
                 _AUTOGROUP.write_text("19")
 
 
+def give_way(low: bool) -> bool:
+    """Let every other program go before this one and all its children, or no longer; False where the system refuses.
+
+    Most systems let a program lower its priority and not take it back.
+    """
+    import psutil
+
+    this = psutil.Process()
+    for process in (this, *this.children(recursive=True)):
+        try:
+            _set_priority(process.pid, low)
+        except PermissionError:
+            return False
+        except (ProcessLookupError, psutil.NoSuchProcess):
+            continue  # it ended meanwhile
+    if sys.platform != "win32" and os.getsid(0) == os.getpid():
+        with contextlib.suppress(OSError):  # as in `set_low_priority`
+            _AUTOGROUP.write_text("19" if low else "0")
+    return True
+
+
+def _set_priority(pid: int, low: bool) -> None:
+    if sys.platform == "win32":
+        import psutil
+
+        try:
+            psutil.Process(pid).nice(psutil.IDLE_PRIORITY_CLASS if low else psutil.NORMAL_PRIORITY_CLASS)
+        except psutil.AccessDenied as error:
+            raise PermissionError(str(error)) from error
+        return
+    # On Linux each thread has a niceness of its own; elsewhere the process has one.
+    threads = Path(f"/proc/{pid}/task")
+    for number in [int(thread.name) for thread in threads.iterdir()] if threads.is_dir() else [pid]:
+        with contextlib.suppress(ProcessLookupError):
+            os.setpriority(os.PRIO_PROCESS, number, 19 if low else 0)
+
+
 def own_memory(pid: int) -> int:
     """Bytes that process `pid` holds for itself, without pages of files where the system tells those apart; 0 where it
     is gone."""
@@ -113,6 +150,16 @@ def own_memory(pid: int) -> int:
     if sys.platform == "win32":
         return int(memory.private)
     return int(memory.rss - getattr(memory, "shared", 0))
+
+
+def resident_memory(pid: int) -> int:
+    """Bytes of memory that process `pid` occupies now, mapped files included; 0 where it is gone."""
+    import psutil
+
+    try:
+        return int(psutil.Process(pid).memory_info().rss)
+    except psutil.NoSuchProcess:
+        return 0
 
 
 def suspend(pid: int) -> None:

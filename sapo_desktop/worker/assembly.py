@@ -107,7 +107,7 @@ async def assemble(
         await asyncio.gather(engine.stop(), examining.stop())
         raise
     around = Surroundings(folder, catalogue, examiner, engine, kept_ids, bytes.fromhex(counters.instance))
-    return Assembled(node, SwarmSide(around, node.show.say, node.enter, publish, node.progress))
+    return Assembled(node, SwarmSide(around, node.show.say, node.enter, publish, node.progress, keeper.lasting))
 
 
 @dataclass(frozen=True)
@@ -240,8 +240,7 @@ async def _begin_run(node: Node, manifest: RunManifest, *, resumed: bool) -> Non
     before = await node.keeper.call(history.last_manifest)
     if resumed and before and (changed := differs(before, manifest)):
         node.show.say("info", f"Going on under other conditions than before: {'; '.join(changed)}.")
-    run = await node.keeper.call(history.begin_run, manifest)
-    node.counters = msgspec.structs.replace(node.counters, run=run)
+    await node.begin_run(manifest)
 
 
 def _validation_secret(folder: DataFolder, settings: Settings) -> bytes:

@@ -138,7 +138,12 @@ class ControlServer:
         frame = msgspec.msgpack.encode(m.Note(event=event))
         for client in list(self._clients):
             if client.events:
-                client.put(frame, may_be_left_out=isinstance(event, m.Progressed))
+                client.put(frame, may_be_left_out=isinstance(event, m.Progressed | m.AskProgressed))
+
+    def tell(self, client: Client, event: m.Event) -> None:
+        """Tell one client, where it wants events. Returns at once."""
+        if client.events:
+            client.put(msgspec.msgpack.encode(m.Note(event=event)))
 
     async def close(self) -> None:
         """Remove the control file, let clients read what is on its way for a moment, and stop."""
@@ -209,18 +214,26 @@ class ControlServer:
         return msgspec.msgpack.decode(await _received(connection), type=m.Attach)
 
     async def _take_calls(self, connection: ServerConnection, client: Client) -> None:
-        """Start a task per call; when the client goes, its unanswered calls are cancelled."""
-        calls = msgspec.msgpack.Decoder(m.Call)
+        """Start a task per call. One that the client gives up is cancelled; when it goes, all that are unanswered."""
+        messages = msgspec.msgpack.Decoder(m.Call | m.Cancel)
         free = asyncio.Semaphore(MAX_CALLS)
-        running: set[asyncio.Task[None]] = set()
+        running: dict[asyncio.Task[None], int] = {}
+
+        def is_over(task: asyncio.Task[None]) -> None:
+            del running[task]
+            free.release()
+
         try:
             while True:
+                message = messages.decode(await _received(connection))
+                if isinstance(message, m.Cancel):
+                    for task in [task for task, number in running.items() if number == message.id]:
+                        task.cancel()
+                    continue
                 await free.acquire()
-                call = calls.decode(await _received(connection))
-                task = asyncio.create_task(self._answer(client, call))
-                running.add(task)
-                task.add_done_callback(running.discard)
-                task.add_done_callback(lambda _: free.release())
+                task = asyncio.create_task(self._answer(client, message))
+                running[task] = message.id
+                task.add_done_callback(is_over)
         finally:
             for task in running:
                 task.cancel()
@@ -235,7 +248,7 @@ class ControlServer:
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
-                raise  # the client has gone
+                raise  # the client has gone, or gave it up
             frame = _failure(call.id, NotRunning("The worker is ending."))
         except Exception as error:  # noqa: BLE001 - the edge of the process: each error becomes an answer
             frame = _failure(call.id, error)

@@ -52,6 +52,7 @@ class Client:
         self._calls: dict[int, asyncio.Future[m.Reply]] = {}
         self._events: asyncio.Queue[m.Event | None] = asyncio.Queue()
         self._ended: ControlError | None = None
+        self._giving_up: set[asyncio.Task[None]] = set()
         self._reader = asyncio.create_task(self._read())
 
     @property
@@ -59,7 +60,7 @@ class Client:
         return self._link.worker_pid
 
     async def call(self, request: m.Request) -> m.Reply:
-        """Ask the worker. Cancelled, it forgets the answer; the worker goes on until this client closes.
+        """Ask the worker. Cancelled, it has the worker give up what was asked.
 
         Raises:
             SapoError: what the worker raised, as its own class.
@@ -74,12 +75,25 @@ class Client:
         try:
             await self._link.send(m.Call(id=number, request=request))
             return await answer
+        except asyncio.CancelledError:
+            self._give_up(number)
+            raise
         except ControlError as error:
             raise await self._why_it_ended() or error from error
         finally:
             del self._calls[number]
             if not answer.cancel() and not answer.cancelled():
                 answer.exception()  # looked at, so that asyncio does not report it as overlooked
+
+    def _give_up(self, number: int) -> None:
+        """Tell the worker that nobody waits for that answer. Not waited for: who cancels wants to go on."""
+        task = asyncio.create_task(self._cancel(number))
+        self._giving_up.add(task)
+        task.add_done_callback(self._giving_up.discard)
+
+    async def _cancel(self, number: int) -> None:
+        with contextlib.suppress(ControlError):  # a worker that has gone has given up everything
+            await self._link.send(m.Cancel(id=number))
 
     async def events(self) -> AsyncIterator[m.Event]:
         """Events from now on, in order, until the worker ends or the channel breaks."""
@@ -90,7 +104,7 @@ class Client:
     async def close(self) -> None:
         """Leave. The worker gives up what this client asked and it has not answered."""
         await self._link.close()
-        await asyncio.wait({self._reader})
+        await asyncio.wait({self._reader, *self._giving_up})
 
     async def __aenter__(self) -> Self:
         return self
@@ -156,12 +170,17 @@ async def connect(folder: Path, *, owner: bool = False, events: bool = True) -> 
 
 
 async def connect_or_start(
-    folder: Path, overrides: Mapping[str, str], arguments: Sequence[str] = ("--idle",), *, events: bool = True
+    folder: Path,
+    overrides: Mapping[str, str],
+    arguments: Sequence[str] = ("--idle",),
+    *,
+    owner: bool = True,
+    events: bool = True,
 ) -> Attached:
-    """Attach to the folder's worker; where none runs, start one and attach to it as its owner.
+    """Attach to the folder's worker; where none runs, start one and attach to it.
 
     `overrides` (settings for this run only) and `arguments` are for a fresh worker; one that runs goes on as
-    it is.
+    it is. `owner`: of a fresh one, which may then end when we go away; else it goes on, however we end.
 
     Raises:
         SapoError: what `connect` and `start_worker` raise.
@@ -176,7 +195,7 @@ async def connect_or_start(
     except FolderInUse:
         return Attached(await _connect_soon(folder, events), False)
     try:
-        client = await connect(folder, owner=True, events=events)
+        client = await connect(folder, owner=owner, events=events)
     except (NotRunning, ControlError) as error:
         # It answered once and then failed at what comes after.
         code = await asyncio.to_thread(process.wait)

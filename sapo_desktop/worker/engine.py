@@ -75,6 +75,8 @@ class EnginePlan:
     """Most answers under way at once; 0: as many as the engine takes."""
     cache_bytes: int = 0
     """Most that keys and values may take where llama.cpp answers; 0: no bound but the memory there is."""
+    estimate: int = 0
+    """Bytes that all of it was estimated to take, before the last load; 0: it was not."""
 
 
 class Fitted(NamedTuple):

@@ -20,6 +20,7 @@ from sapo_desktop.core.records import EvalReport, Group, RoundReport, TaskMark
 from sapo_desktop.worker import ahas, curves, kept_rollouts, messages
 from sapo_desktop.worker import history_rows as rows
 from sapo_desktop.worker.database import Database
+from sapo_desktop.worker.lasting import MOST_PEERS, Latest, Totals
 from sapo_desktop.worker.manifest import RunManifest
 from sapo_desktop.worker.write_budget import DAY, Written
 
@@ -72,6 +73,8 @@ class History:
                 for place, (group, values) in enumerate(zip(groups, advantages, strict=True)):
                     rows.insert_group(db, round_id, place, group, values)
                 ahas.note_round(db, report, groups, advantages)
+                rows.add_to_total(db, "rounds", 1)
+                rows.add_to_total(db, "answers_own", sum(mark.answers for mark in report.tasks))
                 rows.prune_old(db, report.round - WHOLE_ROUNDS)
                 rows.prune_large(db, self._most_bytes)
         except HistoryError as error:
@@ -106,9 +109,25 @@ class History:
             lost = db.execute("UPDATE rounds SET lost = 1 WHERE round > ? AND lost = 0", (round_number,)).rowcount
             db.execute("UPDATE evals SET lost = 1 WHERE round > ? AND lost = 0", (round_number,))
             ahas.forget_after(db, round_number)
+            rows.add_to_total(db, "rounds", -lost)
             if checkpoint is not None:
                 rows.name_checkpoint(db, checkpoint, round_number)
             return lost
+
+    def note_shared(self, answers: int) -> None:
+        """Count own answers that were published."""
+        with self._database.writing() as db:
+            rows.add_to_total(db, "answers_shared", answers)
+
+    def note_claim(self, peer: str, used: int, gained: int) -> None:
+        """Keep what a peer (hex key) told last, and add what that number grew by."""
+        with self._database.writing() as db:
+            rows.add_to_total(db, "used", gained)
+            db.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (peer, used, self._clock()))
+            db.execute(
+                "DELETE FROM claims WHERE peer IN (SELECT peer FROM claims ORDER BY told DESC, peer LIMIT -1 OFFSET ?)",
+                (MOST_PEERS,),
+            )
 
     # -- reading --------------------------------------------------------------------------------
 
@@ -125,6 +144,28 @@ class History:
             return msgspec.json.decode(row[0], type=RunManifest) if row else None
         except msgspec.ValidationError:
             return None
+
+    def totals(self) -> Totals:
+        """Counts over all history; none of its rows is read for them."""
+        with self._database.reading() as db:
+            return Totals(**dict(db.execute("SELECT name, value FROM totals").fetchall()))
+
+    def claims(self) -> dict[str, int]:
+        """What each peer said last, who told longest ago first."""
+        with self._database.reading() as db:
+            return dict(db.execute("SELECT peer, used FROM claims ORDER BY told, peer").fetchall())
+
+    def latest(self) -> Latest:
+        """The last round and the scores that count."""
+        totals, last = self.totals(), self.last_rounds(1)
+        evals = self.evals("validation")
+        return Latest(
+            last=last[0] if last else None,
+            rounds=totals.rounds,
+            answers_own=totals.answers_own,
+            best_validation=max((report.score for report in evals), default=None),
+            base_validation=next((report.score for report in reversed(evals) if report.round == 0), None),
+        )
 
     def rounds(self, after: int = 0, limit: int = 1000) -> messages.History:
         """Finished rounds after round `after` that count, oldest first, at most `limit`."""

@@ -91,6 +91,10 @@ def insert_group(db: sqlite3.Connection, round_id: int, place: int, group: Group
     )
 
 
+def add_to_total(db: sqlite3.Connection, name: str, value: int) -> None:
+    db.execute("UPDATE totals SET value = value + ? WHERE name = ?", (value, name))
+
+
 def name_id(db: sqlite3.Connection, name: str) -> int:
     db.execute("INSERT INTO names (name) VALUES (?) ON CONFLICT DO NOTHING", (name,))
     return int(db.execute("SELECT id FROM names WHERE name = ?", (name,)).fetchone()[0])

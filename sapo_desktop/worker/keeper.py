@@ -8,17 +8,22 @@ control channel answers meanwhile.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ParamSpec, TypeVar
 
+from sapo_desktop.core.errors import HistoryError
 from sapo_desktop.core.records import EvalReport
 from sapo_desktop.worker.checkpoints import Checkpoint, CheckpointStore, Counters, Newest
 from sapo_desktop.worker.engine import Engine
 from sapo_desktop.worker.history import History
+from sapo_desktop.worker.lasting import Lasting, Latest
 from sapo_desktop.worker.round import RoundResult
 from sapo_desktop.worker.write_budget import WriteBudget
+
+log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -37,6 +42,9 @@ class Keeper:
         self._budget = budget
         self._keep = keep
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="keeper")
+        self.latest = Latest()
+        """As clients were told; whoever tells them changes it."""
+        self.lasting = Lasting(history, self._later)
 
     async def keep_round(
         self, result: RoundResult, counters: Counters, engine: Engine, *, must: bool
@@ -74,6 +82,7 @@ class Keeper:
         self.newest = newest.checkpoint
         reached = newest.checkpoint
         await self.call(self.history.reconcile, reached.round if reached else 0, reached.number if reached else None)
+        self.latest = await self.call(self.history.latest)
         return newest
 
     async def call(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -85,6 +94,17 @@ class Keeper:
 
         result: T = await loop.run_in_executor(self._thread, run)
         return result
+
+    def _later(self, work: Callable[[], None]) -> None:
+        """Have a count kept; one that cannot be costs nothing but that."""
+
+        def keep() -> None:
+            try:
+                work()
+            except HistoryError as error:
+                log.warning("A count was not kept: %s", error)
+
+        self._thread.submit(keep)
 
     async def close(self) -> None:
         await self.call(self.history.close)

@@ -97,7 +97,7 @@ def _cut(asked: EnginePlan, way: fitting.Way) -> EnginePlan:
     if asked.way.trains:
         trainer = msgspec.structs.replace(trainer, micro_batch=min(trainer.micro_batch, way.micro_batch))
     cache_bytes = way.memory.kv_cache * batch // way.batch if way.generator == "llama.cpp" else 0
-    return dataclasses.replace(asked, trainer=trainer, batch=batch, cache_bytes=cache_bytes)
+    return dataclasses.replace(asked, trainer=trainer, batch=batch, cache_bytes=cache_bytes, estimate=way.estimate)
 
 
 def _with_file(model: fit.Model, file: Path | None, settings: Settings) -> fit.Model:

@@ -14,6 +14,7 @@ import logging
 import signal
 import sys
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,9 +33,10 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.assembly import Assembled, assemble
-from sapo_desktop.worker.channel import ControlServer
+from sapo_desktop.worker.channel import Client, ControlServer
 from sapo_desktop.worker.lock import FolderLock
 from sapo_desktop.worker.model_requests import ModelRequests
+from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.orders import Orders
 from sapo_desktop.worker.requests import Requests
 from sapo_desktop.worker.swarm_settings import check
@@ -43,6 +45,8 @@ log = logging.getLogger("sapo_desktop.worker")
 
 POWER_SECONDS = 5.0
 """Between looks at the power supply; no event tells of it on every system."""
+MOST_NOTICES = 200
+"""That are kept for clients who come later."""
 OWNER_GRACE = 5.0
 """Seconds that a window or terminal has to come back before its worker ends with it."""
 
@@ -116,6 +120,7 @@ class Worker:
         self._options = options
         self._catalogue = load_catalogue(resource("tasks.toml"))
         self._server = ControlServer(folder.control, self._handle, self._attached, self._detached)
+        self._notices: deque[m.Notice] = deque(maxlen=MOST_NOTICES)
         self._ready: asyncio.Future[Requests] = asyncio.get_running_loop().create_future()
         self._quit = asyncio.Event()
         self._owners = 0
@@ -135,9 +140,7 @@ class Worker:
         for name in (signal.SIGTERM, signal.SIGINT):
             with contextlib.suppress(NotImplementedError):  # Windows
                 asyncio.get_running_loop().add_signal_handler(name, self._quit.set)
-        building = asyncio.create_task(
-            assemble(self._folder, self._settings, self._catalogue, self._server.publish, said)
-        )
+        building = asyncio.create_task(assemble(self._folder, self._settings, self._catalogue, self._publish, said))
         ending = asyncio.create_task(self._quit.wait())
         await asyncio.wait({building, ending}, return_when=asyncio.FIRST_COMPLETED)
         if not building.done():
@@ -149,7 +152,7 @@ class Worker:
             self._ready.set_exception(error)
             return self._stopped(self._ready.exception())
         assembled = building.result()
-        models = ModelRequests(self._folder, lambda: assembled.node.settings, self._server.publish)
+        models = ModelRequests(self._folder, lambda: assembled.node.settings, self._publish)
         try:
             return await self._serve(assembled, models, ending)
         finally:
@@ -166,7 +169,9 @@ class Worker:
                 node.orders.as_before()
             case "idle":
                 node.orders.follow()
-        self._ready.set_result(self._requests(assembled, models))
+        requests = self._requests(assembled, models)
+        self._ready.set_result(requests)
+        self._server.publish(m.Snapshot(status=requests.status()))  # to those who came before there was one
         await assembled.side.follow(self._settings)
         playing = asyncio.create_task(node.run())
         watching = asyncio.create_task(_watch_power(node.orders))
@@ -198,11 +203,19 @@ class Worker:
             assembled.side,
             models,
             catalogue=self._catalogue,
-            settings_path=self._folder.settings,
+            folder=self._folder,
             overrides=self._options.overrides,
-            publish=self._server.publish,
+            publish=self._publish,
+            notices=lambda: list(self._notices),
+            give_way=lambda low: _give_way(assembled.node, low),
             quit=self._quit.set,
         )
+
+    def _publish(self, event: m.Event) -> None:
+        """Tell every client; notices are kept for those who come later."""
+        if isinstance(event, m.Notice):
+            self._notices.append(event)
+        self._server.publish(event)
 
     # -- the control channel's side ------------------------------------------------------------------------
 
@@ -213,21 +226,38 @@ class Worker:
         requests = await asyncio.shield(self._ready)
         return await requests.handle(request)
 
-    def _attached(self, client: object, owner: bool) -> None:
+    def _attached(self, client: Client, owner: bool) -> None:
+        if (requests := self._served()) is not None:
+            # Before any wait: the first event that the client is told after it is the first that is not in it.
+            self._server.tell(client, m.Snapshot(status=requests.status()))
         if owner:
             self._owners += 1
             if self._owner_left is not None:
                 self._owner_left.cancel()
                 self._owner_left = None
 
+    def _served(self) -> Requests | None:
+        """What answers, once the node is there."""
+        done = self._ready.done() and not self._ready.cancelled() and self._ready.exception() is None
+        return self._ready.result() if done else None
+
     def _detached(self, client: object, owner: bool) -> None:
         if not owner:
             return
         self._owners -= 1
-        ready = self._ready.done() and not self._ready.exception()
-        settings = self._ready.result().settings if ready else self._settings
+        requests = self._served()
+        settings = requests.settings if requests is not None else self._settings
         if self._owners == 0 and settings.when_window_closes == "end":
             self._owner_left = asyncio.get_running_loop().call_later(OWNER_GRACE, self._quit.set)
+
+
+def _give_way(node: Node, low: bool) -> bool:
+    """Let other programs go first, or no longer; False where the system refuses."""
+    if not processes.give_way(low):
+        return False
+    for host in (*node.engine.hosts, node.examiner.host):
+        host.options = msgspec.structs.replace(host.options, low_priority=low)  # for its next start
+    return True
 
 
 async def _watch_power(orders: Orders) -> None:

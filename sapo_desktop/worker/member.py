@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -83,6 +83,8 @@ class Member:
         """Whether the owner of this node consented to publishing its answers."""
         self._has_left = False
         self.counts = Counts()
+        self.shared: Callable[[int], None] = _nobody_counts
+        """Told how many answers were published."""
         self._sources: deque[bytes] = deque(maxlen=_WINDOW)
         """Which source each of the last drawn groups came from."""
         self.one_source = False
@@ -136,6 +138,7 @@ class Member:
         answered, published = self._book.publish(group.question.slot, group.question.task)
         self._outlet.publish(seal(self._me.signer, group_body(self._me, group, answered, published)))
         self.counts.published += 1
+        self.shared(len(group.completions))
         return True
 
     async def draw(self, groups: int, answers: int, *, strict: bool) -> list[Foreign]:
@@ -207,6 +210,10 @@ class Member:
         rewards = [mark.reward for mark in marked.marks]
         self._meter.observe(marked.task, Origin(author, path.link, path.relay + path.tag), rewards, time.monotonic())
         self._authors.observe(author, marked.marks)
+
+
+def _nobody_counts(answers: int) -> None:
+    """Until somebody does."""
 
 
 def _now() -> Now:

@@ -132,4 +132,21 @@ CREATE TABLE ahas (               -- first solved here after a peer's answer had
 );
 """
 
-STEPS: tuple[str, ...] = (VERSION_1, VERSION_2, VERSION_3, VERSION_4)
+VERSION_5 = """
+CREATE TABLE totals (             -- counts over all history, so that nobody has to go through it
+    name  TEXT PRIMARY KEY,
+    value INTEGER NOT NULL
+) WITHOUT ROWID;
+INSERT INTO totals SELECT 'rounds', count(*) FROM rounds WHERE lost = 0;
+INSERT INTO totals SELECT 'answers_own', coalesce(sum(answers), 0) FROM task_marks;
+INSERT INTO totals VALUES ('answers_shared', 0);   -- nobody counted them before this version
+INSERT INTO totals VALUES ('used', 0);
+CREATE TABLE claims (             -- what each peer said last of how many groups of ours it used
+    peer TEXT PRIMARY KEY,
+    used INTEGER NOT NULL,
+    told REAL NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX claims_told ON claims (told);
+"""
+
+STEPS: tuple[str, ...] = (VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5)

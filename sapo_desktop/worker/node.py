@@ -44,7 +44,8 @@ from sapo_desktop.worker.learning import (
     plan_round,
     trainer_settings,
 )
-from sapo_desktop.worker.messages import EvalFinished, Event, RoundFinished
+from sapo_desktop.worker.manifest import RunManifest
+from sapo_desktop.worker.messages import CheckpointsChanged, EvalFinished, Event, RoundFinished
 from sapo_desktop.worker.orders import Orders
 from sapo_desktop.worker.recovery import Recovery
 from sapo_desktop.worker.round import RoundResult, Swarm, run_round
@@ -113,6 +114,7 @@ class Node:
         """Whether the engine holds just what the counters say: not from the trainer's step to the round's end."""
         self._one_roll_back = asyncio.Lock()
         self._rolling_back: asyncio.Task[Checkpoint] | None = None
+        self._manifest: RunManifest | None = None
         self._said_unjudged = False
         self._longest_answer: int | None = None
 
@@ -127,6 +129,12 @@ class Node:
     def enter(self, swarm: Swarm | None) -> None:
         """From the next round on share and draw there; None: play alone."""
         self.swarm = swarm
+
+    async def begin_run(self, manifest: RunManifest) -> None:
+        """From now on rounds are played under these conditions."""
+        run = await self.keeper.call(self.keeper.history.begin_run, manifest)
+        self._manifest = manifest
+        self.counters = msgspec.structs.replace(self.counters, run=run)
 
     def progress(self) -> tuple[int, float]:
         """The last finished round and its reward."""
@@ -203,7 +211,9 @@ class Node:
             self._settled = True
             # The block in hand is no longer one mix's doing.
             self.counters = msgspec.structs.replace(self.counters, adaptive=adaptive.interrupt(self.counters.adaptive))
-            return await self.keeper.write(self.counters, self.engine)
+            written = await self.keeper.write(self.counters, self.engine)
+            self.show.publish(CheckpointsChanged())
+            return written
 
     async def _revive(self) -> None:
         """Start an engine again that ended, at the newest checkpoint."""
@@ -228,6 +238,7 @@ class Node:
         plan = dataclasses.replace(plan, human=self.human_groups.next())
         self.show.round = plan.number
         self._say_unjudged()
+        await self._follow_threads()
         rate = next_learning_rate(self.settings, self.engine.parameters, self.counters)
         if rate != self.engine.plan.trainer.learning_rate:
             await self.engine.configure(learning_rate=rate)
@@ -245,6 +256,18 @@ class Node:
         finally:
             self._round.cancel()
             self._round = None
+
+    async def _follow_threads(self) -> None:
+        """Compute with as many threads as was decided, under a new run: their number is part of what repeats one."""
+        before, threads = self.engine.plan.threads, self.orders.decision.threads
+        if threads == before:
+            return
+        await self.engine.configure(threads=threads)
+        self.show.say(
+            "info", f"Computing with at most {threads} {'thread' if threads == 1 else 'threads'} from now on."
+        )
+        if self._manifest is not None:
+            await self.begin_run(msgspec.structs.replace(self._manifest, threads=threads, settings=self.settings))
 
     def _say_unjudged(self) -> None:
         """Once: that nothing decides on an adaptive mix where nothing is validated."""
@@ -278,18 +301,24 @@ class Node:
         self._settled = True
         self.human_groups.learned(result.groups)
         number = checkpoint.number if checkpoint else None
-        self.show.publish(RoundFinished(report=msgspec.structs.replace(result.report, checkpoint=number)))
+        report = msgspec.structs.replace(result.report, checkpoint=number)
+        # Without a wait from here to the end: who looks in between would see half a step.
+        self.keeper.latest = self.keeper.latest.after_round(report)
+        self.show.publish(RoundFinished(report=report))
         self.show.phase = "waiting"
         self.orders.done(self.counters.round)
 
     async def _keep(self, result: RoundResult, unjudged: guard.GuardState, *, must: bool) -> Checkpoint | None:
         try:
-            return await self.keeper.keep_round(result, self.counters, self.engine, must=must)
+            written = await self.keeper.keep_round(result, self.counters, self.engine, must=must)
         except CheckpointError as error:
             self.show.say("error", f"{error} Training goes on.")
             # A best checkpoint that was never written must not be gone back to.
             self.counters = msgspec.structs.replace(self.counters, guard=unjudged)
             return None
+        if written is not None:
+            self.show.publish(CheckpointsChanged())
+        return written
 
     @contextlib.asynccontextmanager
     async def _without_round(self) -> AsyncIterator[None]:
@@ -318,6 +347,7 @@ class Node:
             samples,
         )
         await self.keeper.record_eval(self.counters.run, report)
+        self.keeper.latest = self.keeper.latest.after_eval(report)
         self.show.publish(EvalFinished(report=report))
         return report
 

@@ -130,6 +130,11 @@ class Orders:
         return decide(situation, self._settings(), self._clock())
 
     @property
+    def finished(self) -> int:
+        """The last finished round."""
+        return self._finished
+
+    @property
     def is_last_round(self) -> bool:
         """Whether no round is to follow the one in hand."""
         return self._gate.state is NodeState.FINISHING or self.rounds_left == 1

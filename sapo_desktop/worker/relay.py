@@ -193,7 +193,7 @@ class Relay:
 
     def _say(self, level: str, text: str) -> None:
         logging.getLogger(__name__).info("%s", text.partition(" at ")[0])
-        self._server.publish(m.Notice(level="warning" if level == "warning" else "info", text=text))
+        self._server.publish(m.Notice(level="warning" if level == "warning" else "info", text=text, time=time.time()))
 
     # -- the control channel's side --------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import platform
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
@@ -17,16 +16,17 @@ from typing import Any
 import msgspec
 
 import sapo_desktop
-from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.records import TaskMark
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState
-from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, parse_tasks
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.appraisal import appraise
 from sapo_desktop.worker.asking import Asking
+from sapo_desktop.worker.fact_requests import FactRequests
 from sapo_desktop.worker.human import HumanAnswers
 from sapo_desktop.worker.identity_requests import IdentityRequests
 from sapo_desktop.worker.learning import levels_of_interest, mix_shown, tasks_in_training
@@ -42,20 +42,11 @@ from sapo_desktop.worker.model_requests import ModelRequests
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.preview import Preview
 from sapo_desktop.worker.rollout_requests import RolloutRequests
+from sapo_desktop.worker.settings_requests import SettingsRequests
 from sapo_desktop.worker.swarm_requests import SwarmRequests
-from sapo_desktop.worker.swarm_settings import check
 from sapo_desktop.worker.swarm_side import SwarmSide
 from sapo_desktop.worker.validation import BASE_NUMBER
-from sapo_desktop.worker.way import REFUSED_IN_SILO
 
-_MODEL = {"model", "trainer", "method", "lora_rank", "device", "seed", "tasks"}
-_REMOTE = {"remote_url", "remote_model", "remote_adapters", "remote_key_in_clear"}
-_GENERATOR = {"generator", "generator_weights"} | _REMOTE
-# Sampling and training must use one temperature, so that waits with the trainer's other settings.
-_TRAINER = {"micro_batch", "temperature", "kl_weight", "updates"}
-_GUEST = {"threads", "low_priority", "memory_reserve", "keep_checkpoints", "write_gigabytes_a_day"}
-NEEDS_RESTART = frozenset(_MODEL | _GENERATOR | _TRAINER | _GUEST)
-"""Settings that are read once, when the node starts."""
 EXAMPLE_SEED = 7
 _RECENT_ROUNDS = 50
 
@@ -70,26 +61,36 @@ class Requests:
         models: ModelRequests,
         *,
         catalogue: Catalogue,
-        settings_path: Path,
+        folder: DataFolder,
         overrides: Mapping[str, str],
         publish: Callable[[m.Event], None],
+        notices: Callable[[], list[m.Notice]],
+        give_way: Callable[[bool], bool],
         quit: Callable[[], None],
     ) -> None:
         self._node = node
         self._side = side
-        self._models = models
         self._catalogue = catalogue
-        self._settings_path = settings_path
-        self._overrides = dict(overrides)
-        self._publish = publish
+        self._folder = folder
         self._quit = quit
         self._started = time.monotonic()
+        settings = SettingsRequests(
+            node,
+            side,
+            models,
+            catalogue=catalogue,
+            folder=folder,
+            overrides=overrides,
+            publish=publish,
+            give_way=give_way,
+        )
+        facts = FactRequests(node, folder, notices)
         rollouts = RolloutRequests(node.keeper, side.refused)
         asking = Asking(node, catalogue, publish)
         human = HumanAnswers(node, side, catalogue)
         preview = Preview(node, catalogue, side.identity.known)
         identity = IdentityRequests(side, lambda: node.settings)
-        swarm = SwarmRequests(side, self._kept, lambda: node.settings, self._keep_for_good)
+        swarm = SwarmRequests(side, settings.kept, lambda: node.settings, settings.keep_for_good)
         self._handlers: dict[type[msgspec.Struct], Callable[[Any], Awaitable[m.Reply]]] = {
             m.GetStatus: self._status,
             m.StartRounds: self._start_rounds,
@@ -97,7 +98,7 @@ class Requests:
             m.Resume: self._resume,
             m.Finish: self._finish,
             m.Quit: self._end,
-            m.SetSilo: self._silo,
+            m.SetSilo: settings.silo,
             m.GetSwarm: self._swarm,
             m.TestPeer: swarm.test_peer,
             m.GetIdentity: identity.show,
@@ -106,9 +107,9 @@ class Requests:
             m.GetInvite: swarm.invite,
             m.JoinSwarm: swarm.join,
             m.ChangeIdentity: identity.change,
-            m.GetSettings: self._settings,
-            m.SetSettings: self._set,
-            m.ResetSettings: self._reset,
+            m.GetSettings: settings.show,
+            m.SetSettings: settings.change,
+            m.ResetSettings: settings.reset,
             m.PreviewEnvelope: preview.show,
             m.ListCheckpoints: self._checkpoints,
             m.RollBack: self._roll_back,
@@ -128,7 +129,11 @@ class Requests:
             m.GetRefused: rollouts.refused,
             m.ExportRollouts: rollouts.export,
             m.GetSources: self._sources,
-            m.Examine: self._facts,
+            m.Examine: facts.facts,
+            m.GetModelInfo: facts.model,
+            m.GetNotices: facts.notices,
+            m.GetLog: facts.log,
+            m.Diagnose: facts.diagnose,
             DownloadModel: models.download,
             ImportModel: models.import_,
             CancelModelWork: models.cancel,
@@ -150,24 +155,24 @@ class Requests:
 
     async def _appraise(self, request: m.FitRequest) -> m.Reply:
         node = self._node
-        return await asyncio.to_thread(
-            appraise, request, node.settings, self._settings_path.parent, held=node.engine.held
-        )
+        return await asyncio.to_thread(appraise, request, node.settings, self._folder.root, held=node.engine.held)
 
     # -- state ---------------------------------------------------------------------------------------------
 
     async def _status(self, request: m.GetStatus) -> m.Status:
+        return self.status()
+
+    def status(self) -> m.Status:
+        """How things stand, in step with the events: nothing is waited for."""
         node = self._node
-        last = await node.keeper.call(node.keeper.history.last_rounds, 1)
-        evals = await node.keeper.call(node.keeper.history.evals, "validation")
-        base = [report.score for report in evals if report.round == 0]
+        keeper, latest = node.keeper, node.keeper.latest
         recent = node.round_seconds[-20:]
         return m.Status(
             state=node.gate.state.value,
             reason=node.gate.reason,
             why=node.gate.why,
             phase=node.show.phase,
-            round=node.counters.round,
+            round=node.orders.finished,
             rounds_left=node.orders.rounds_left,
             silo=node.settings.silo,
             mix=mix_shown(node.settings, node.counters),
@@ -175,15 +180,18 @@ class Requests:
             model=node.settings.model,
             seed=node.counters.seed,
             device=node.engine.loaded.device if node.engine.loaded else "",
-            checkpoint=node.keeper.newest.number if node.keeper.newest else None,
-            last=last[0] if last else None,
-            best_validation=max((report.score for report in evals), default=None),
-            base_validation=base[-1] if base else None,
+            checkpoint=keeper.newest.number if keeper.newest else None,
+            last=latest.last,
+            best_validation=latest.best_validation,
+            base_validation=latest.base_validation,
             resume_in=node.gate.resumes_in,
             pid=os.getpid(),
             version=sapo_desktop.__version__,
             uptime=time.monotonic() - self._started,
             rounds_per_hour=3600 * len(recent) / sum(recent) if recent else None,
+            rounds_total=latest.rounds,
+            answers_own=latest.answers_own,
+            answers_shared=keeper.lasting.answers_shared,
         )
 
     async def _start_rounds(self, request: m.StartRounds) -> m.Ok:
@@ -217,66 +225,8 @@ class Requests:
 
     def _swarm_info(self) -> m.SwarmInfo:
         node = self._node
-        return self._side.info(levels_of_interest(node.settings, node.counters, node.levels))
-
-    async def _silo(self, request: m.SetSilo) -> m.Ok:
-        """The one switch: true at once and at the next start."""
-        await self._keep_for_good({"silo": "on" if request.on else "off"})
-        return m.Ok(text="In silo: no network at all." if request.on else "Joining the swarm.")
-
-    # -- settings ------------------------------------------------------------------------------------------
-
-    def _kept(self) -> Settings:
-        """The settings on disk, without those of this run's command line."""
-        return settings_file.read(self._settings_path, time.time()).settings
-
-    async def _settings(self, request: m.GetSettings) -> m.SettingsAre:
-        settings = self._node.settings
-        return m.SettingsAre(
-            settings=settings,
-            changed=settings_file.changed_keys(settings),
-            overridden=sorted(self._overrides),
-        )
-
-    async def _keep_for_good(self, values: Mapping[str, str]) -> Settings:
-        """Keep these settings, whatever this run's command line said; returns those now in force."""
-        before = dict(self._overrides)
-        for key in values:
-            self._overrides.pop(key, None)
-        try:
-            await self._set(m.SetSettings(values=dict(values)))
-        except SapoError:
-            self._overrides = before  # refused: this run goes on as it was
-            raise
-        return self._node.settings
-
-    async def _set(self, request: m.SetSettings) -> m.Ok:
-        return await self._take(settings_file.apply(self._kept(), request.values), set(request.values))
-
-    async def _reset(self, request: m.ResetSettings) -> m.Ok:
-        keys = request.keys or settings_file.known_keys()
-        return await self._take(settings_file.reset(self._kept(), keys), set(keys))
-
-    async def _take(self, settings: Settings, keys: set[str]) -> m.Ok:
-        """Keep the settings and make them effective, apart from those of this run's command line."""
-        parse_tasks(self._catalogue, settings.tasks)  # refused now, not by a start that fails
-        check(settings)
-        now = settings_file.apply(settings, self._overrides)
-        if now.silo and self._node.settings.generator == "remote":
-            raise UsageError(REFUSED_IN_SILO)
-        settings_file.write(self._settings_path, settings)
-        late = sorted(key for key in keys & NEEDS_RESTART if getattr(now, key) != getattr(self._node.settings, key))
-        kept = {key: getattr(self._node.settings, key) for key in NEEDS_RESTART}
-        self._node.take_settings(msgspec.structs.replace(now, **kept))
-        self._publish(m.SettingsChanged(settings=self._node.settings))
-        self._node.orders.follow()
-        await self._models.follow(self._node.settings)
-        await self._side.follow(self._node.settings)
-        overridden = sorted(keys & set(self._overrides))
-        notes = [f"{', '.join(late)}: from the next start on."] if late else []
-        if overridden:
-            notes.append(f"{', '.join(overridden)}: this run keeps what its command line said.")
-        return m.Ok(text=" ".join(["Saved.", *notes]))
+        info = self._side.info(levels_of_interest(node.settings, node.counters, node.levels))
+        return msgspec.structs.replace(info, used_total=node.keeper.lasting.used)
 
     # -- checkpoints, scores, answers ----------------------------------------------------------------------
 
@@ -368,7 +318,7 @@ class Requests:
             training=training,
         )
 
-    # -- history and facts ---------------------------------------------------------------------------------
+    # -- history -------------------------------------------------------------------------------------------
 
     async def _history(self, request: m.GetHistory) -> m.History:
         keeper = self._node.keeper
@@ -389,28 +339,3 @@ class Requests:
     async def _sources(self, request: m.GetSources) -> m.Sources:
         keeper = self._node.keeper
         return m.Sources(items=await keeper.call(keeper.history.sources))
-
-    async def _facts(self, request: m.Examine) -> m.Facts:
-        node = self._node
-        loaded = node.engine.loaded
-        values = {
-            "version": sapo_desktop.__version__,
-            "python": platform.python_version(),
-            "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-            "state": f"{node.gate.state.value}: {node.gate.reason}",
-            "round": str(node.counters.round),
-            "threads": str(node.engine.plan.threads),
-            "examiner": "running" if node.examiner.host.pid else "not running",
-            "engine": "running" if node.engine.running else "not running",
-        }
-        if loaded is not None:
-            values |= {
-                "device": f"{loaded.device}, {loaded.dtype}",
-                "parameters": f"{loaded.parameters:,} ({loaded.trainable:,} trained)",
-                **{f"library {name}": version for name, version in node.engine.versions.items()},
-            }
-        values |= {f"library {name}": value for name, value in node.examiner.host.versions.items()}
-        async with node.gate.awake():
-            limits = await node.examiner.limits()
-        values |= {f"examiner {name}": str(value) for name, value in msgspec.structs.asdict(limits).items()}
-        return m.Facts(values=values)

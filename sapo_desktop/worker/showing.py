@@ -7,13 +7,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Sequence
 
 from sapo_desktop.core.errors import HostError
 from sapo_desktop.core.records import Group, Question
 from sapo_desktop.worker.checkpoints import Damaged
 from sapo_desktop.worker.gate import Gate
-from sapo_desktop.worker.messages import Answered, Event, Level, Notice, Phase, PhaseChanged, Progressed
+from sapo_desktop.worker.messages import (
+    Answered,
+    CheckpointsChanged,
+    Event,
+    Level,
+    Notice,
+    Phase,
+    PhaseChanged,
+    Progressed,
+)
 from sapo_desktop.worker.round import Examiner
 
 log = logging.getLogger(__name__)
@@ -39,12 +49,14 @@ class Showing:
     def say(self, level: Level, text: str) -> None:
         """Tell whoever watches, and the log."""
         log.log(_LOG_LEVELS[level], "%s", text)
-        self.publish(Notice(level=level, text=text))
+        self.publish(Notice(level=level, text=text, time=time.time()))
 
     def damaged(self, checkpoints: Sequence[Damaged]) -> None:
         """Say of each checkpoint that did not verify where it went."""
         for one in checkpoints:
             self.say("warning", f"Checkpoint {one.number} was damaged ({one.reason}): see {one.moved_to}.")
+        if checkpoints:
+            self.publish(CheckpointsChanged())
 
     def enter(self, phase: Phase) -> None:
         self.phase = phase

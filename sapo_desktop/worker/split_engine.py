@@ -261,6 +261,7 @@ class AnswerEngine(Engine):
             self.plan.trainer = msgspec.structs.replace(self.plan.trainer, learning_rate=learning_rate)
         if threads is not None:
             await self.generator.configure(threads)
+            self.plan.threads = threads
 
     async def export(
         self, format: str, to: Path, checkpoint: Path | None, *, live: bool, rounds: int | None = None

@@ -21,7 +21,7 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm import claims
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.clock import Now
-from sapo_desktop.swarm.events import Event, SameKey
+from sapo_desktop.swarm.events import Event, SameKey, StatsHeard
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.proxies import check_environment, check_proxy
 from sapo_desktop.swarm.refused_groups import RefusedGroups
@@ -43,6 +43,7 @@ from sapo_desktop.worker.examiner import FOREIGN_SECONDS, Examiner, KeptIds
 from sapo_desktop.worker.foreign import Encoder
 from sapo_desktop.worker.hosting import Host
 from sapo_desktop.worker.joining import Joined, Joining, join
+from sapo_desktop.worker.lasting import Lasting
 from sapo_desktop.worker.member import Member
 from sapo_desktop.worker.own_identity import OwnIdentity
 from sapo_desktop.worker.private_swarm import members_of
@@ -82,6 +83,7 @@ class SwarmSide:
         entered: called with the member once rounds can use it, and with None when they no longer may.
         publish: told when what there is to say of the swarm changes.
         progress: the last round and its reward, for the claims that peers are shown.
+        lasting: told what was shared, and how much of it peers say they used.
     """
 
     def __init__(
@@ -91,6 +93,7 @@ class SwarmSide:
         entered: Callable[[Member | None], None],
         publish: Callable[[m.Event], None],
         progress: Callable[[], tuple[int, float]],
+        lasting: Lasting | None = None,
     ) -> None:
         self.identity = OwnIdentity(around.folder, lambda: self._say("warning", SESSION_IDENTITY))
         self._around = around
@@ -108,6 +111,7 @@ class SwarmSide:
         self._state: m.SwarmState = "silo"
         self._reason = "In silo: no network at all."
         self._said_used_twice = False
+        self._lasting = lasting
         self._refused = RefusedGroups(lambda: progress()[0] + 1)
 
     # -- what is asked of it ---------------------------------------------------------------------------------
@@ -245,6 +249,8 @@ class SwarmSide:
             rotation=self.identity.rotation,
         )
         joined = join(joining, around.own, foreign, around.encoder)
+        if self._lasting is not None:
+            joined.member.shared = self._lasting.shared
         joined.network.heard = functools.partial(self._heard, joined)
         joined.links.tell_claims = functools.partial(self._tell_claims, joined)
         self._said_used_twice = False
@@ -258,6 +264,8 @@ class SwarmSide:
     def _heard(self, joined: Joined, link: Link, event: Event) -> None:
         """What comes over links beside groups: the keeper of links knows what to do with it."""
         joined.links.heard(link, event)
+        if isinstance(event, StatsHeard) and link.claim is not None and self._lasting is not None:
+            self._lasting.claimed(link.key.hex(), link.claim.used)
         if isinstance(event, SameKey) and not self._said_used_twice and seen_elsewhere(joined.network.exchange.links):
             self._said_used_twice = True
             self._say("warning", USED_TWICE)

@@ -22,6 +22,7 @@ from sapo_desktop.core.records import (
 )
 from sapo_desktop.engines.protocols import Generated, Loaded
 from sapo_desktop.models.folder import ModelFolder
+from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.worker.engine import Ended, EnginePlan, Spoken
 from sapo_desktop.worker.messages import Phase
 
@@ -83,8 +84,9 @@ class FakeEngine:
         self.restoring: asyncio.Event | None = None
         self.stepping: asyncio.Event | None = None
         self.loaded: Loaded | None = None
-        self.plan = EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu")
+        self.plan = EnginePlan(Path("model"), TrainerSettings(), threads=default_threads(), device="cpu")
         self.rates: list[float] = []
+        self.threads: list[int] = []
         self.parameters = 10**9
         self.trains = True
         self.can_change_model = True
@@ -94,6 +96,10 @@ class FakeEngine:
     @property
     def running(self) -> bool:
         return self.host.pid is not None
+
+    @property
+    def hosts(self) -> list[FakeHost]:
+        return [self.host]
 
     def use_model(self, model: ModelFolder, trainer: TrainerSettings) -> None:
         self.plan = dataclasses.replace(self.plan, model=model.path, trainer=trainer)
@@ -172,6 +178,9 @@ class FakeEngine:
         if learning_rate is not None:
             self.rates.append(learning_rate)
             self.plan.trainer = msgspec.structs.replace(self.plan.trainer, learning_rate=learning_rate)
+        if threads is not None:
+            self.threads.append(threads)
+            self.plan.threads = threads
 
 
 class FakeWatcher:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ def side_of(folder: Path, scene: Scene) -> SwarmSide:
     return SwarmSide(around, scene.node.show.say, scene.node.enter, scene.publish, scene.node.progress)
 
 
-def requests(folder: Path) -> tuple[Scene, Requests]:
+def requests(folder: Path, give_way: Callable[[bool], bool] = lambda low: True) -> tuple[Scene, Requests]:
     scene = Scene(folder, SETTINGS, 1e9)
     catalogue = load_catalogue(resource("tasks.toml"))
     served = Requests(
@@ -43,9 +44,11 @@ def requests(folder: Path) -> tuple[Scene, Requests]:
         side_of(folder, scene),
         ModelRequests(DataFolder.at(folder), lambda: scene.node.settings, scene.publish),
         catalogue=catalogue,
-        settings_path=folder / "settings.toml",
+        folder=DataFolder.at(folder),
         overrides={},
         publish=scene.publish,
+        give_way=give_way,
+        notices=lambda: [event for event in scene.events if isinstance(event, m.Notice)],
         quit=lambda: scene.events.append(m.Stopping(failed=False, reason="asked")),
     )
     return scene, served
@@ -58,8 +61,6 @@ def requests(folder: Path) -> tuple[Scene, Requests]:
         ("temperature", "0.5"),
         ("kl_weight", "0.1"),
         ("updates", "2"),
-        ("threads", "3"),
-        ("low_priority", "off"),
         ("keep_checkpoints", "9"),
         ("write_gigabytes_a_day", "1"),
     ],

@@ -1,0 +1,113 @@
+"""A file for a bug report: facts, settings and the end of the log, without what is private.
+
+Left out or replaced: names of user, computer and folders, addresses, keys, tokens, and every setting that a person
+typed as text. It is a sieve, not a proof, so the file says that it should be looked through before it is passed on.
+"""
+
+from __future__ import annotations
+
+import getpass
+import ipaddress
+import platform
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.settings import Settings
+
+LOG_LINES = 200
+_SHORTEST_NAME = 3
+"""Names of fewer letters would be found within other words."""
+_PLAIN_TEXTS = {"tasks", "model"}
+"""Settings that are text and yet name nothing private; of a path only that it is one."""
+_ADVICE = "Private data was taken out by rules. Look through this file before you pass it on."
+_PATTERNS = (
+    (re.compile(r"\bsapo://\S+"), "<invite>"),
+    (re.compile(r"\b([a-z][a-z0-9+.-]*://)[^\s\"'<>]+"), r"\1<address>"),
+    (re.compile(r"\b(?:hf_|sk-)[\w-]{8,}"), "<token>"),
+    (re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"), "<address>"),
+    (re.compile(r"\b[0-9a-fA-F]{32,}\b"), "<key>"),
+    (re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b"), "<address>"),
+    (re.compile(r"\b[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}:\d{1,5}\b"), "<address>"),
+)
+_MAYBE_IPV6 = re.compile(r"\[?[0-9A-Fa-f]*:[0-9A-Fa-f:.]+(?:%\w+)?\]?(?::\d{1,5}\b)?")
+
+
+def write_report(
+    path: Path, facts: Mapping[str, str], settings: Settings | None, log: Sequence[str], private: Mapping[str, str]
+) -> None:
+    """Write the file. `private`: see `private_words`. Raises SapoError where it cannot be written."""
+    text = report(facts, settings, log, private, datetime.now().astimezone())
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SapoError(f"{path} could not be written: {error.strerror or error}.") from error
+
+
+def report(
+    facts: Mapping[str, str],
+    settings: Settings | None,
+    log: Sequence[str],
+    private: Mapping[str, str],
+    made: datetime,
+) -> str:
+    """The whole text, scrubbed."""
+    lines = [f"{name}: {value}" for name, value in facts.items()]
+    if settings is not None:
+        lines += ["", "Settings", *(f"{key} = {value}" for key, value in shown_settings(settings).items())]
+    if log:
+        lines += ["", "Log", *log[-LOG_LINES:]]
+    scrubbed = scrub("\n".join(lines), private)
+    return f"SAPO Desktop report, {made.isoformat(timespec='seconds')}\n{_ADVICE}\n\n{scrubbed}\n"
+
+
+def shown_settings(settings: Settings) -> dict[str, str]:
+    """Every setting; of those that a person typed as text only whether there is one."""
+    return {key: _shown(key, getattr(settings, key)) for key in settings_file.known_keys()}
+
+
+def scrub(text: str, private: Mapping[str, str]) -> str:
+    """The text with private words, addresses, keys and tokens replaced."""
+    for word in sorted(private, key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", private[word].replace("\\", r"\\"), text)
+    for pattern, replacement in _PATTERNS:
+        text = pattern.sub(replacement, text)
+    return _MAYBE_IPV6.sub(_without_ipv6, text)
+
+
+def private_words(folder: Path) -> dict[str, str]:
+    """What names this user and computer, and what stands for it. `folder`: the data folder."""
+    words = {str(folder): "<data folder>", str(Path.home()): "~"}
+    for name, shown in ((_user(), "<user>"), (platform.node(), "<computer>")):
+        if len(name) >= _SHORTEST_NAME:
+            words.setdefault(name, shown)
+    return {word: shown for word, shown in words.items() if len(word) >= _SHORTEST_NAME}
+
+
+def _shown(key: str, value: bool | int | float | str) -> str:
+    if not settings_file.describe(key).text:
+        return str(value)
+    if key in _PLAIN_TEXTS and not {"/", "\\"} & set(str(value)):
+        return str(value)
+    return "(set)" if value else "(empty)"
+
+
+def _without_ipv6(found: re.Match[str]) -> str:
+    """Times and other numbers with colons are no addresses."""
+    text = found[0]
+    inside = text[1:].partition("]")[0] if text.startswith("[") else text.rstrip(":.")
+    try:
+        ipaddress.IPv6Address(inside)
+    except ValueError:
+        return text
+    return "<address>"
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # a container's user without a name
+        return ""

@@ -1,0 +1,148 @@
+"""What clients ask about settings: to see them, to change them, to have silo on or off.
+
+All are checked before any is kept, and what is kept takes effect at once, at the next round, or at the next start; the
+reply says which.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
+from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.model_requests import ModelRequests
+from sapo_desktop.worker.node import Node
+from sapo_desktop.worker.swarm_settings import check
+from sapo_desktop.worker.swarm_side import SwarmSide
+from sapo_desktop.worker.way import REFUSED_IN_SILO
+
+_MODEL = {"model", "trainer", "method", "lora_rank", "device", "seed", "tasks"}
+_REMOTE = {"remote_url", "remote_model", "remote_adapters", "remote_key_in_clear"}
+_GENERATOR = {"generator", "generator_weights"} | _REMOTE
+# Sampling and training must use one temperature, so that waits with the trainer's other settings.
+_TRAINER = {"micro_batch", "temperature", "kl_weight", "updates"}
+_GUEST = {"memory_reserve", "keep_checkpoints", "write_gigabytes_a_day"}
+NEEDS_RESTART = frozenset(_MODEL | _GENERATOR | _TRAINER | _GUEST)
+"""Settings that are read once, when the node starts."""
+_PRIORITY = "low_priority"
+
+
+class SettingsRequests:
+    """Answers them.
+
+    Args:
+        overrides: settings that the command line of this run named.
+        give_way: has every process of this node give way to others, or no longer; False where the system refuses.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        side: SwarmSide,
+        models: ModelRequests,
+        *,
+        catalogue: Catalogue,
+        folder: DataFolder,
+        overrides: Mapping[str, str],
+        publish: Callable[[m.Event], None],
+        give_way: Callable[[bool], bool],
+    ) -> None:
+        self._node = node
+        self._side = side
+        self._models = models
+        self._catalogue = catalogue
+        self._path = folder.settings
+        self._overrides = dict(overrides)
+        self._publish = publish
+        self._give_way = give_way
+        self._wanted = node.settings
+        """Those of the next start, with what this run's command line says."""
+
+    def kept(self) -> Settings:
+        """The settings on disk, without those of this run's command line."""
+        return settings_file.read(self._path, time.time()).settings
+
+    async def show(self, request: m.GetSettings) -> m.SettingsAre:
+        settings = self._node.settings
+        return m.SettingsAre(
+            settings=settings,
+            changed=settings_file.changed_keys(settings),
+            overridden=sorted(self._overrides),
+            waiting=self._differing(NEEDS_RESTART | {_PRIORITY}),
+        )
+
+    async def silo(self, request: m.SetSilo) -> m.Ok:
+        """The one switch: true at once and at the next start."""
+        await self.keep_for_good({"silo": "on" if request.on else "off"})
+        return m.Ok(text="In silo: no network at all." if request.on else "Joining the swarm.")
+
+    async def keep_for_good(self, values: Mapping[str, str]) -> Settings:
+        """Keep these settings, whatever this run's command line said; returns those now in force."""
+        before = dict(self._overrides)
+        for key in values:
+            self._overrides.pop(key, None)
+        try:
+            await self.change(m.SetSettings(values=dict(values)))
+        except SapoError:
+            self._overrides = before  # refused: this run goes on as it was
+            raise
+        return self._node.settings
+
+    async def change(self, request: m.SetSettings) -> m.Ok:
+        return await self._take(settings_file.apply(self.kept(), request.values), set(request.values))
+
+    async def reset(self, request: m.ResetSettings) -> m.Ok:
+        keys = request.keys or settings_file.known_keys()
+        return await self._take(settings_file.reset(self.kept(), keys), set(keys))
+
+    async def _take(self, settings: Settings, keys: set[str]) -> m.Ok:
+        """Keep the settings and make them effective, apart from those of this run's command line."""
+        parse_tasks(self._catalogue, settings.tasks)  # refused now, not by a start that fails
+        check(settings)
+        node = self._node
+        wanted = settings_file.apply(settings, self._overrides)
+        if wanted.silo and node.settings.generator == "remote":
+            raise UsageError(REFUSED_IN_SILO)
+        settings_file.write(self._path, settings)
+        threads = node.orders.decision.threads
+        self._wanted = wanted
+        node.take_settings(self._in_force(wanted))
+        self._publish(m.SettingsChanged(settings=node.settings))
+        node.orders.follow()
+        await self._models.follow(node.settings)
+        await self._side.follow(node.settings)
+        notes = self._notes(keys)
+        if node.orders.decision.threads != threads:
+            notes.insert(0, f"threads: {node.orders.decision.threads} from the next round on.")
+        return m.Ok(text=" ".join(["Saved.", *notes]))
+
+    def _in_force(self, wanted: Settings) -> Settings:
+        """What of these settings holds from now on."""
+        now = self._node.settings
+        late = {key: getattr(now, key) for key in NEEDS_RESTART}
+        if wanted.low_priority != now.low_priority and not self._give_way(wanted.low_priority):
+            late[_PRIORITY] = now.low_priority
+        return msgspec.structs.replace(wanted, **late)
+
+    def _notes(self, keys: set[str]) -> list[str]:
+        """What a person should know of these changes."""
+        late = self._differing(keys & NEEDS_RESTART)
+        notes = [f"{', '.join(late)}: from the next start on."] if late else []
+        if self._differing(keys & {_PRIORITY}):
+            notes.append(
+                f"{_PRIORITY}: from the next start on, as this system lets no running program take back its priority."
+            )
+        if overridden := sorted(keys & set(self._overrides)):
+            notes.append(f"{', '.join(overridden)}: this run keeps what its command line said.")
+        return notes
+
+    def _differing(self, keys: set[str] | frozenset[str]) -> list[str]:
+        """Those whose kept value is not the one in force, and takes effect at the next start."""
+        return sorted(key for key in keys if getattr(self._wanted, key) != getattr(self._node.settings, key))
