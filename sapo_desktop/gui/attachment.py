@@ -21,12 +21,11 @@ from sapo_desktop.worker.messages import (
     Curve,
     GetCurve,
     GetSettings,
-    GetStatus,
     Quit,
     Reply,
     Request,
     SettingsAre,
-    Status,
+    Snapshot,
     Stopping,
 )
 
@@ -138,13 +137,14 @@ class Attachment:
         except SapoError as error:
             return str(error)
         try:
-            status, settings, curve = await self._greet(self._worker)
-            self._deliver(Attached(status=status, settings=settings, curve=curve))
+            settings, curve = await self._greet(self._worker)
             last: Stopping | None = None
             async for event in self._worker.events():
                 if isinstance(event, Stopping):
                     last = event
-                self._deliver(event)
+                # The curve may be ahead of the snapshot: what is told again replaces what is there.
+                attached = isinstance(event, Snapshot)
+                self._deliver(Attached(status=event.status, settings=settings, curve=curve) if attached else event)
         except SapoError as error:
             return str(error)
         finally:
@@ -154,11 +154,11 @@ class Attachment:
             return "It ended without a word."
         return last.reason if last.failed else None
 
-    async def _greet(self, worker: Worker) -> tuple[Status, SettingsAre, Curve]:
-        status, settings, curve = [await worker.call(ask) for ask in (GetStatus(), GetSettings(), GetCurve())]
-        if not (isinstance(status, Status) and isinstance(settings, SettingsAre) and isinstance(curve, Curve)):
+    async def _greet(self, worker: Worker) -> tuple[SettingsAre, Curve]:
+        settings, curve = [await worker.call(ask) for ask in (GetSettings(), GetCurve())]
+        if not (isinstance(settings, SettingsAre) and isinstance(curve, Curve)):
             raise ControlError("This folder's worker is no node that trains, perhaps a relay: use another folder.")
-        return status, settings, curve
+        return settings, curve
 
     async def _call(self, request: Request) -> Reply:
         if self._worker is None:

@@ -57,10 +57,20 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         self._raw = pg.PlotCurveItem(connect="finite", antialias=False)
         self._swarm = pg.PlotCurveItem(connect="finite", antialias=True)
         self._mine = pg.PlotCurveItem(connect="finite", antialias=True)
+        self._newest = pg.ScatterPlotItem(size=8)
         self._scores = pg.PlotDataItem(connect="finite", symbol="d", antialias=True)
         self._base = pg.InfiniteLine(angle=0, movable=False)
         self._cross = pg.InfiniteLine(angle=90, movable=False)
-        for item in (self._band, self._raw, self._swarm, self._mine, self._base, self._scores, self._cross):
+        for item in (
+            self._band,
+            self._raw,
+            self._swarm,
+            self._mine,
+            self._base,
+            self._scores,
+            self._newest,
+            self._cross,
+        ):
             plot.addItem(item)
         self._cross.hide()
         self._base.hide()
@@ -138,6 +148,9 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
             rounds, means = shown(smoothed(values, SMOOTHED_ROUNDS))
             item.setData(rounds, means)
             seen.append(means)
+        # A line of one point is nothing to see, and the first round is what a newcomer waits for.
+        newest = len(x) and low <= x[-1] <= high
+        self._newest.setData(x[-1:], smoothed(reward, SMOOTHED_ROUNDS)[-1:]) if newest else self._newest.clear()
         points = [point for point in curves.evals if point.which == "validation"]
         base = next((point.score for point in points if not point.round), None)
         self._base.setVisible(base is not None)
@@ -174,6 +187,8 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         self._mine.setPen(pg.mkPen(colours.chart_me, width=2.4))
         self._swarm.setPen(pg.mkPen(colours.chart_swarm, width=2.2, style=Qt.PenStyle.DashLine))
         self._band.setBrush(pg.mkBrush(wash))
+        self._newest.setBrush(pg.mkBrush(colours.chart_me))
+        self._newest.setPen(pg.mkPen(colours.surface))
         self._scores.setPen(pg.mkPen(colours.chart_held_out, width=1.2, style=Qt.PenStyle.DotLine))
         self._scores.setSymbolBrush(pg.mkBrush(colours.chart_held_out))
         self._scores.setSymbolPen(pg.mkPen(colours.surface))
@@ -238,7 +253,7 @@ def height_for(values: Column) -> tuple[float, float]:
     low, high = float(known.min()) - 0.06, float(known.max()) + 0.06
     if high - low < 0.2:
         low, high = (low + high) / 2 - 0.1, (low + high) / 2 + 0.1
-    return max(0.0, np.floor(20 * low) / 20), min(1.0, np.ceil(20 * high) / 20)
+    return max(0.0, np.floor(20 * low) / 20), min(1.02, np.ceil(20 * high) / 20)
 
 
 def words_at(curves: Curves, at: int) -> str:

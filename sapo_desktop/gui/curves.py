@@ -73,7 +73,10 @@ class Curves:
         self._append(np.array(_numbers(row)).reshape(-1, 1))
 
     def add_eval(self, report: EvalReport) -> None:
+        """A score was taken; of the same checkpoint and kind, it replaces the one before."""
         which = f"{report.which} (sampled)" if report.samples else report.which
+        key = (report.round, which, report.checkpoint)
+        self.evals = [point for point in self.evals if (point.round, point.which, point.checkpoint) != key]
         self.evals.append(
             EvalPoint(
                 round=report.round,

@@ -19,12 +19,12 @@ from sapo_desktop.gui.link import Arrival, Attached, Connecting, Ended, Lost
 from sapo_desktop.worker.messages import (
     GetCurve,
     GetSettings,
-    GetStatus,
     Notice,
     Ok,
     Pause,
     Quit,
     SettingsAre,
+    Snapshot,
     Stopping,
 )
 from tests.gui.scenes import NOW, empty_curve, status
@@ -41,8 +41,6 @@ class FakeWorker:
     async def call(self, request: object) -> Any:
         self.asked.append(request)
         match request:
-            case GetStatus():
-                return status(Ready(), "idle", Settings(), 0)
             case GetSettings():
                 return SettingsAre(settings=Settings(), changed=[], overridden=[])
             case GetCurve():
@@ -56,6 +54,7 @@ class FakeWorker:
         return Ok()
 
     async def events(self) -> AsyncIterator[Any]:
+        yield Snapshot(status=status(Ready(), "idle", Settings(), 0))
         while (event := await self.told.get()) is not None:
             yield event
 

@@ -252,7 +252,14 @@ class ChartCard(Card):
             Legend(tr("the model as it came"), "chart_base", Qt.PenStyle.DashDotLine),
             spacing=18,
         )
-        self.add(legend, self._stack, self._words)
+        self._harder = Label(
+            tr(
+                "Questions get harder as they are solved, so the reward may fall while the model learns. "
+                "The held-out score keeps its questions."
+            ),
+            "caption",
+        )
+        self.add(legend, self._stack, self._words, self._harder)
         set_tooltip(
             self._as_table, tr("The same numbers as a table, for the keyboard, a screen reader or the clipboard")
         )
@@ -264,6 +271,7 @@ class ChartCard(Card):
             self._stack.setCurrentWidget(self._empty)
             return
         self._switch()
+        self._harder.setVisible(self._view.settings.curriculum)
         self._swarm_legend.setVisible(bool((self._view.curves.column("swarm_peers") > 0).any()))
         self.chart.follow()
         self._point(None)

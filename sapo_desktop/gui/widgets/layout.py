@@ -151,7 +151,7 @@ class Columns(QWidget):
 
     def _room(self, width: int) -> int:
         """Cards to a row: as many as fit, and the rows as even as they can be."""
-        shown = max(1, sum(not card.isHidden() for card in self._cards))
+        shown = max(1, sum(not _taken_out(card) for card in self._cards))
         fit = max(1, min(self._most, shown, (width + grid(2)) // self._narrowest))
         return -(-shown // -(-shown // fit))
 
@@ -165,8 +165,13 @@ class Columns(QWidget):
         for at in range(self._most):
             self._grid.setColumnStretch(at, 1 if at < across else 0)
         self._across = across
-        for at, card in enumerate(card for card in self._cards if not card.isHidden()):
+        for at, card in enumerate(card for card in self._cards if not _taken_out(card)):
             self._grid.addWidget(card, at // across, at % across)
+
+
+def _taken_out(card: QWidget) -> bool:
+    """Whether it was hidden on purpose; a widget that was never shown is hidden, too."""
+    return card.isHidden() and card.testAttribute(Qt.WidgetAttribute.WA_WState_ExplicitShowHide)
 
 
 class Flow(QLayout):
