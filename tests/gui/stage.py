@@ -12,7 +12,22 @@ from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.bridge import Answer, Call, Failure
 from sapo_desktop.gui.link import Arrival
 from sapo_desktop.gui.viewmodel import View
-from sapo_desktop.worker.messages import Ok, Reply, Request
+from sapo_desktop.worker.messages import (
+    Finish,
+    JoinSwarm,
+    Ok,
+    Pause,
+    Reply,
+    Request,
+    ResetSettings,
+    Resume,
+    SetSettings,
+    SetSilo,
+    StartRounds,
+)
+
+ORDERS = (SetSettings, ResetSettings, StartRounds, Resume, Pause, Finish, SetSilo, JoinSwarm)
+"""Answered with Ok."""
 
 
 class StageBridge(QObject):
@@ -45,8 +60,8 @@ class StageBridge(QObject):
             else:
                 self.trouble.emit(str(reply))
         elif then is not None:
-            # A reply of a kind that nobody prepared is no answer to this request.
-            if type(request) in self.replies:
+            # What is not prepared and no order stays without an answer, as from a slow node.
+            if type(request) in self.replies or isinstance(request, ORDERS):
                 then(reply)
         elif isinstance(reply, Ok) and reply.text:
             self.said.emit(reply.text)
