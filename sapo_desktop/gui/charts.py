@@ -11,19 +11,40 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QGraphicsPathItem, QSizePolicy, QWidget
 
 from sapo_desktop.gui import numbers, theme
 from sapo_desktop.gui.curves import Column, Curves, glimpse, smoothed
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.timers import timer
 
+_LINES = ("reward", "swarm_reward", "swarm_low", "swarm_high")
 REDRAW_MS = 250
 SMOOTHED_ROUNDS = 20
 _FOLLOW = 0.98
 """A view whose right edge is this close to the newest round follows it."""
-_SCORE_MARKS = {"validation": "d", "test": "t"}
+
+
+class Band(QGraphicsPathItem):
+    """The area between two lines, in one colour."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setPen(QPen(Qt.PenStyle.NoPen))
+
+    def show_between(self, x: Column, low: Column, high: Column) -> None:
+        """Where both are known."""
+        known = ~(np.isnan(low) | np.isnan(high))
+        outline = [*zip(x[known], low[known], strict=True), *zip(x[known][::-1], high[known][::-1], strict=True)]
+        path = QPainterPath()
+        if outline:
+            path.addPolygon(QPolygonF([QPointF(a, b) for a, b in outline]))
+        self.setPath(path)
+
+    def dataBounds(self, axis: int, frac: float = 1.0, orthoRange: object = None) -> tuple[None, None]:  # noqa: N802
+        """For pyqtgraph: it never asks for room."""
+        return None, None
 
 
 class CurveChart(pg.PlotWidget):  # type: ignore[misc]
@@ -52,8 +73,9 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         plot.setLimits(xMin=0, yMin=-0.05, yMax=1.05, minXRange=5)
         plot.setYRange(0, 1, padding=0)
         plot.getAxis("left").setWidth(44)
-        self._band_low, self._band_high = pg.PlotCurveItem(), pg.PlotCurveItem()
-        self._band = pg.FillBetweenItem(self._band_low, self._band_high)
+        self._smoothed: dict[str, Column] = {}
+        self._smoothed_of = -1
+        self._band = Band()
         self._raw = pg.PlotCurveItem(connect="finite", antialias=False)
         self._swarm = pg.PlotCurveItem(connect="finite", antialias=True)
         self._mine = pg.PlotCurveItem(connect="finite", antialias=True)
@@ -127,45 +149,52 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         self._arranging = False
 
     def _draw(self) -> None:
-        curves = self._curves
         low, high = self.getPlotItem().viewRange()[0]
-        x = curves.column("round")
-        width = max(200, self.width())
+        heights = [self._draw_lines(low, high), self._draw_scores(low, high)]
+        self.getPlotItem().setYRange(*height_for(np.concatenate(heights)), padding=0)
 
-        def shown(values: Column) -> tuple[Column, Column]:
-            seen = glimpse(x, values, low, high, width)
-            return seen.x, seen.mean
-
-        reward = curves.column("reward")
-        self._raw.setData(*shown(reward))
-        seen = []
-        for item, values in (
-            (self._mine, reward),
-            (self._swarm, curves.column("swarm_reward")),
-            (self._band_low, curves.column("swarm_low")),
-            (self._band_high, curves.column("swarm_high")),
-        ):
-            rounds, means = shown(smoothed(values, SMOOTHED_ROUNDS))
-            item.setData(rounds, means)
-            seen.append(means)
+    def _draw_lines(self, low: float, high: float) -> Column:
+        """Returns the values that are shown."""
+        x = self._curves.column("round")
+        # A point for every other pixel: the eye sees no more, and thick smooth lines are what drawing costs.
+        buckets = max(100, self.width() // 2)
+        seen = {name: glimpse(x, self._smooth(name), low, high, buckets) for name in _LINES}
+        mine, swarm = seen["reward"], seen["swarm_reward"]
+        self._mine.setData(mine.x, mine.mean)
+        self._swarm.setData(swarm.x, swarm.mean, connect=_dashes(swarm.mean))
+        self._band.show_between(swarm.x, seen["swarm_low"].mean, seen["swarm_high"].mean)
+        raw = glimpse(x, self._curves.column("reward"), low, high, buckets)
+        # Where rounds lie closer than pixels their noise is a block of colour that tells nothing.
+        self._raw.setVisible(len(raw.x) < buckets)
+        if len(raw.x) < buckets:
+            self._raw.setData(raw.x, raw.mean)
         # A line of one point is nothing to see, and the first round is what a newcomer waits for.
         newest = len(x) and low <= x[-1] <= high
-        self._newest.setData(x[-1:], smoothed(reward, SMOOTHED_ROUNDS)[-1:]) if newest else self._newest.clear()
-        points = [point for point in curves.evals if point.which == "validation"]
+        self._newest.setData(x[-1:], self._smooth("reward")[-1:]) if newest else self._newest.clear()
+        return np.concatenate([part.mean for part in seen.values()])
+
+    def _smooth(self, name: str) -> Column:
+        """The smoothed column; computed once for each state of the history, whatever is looked at."""
+        if self._smoothed_of != self._curves.revision:
+            self._smoothed_of = self._curves.revision
+            self._smoothed.clear()
+        if name not in self._smoothed:
+            self._smoothed[name] = smoothed(self._curves.column(name), SMOOTHED_ROUNDS)
+        return self._smoothed[name]
+
+    def _draw_scores(self, low: float, high: float) -> Column:
+        """Returns the values that are shown."""
+        points = [point for point in self._curves.evals if point.which == "validation"]
         base = next((point.score for point in points if not point.round), None)
         self._base.setVisible(base is not None)
         if base is not None:
             self._base.setValue(base)
         own = [point for point in points if point.round and low <= point.round <= high]
         # A long history has thousands of scores: their symbols are drawn where they can be told apart.
-        step = -(-len(own) // 200) or 1
-        own = own[::step]
-        self._scores.setData(
-            np.array([point.round for point in own], dtype=float), np.array([point.score for point in own], dtype=float)
-        )
-        seen.append(np.array([base] if base is not None else [], dtype=float))
-        seen.append(np.array([point.score for point in own], dtype=float))
-        self.getPlotItem().setYRange(*height_for(np.concatenate(seen)), padding=0)
+        own = own[:: -(-len(own) // 100) or 1]
+        scores = np.array([point.score for point in own], dtype=np.float64)
+        self._scores.setData(np.array([point.round for point in own], dtype=np.float64), scores)
+        return scores if base is None else np.append(scores, base)
 
     # -- looks -----------------------------------------------------------------------------------------------
 
@@ -185,11 +214,11 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         wash.setAlpha(45)
         self._raw.setPen(pg.mkPen(faint, width=1))
         self._mine.setPen(pg.mkPen(colours.chart_me, width=2.4))
-        self._swarm.setPen(pg.mkPen(colours.chart_swarm, width=2.2, style=Qt.PenStyle.DashLine))
-        self._band.setBrush(pg.mkBrush(wash))
+        self._swarm.setPen(pg.mkPen(colours.chart_swarm, width=2.2))
+        self._band.setBrush(wash)
         self._newest.setBrush(pg.mkBrush(colours.chart_me))
         self._newest.setPen(pg.mkPen(colours.surface))
-        self._scores.setPen(pg.mkPen(colours.chart_held_out, width=1.2, style=Qt.PenStyle.DotLine))
+        self._scores.setPen(pg.mkPen(colours.chart_held_out, width=1))
         self._scores.setSymbolBrush(pg.mkBrush(colours.chart_held_out))
         self._scores.setSymbolPen(pg.mkPen(colours.surface))
         self._scores.setSymbolSize(9)
@@ -243,6 +272,14 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
 
     def _go(self, low: float, high: float) -> None:
         self.getPlotItem().setXRange(low, high, padding=0)
+
+
+def _dashes(values: Column) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    """Which points are joined to the next one, so that a line looks dashed: Qt's own dashes cost ten times the line."""
+    on = np.arange(len(values)) % 6 < 4
+    known = ~np.isnan(values)
+    known[:-1] &= known[1:]
+    return (on & known).astype(np.int32)
 
 
 def height_for(values: Column) -> tuple[float, float]:

@@ -36,6 +36,8 @@ class Curves:
     def __init__(self) -> None:
         self._room = np.full((len(COLUMNS), _FIRST_ROOM), np.nan)
         self._count = 0
+        self.revision = 0
+        """Another number whenever a value is another one."""
         self.evals: list[EvalPoint] = []
         """Held-out scores in the order in which they were taken."""
 
@@ -55,6 +57,7 @@ class Curves:
         self._count = 0
         self._append(np.array([_numbers(getattr(curve, name)) for name in COLUMNS]).reshape(len(COLUMNS), -1))
         self.evals = list(curve.evals)
+        self.revision += 1
 
     def add(self, report: RoundReport) -> None:
         """A round finished. Rounds of its number and later ones were lost and are played again."""
@@ -93,6 +96,7 @@ class Curves:
         rounds = self.column("round")
         if self._count and rounds[-1] >= round_number:
             self._count = int(np.searchsorted(rounds, round_number))
+            self.revision += 1
             self.evals = [point for point in self.evals if point.round < round_number]
 
     def _append(self, rows: npt.NDArray[np.float64]) -> None:
@@ -103,6 +107,7 @@ class Curves:
             self._room = room
         self._room[:, self._count : wanted] = rows
         self._count = wanted
+        self.revision += 1
 
 
 def smoothed(values: Column, window: int) -> Column:

@@ -22,8 +22,12 @@ def _looks(request: pytest.FixtureRequest) -> Iterator[None]:
     """Every test with a window begins in the light theme, in English."""
     if "qtbot" in request.fixturenames or "qapp" in request.fixturenames:
         app = request.getfixturevalue("qapp")
+        from PySide6.QtCore import QEvent
+
         from sapo_desktop.gui import language, theme
 
+        # What the test before left to be deleted would be styled anew with everything else.
+        app.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         app.setStyle("Fusion")
         language.speak("en")
         theme.wear(theme.LIGHT)

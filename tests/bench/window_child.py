@@ -1,0 +1,192 @@
+"""One window, in a process of its own, that measures itself: tests/bench/window.py starts it and reads its lines.
+
+bare                 pyqtgraph's smallest window, to its first paint
+start FOLDER         ours, to its first paint
+load FOLDER SECONDS  ours, with a node at work and 100,000 points: frames, clicks, memory, then hidden in the tray
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+BEGAN = time.monotonic()
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal  # noqa: E402
+from PySide6.QtTest import QTest  # noqa: E402
+from PySide6.QtWidgets import QApplication, QWidget  # noqa: E402
+
+POINTS = 100_000
+PATIENCE = 300.0
+
+
+class FirstPaint(QObject):
+    """Says what it took to the first paint of a widget, and ends the process."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__()
+        widget.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        if event.type() is QEvent.Type.Paint:
+            spent = resource.getrusage(resource.RUSAGE_SELF)
+            tell(
+                cpu=spent.ru_utime + spent.ru_stime,
+                wall=time.monotonic() - BEGAN,
+                rss=spent.ru_maxrss * 1024,
+            )
+            os._exit(0)
+        return False
+
+
+class Clicks(QObject):
+    """Clicks that another thread asks for at random moments, and how long until their effect is painted."""
+
+    _asked = Signal(float)
+
+    def __init__(self, buttons: list[QWidget], shown: QWidget) -> None:
+        super().__init__()
+        self.seconds: list[float] = []
+        self._buttons, self._shown = buttons, shown
+        self._asked.connect(self._click, Qt.ConnectionType.QueuedConnection)
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._ask, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _ask(self) -> None:
+        draw = random.Random(1)
+        while not self._over.wait(draw.uniform(0.05, 0.2)):
+            self._asked.emit(time.perf_counter())
+
+    def _click(self, asked: float) -> None:
+        QTest.mouseClick(self._buttons[len(self.seconds) % len(self._buttons)], Qt.MouseButton.LeftButton)
+        self._shown.repaint()
+        self.seconds.append(time.perf_counter() - asked)
+
+
+def tell(**values: Any) -> None:
+    print(json.dumps(values), flush=True)
+
+
+def bare() -> None:
+    import pyqtgraph as pg
+
+    app = QApplication([])
+    window = pg.PlotWidget()
+    window.plot([1, 2, 3], [1, 3, 2])
+    first = FirstPaint(window.viewport())
+    window.show()
+    app.exec()
+    del first
+
+
+def start(folder: Path) -> None:
+    app, desktop = our_desktop(folder)
+    first = FirstPaint(desktop.window.centralWidget())
+    desktop.begin()
+    app.exec()
+    del first
+
+
+def load(folder: Path, seconds: float) -> None:
+    from sapo_desktop.worker.messages import StartRounds
+
+    app, desktop = our_desktop(folder)
+    desktop.begin()
+    wait(lambda: desktop.view.attached, "no node")
+    desktop.bridge.ask(StartRounds(), of=desktop)
+    wait(lambda: len(desktop.view.curves) >= 2, "no round")
+    tell(rss=rss(), anonymous=rss("RssAnon"))
+    fill(desktop)
+    chart = desktop.window.page._chart.chart
+    frames = animate(chart, seconds)
+    segments = desktop.window.page._chart._range
+    clicks = Clicks(list(segments._buttons.values()), chart.viewport())
+    QTest.qWait(round(1000 * seconds))
+    clicks.stop()
+    rounds = len(desktop.view.curves)
+    tell(frames=frames, clicks=clicks.seconds, rss=rss(), anonymous=rss("RssAnon"))
+    desktop.window.hide()
+    QTest.qWait(2000)
+    before, began = cpu(), time.monotonic()
+    QTest.qWait(round(2000 * seconds))
+    tell(hidden=(cpu() - before) / (time.monotonic() - began), rounds=len(desktop.view.curves) - rounds)
+    desktop.quit()
+    app.exec()
+
+
+def our_desktop(folder: Path) -> tuple[QApplication, Any]:
+    from sapo_desktop.gui.app import Desktop
+    from sapo_desktop.gui.remembered import WELCOME, Remembered, remember
+    from sapo_desktop.system.folders import DataFolder
+
+    data = DataFolder.open(folder)
+    remember(data, Remembered(welcomed=WELCOME))
+    app = QApplication([])
+    return app, Desktop(app, data)
+
+
+def fill(desktop: Any) -> None:
+    """As if the node had played a hundred thousand rounds."""
+    from tests.gui.scenes import swarm_curve
+
+    desktop.view.curves.load(swarm_curve(POINTS))
+    desktop.bridge.changed.emit(frozenset({"curves"}))
+    QTest.qWait(500)
+
+
+def animate(chart: Any, seconds: float) -> list[float]:
+    """Seconds from a change of what is shown to its picture, while somebody drags and zooms."""
+    draw = random.Random(1)
+    taken = []
+    until = time.monotonic() + seconds
+    low, wide = 0.0, float(POINTS)
+    while time.monotonic() < until:
+        wide = min(POINTS, max(50.0, wide * draw.uniform(0.9, 1.12)))
+        low = min(max(0.0, low + draw.uniform(-0.05, 0.05) * wide), POINTS - wide)
+        began = time.perf_counter()
+        chart._go(low, low + wide)
+        chart.viewport().repaint()
+        taken.append(time.perf_counter() - began)
+        QTest.qWait(4)
+    return taken
+
+
+def wait(holds: Any, complaint: str) -> None:
+    until = time.monotonic() + PATIENCE
+    while not holds():
+        if time.monotonic() > until:
+            sys.exit(complaint)
+        QTest.qWait(50)
+
+
+def rss(name: str = "VmRSS") -> int:
+    """Bytes; Linux only."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
+
+
+def cpu() -> float:
+    spent = resource.getrusage(resource.RUSAGE_SELF)
+    return spent.ru_utime + spent.ru_stime
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["bare"]:
+            bare()
+        case ["start", folder]:
+            start(Path(folder))
+        case ["load", folder, seconds]:
+            load(Path(folder), float(seconds))

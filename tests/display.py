@@ -1,0 +1,60 @@
+"""A screen of one's own: Xvfb, with trayer as its tray host where one is wanted. For tests, benches and screenshots."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+
+PATIENCE = 60.0
+
+
+def can_be_had() -> bool:
+    """Whether the programs are installed."""
+    return shutil.which("Xvfb") is not None
+
+
+@contextlib.contextmanager
+def a_display(size: str = "1400x1000", *, tray: bool = False) -> Iterator[dict[str, str]]:
+    """The environment in which programs show their windows there."""
+    # The server takes the first number that is free, and says which when it is ready.
+    ours, theirs = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(theirs), "-screen", "0", f"{size}x24", "-nolisten", "tcp"],
+        pass_fds=(theirs,),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(theirs)
+    with os.fdopen(ours) as told:
+        number = told.readline().strip()
+    if not number:
+        raise RuntimeError("Xvfb did not start")
+    environment = {**os.environ, "DISPLAY": f":{number}", "QT_QPA_PLATFORM": "xcb"}
+    environment.pop("WAYLAND_DISPLAY", None)
+    try:
+        with a_tray(environment) if tray else contextlib.nullcontext():
+            yield environment
+    finally:
+        server.terminate()
+        server.wait(PATIENCE)
+
+
+@contextlib.contextmanager
+def a_tray(environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """A tray host on that display."""
+    host = subprocess.Popen(
+        ["trayer", "--edge", "bottom", "--width", "20", "--height", "24"],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    time.sleep(0.3)  # it says nothing when it is ready; who needs it waits for the tray besides
+    try:
+        yield host
+    finally:
+        host.terminate()
+        host.wait(PATIENCE)
