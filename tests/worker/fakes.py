@@ -58,6 +58,7 @@ class FakeExaminer:
     def __init__(self) -> None:
         self.host = FakeHost()
         self.asked: list[tuple[int, int, tuple[str, ...]]] = []
+        self.known_ids: dict[str, bytes] = {}
 
     async def training_questions(self, seed: int, slot: int, tasks: Sequence[str]) -> list[Question]:
         self.asked.append((seed, slot, tuple(tasks)))
