@@ -320,7 +320,15 @@ def test_settings_are_shown_set_and_reset(run: Words, door: FakeDoor) -> None:
     assert (door.node.settings.seed, door.node.settings.max_tokens, door.node.settings.curriculum) == (7, 64, False)
     assert run("settings", "get", "seed", "--json") == 0
     assert run.lines == [
-        {"event": "setting", "key": "seed", "value": 7, "default": 0, "changed": True, "this_run_only": False}
+        {
+            "event": "setting",
+            "key": "seed",
+            "value": 7,
+            "default": 0,
+            "changed": True,
+            "this_run_only": False,
+            "waiting": False,
+        }
     ]
     assert run("settings", "reset", "seed") == 0
     assert door.node.settings.seed == 0
@@ -342,7 +350,15 @@ def test_without_a_node_settings_are_a_file_and_no_node_is_started(run: Words, d
     assert run("settings", "set", "model=/no/such/folder", "seed=7") == 0
     assert run("settings", "get", "seed", "--json") == 0
     assert run.lines == [
-        {"event": "setting", "key": "seed", "value": 7, "default": 0, "changed": True, "this_run_only": False}
+        {
+            "event": "setting",
+            "key": "seed",
+            "value": 7,
+            "default": 0,
+            "changed": True,
+            "this_run_only": False,
+            "waiting": False,
+        }
     ]
     assert run("settings", "reset", "--all") == 0
     assert settings_file.read(tmp_path / "settings.toml", 0.0).settings == Settings()

@@ -89,6 +89,7 @@ class FakeEngine:
         self.rates: list[float] = []
         self.threads: list[int] = []
         self.parameters = 10**9
+        self.busy = False
         self.trains = True
         self.can_change_model = True
         self.elsewhere = False
