@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import platform
 import sys
+import time
 from argparse import Namespace
-from datetime import datetime
 from pathlib import Path
 
 from sapo_desktop import __version__
 from sapo_desktop.commands.context import Context
+from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.system import diagnosis
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.logs import log_tail
 from sapo_desktop.worker.messages import Examine, Facts
 
 
@@ -45,11 +50,20 @@ def _own_facts(context: Context) -> dict[str, str]:
 
 
 def _write_report(context: Context, path: Path, facts: dict[str, str]) -> None:
-    made = datetime.now().astimezone().isoformat(timespec="seconds")
-    lines = [f"SAPO Desktop report, {made}", "", *(f"{name}: {value}" for name, value in facts.items())]
-    try:
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise SapoError(f"{path} could not be written: {error.strerror or error}.") from error
+    """What the window's diagnostics file holds too; also of a node that does not start."""
+    folder = DataFolder.at(context.folder)
+    log = log_tail(folder.log("worker"), diagnosis.LOG_LINES)
+    diagnosis.write_report(path, facts, _settings(folder, facts), log, diagnosis.private_words(folder.root))
     context.out.emit("written", file=str(path.resolve()), what="report")
-    context.out.say(f"Wrote the report to {path}")
+    context.out.say(f"Wrote the report to {path}. Look through it before you pass it on.")
+
+
+def _settings(folder: DataFolder, facts: dict[str, str]) -> Settings | None:
+    """Those that are kept; None where there are none, or the file is the trouble."""
+    if not folder.settings.exists():
+        return None
+    try:
+        return settings_file.read(folder.settings, time.time()).settings
+    except SapoError as error:
+        facts["settings"] = str(error)
+        return None

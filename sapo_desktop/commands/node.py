@@ -126,6 +126,9 @@ def _emit_status(context: Context, found: Status) -> None:
         pid=found.pid,
         version=found.version,
         uptime=round(found.uptime, 1),
+        rounds_total=found.rounds_total,
+        answers_own=found.answers_own,
+        answers_shared=found.answers_shared,
     )
 
 
@@ -142,6 +145,8 @@ def _status_lines(context: Context, found: Status) -> list[str]:
         lines.append(
             f"Reward    {found.last.reward:.2f} in round {found.last.round}, {percent(found.last.solved)} solved"
         )
+    if found.answers_own:
+        lines.append(f"Answers   {found.answers_own:,} given, {found.answers_shared:,} of them shared")
     if not found.silo:
         lines += swarm_lines(found.swarm)
     if found.best_validation is not None:

@@ -12,7 +12,7 @@ from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.invite import Invite
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.terminal.swarm_words import link_line, swarm_line, swarm_lines
-from sapo_desktop.terminal.wording import duration, size
+from sapo_desktop.terminal.wording import duration, percent, size
 from sapo_desktop.worker.messages import (
     AdmitPeer,
     FoundSwarm,
@@ -45,9 +45,10 @@ async def show(context: Context, args: Namespace) -> None:
     if context.out.json_lines:
         return
     context.out.say("\n".join(swarm_lines(swarm)))
-    headers = ["key", "by", "linked", "groups in", "out", "traffic in", "out", "refused", "used ours", "program"]
+    headers = ["key", "by", "linked", "latency", "groups in", "out", "of draws", "traffic in", "out"]
+    headers += ["refused", "used ours", "program"]
     if swarm.links:
-        context.out.table(headers, [_row(link) for link in swarm.links], right=headers[2:9])
+        context.out.table(headers, [_row(link) for link in swarm.links], right=headers[2:11])
 
 
 def _row(link: LinkInfo) -> list[str]:
@@ -56,8 +57,10 @@ def _row(link: LinkInfo) -> list[str]:
         link.key[:16],
         "us" if link.dialled else "them",
         duration(link.seconds),
+        "" if link.latency_ms is None else f"{link.latency_ms:,.0f} ms",
         f"{link.groups_in:,}",
         f"{link.groups_out:,}",
+        percent(link.draw_share),
         size(link.bytes_in),
         size(link.bytes_out),
         f"{refused:,}",

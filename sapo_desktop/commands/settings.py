@@ -106,10 +106,19 @@ def _show(context: Context, found: SettingsAre, keys: Sequence[str]) -> None:
             default=info.default,
             changed=key in found.changed,
             this_run_only=key in found.overridden,
+            waiting=key in found.waiting,
         )
-        origin = "this run" if key in found.overridden else "set" if key in found.changed else ""
+        origin = _origin(found, key)
         rows.append([key, as_typed(settings_file.shown(key, values[key])), origin, info.description])
     context.out.table(["setting", "value", "", "meaning"], rows)
+
+
+def _origin(found: SettingsAre, key: str) -> str:
+    if key in found.overridden:
+        return "this run"
+    if key in found.waiting:
+        return "until restart"
+    return "set" if key in found.changed else ""
 
 
 def as_typed(value: object) -> str:

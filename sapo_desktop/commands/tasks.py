@@ -15,12 +15,15 @@ from sapo_desktop.worker.messages import ListTasks, TaskInfo, Tasks, Tried, TryT
 
 
 async def show_all(context: Context, args: Namespace) -> None:
-    found = await context.ask(ListTasks(), Tasks)
+    found = await context.ask(ListTasks(examples=context.out.json_lines), Tasks)
     for item in found.items:
         _emit_task(context, item)
     context.out.table(
-        ["task", "title", "solved lately", "answers"],
-        [[task_name(item), item.title, percent(item.solved), f"{item.answers:,}"] for item in found.items],
+        ["task", "title", "solved lately", "answers", ""],
+        [
+            [task_name(item), item.title, percent(item.solved), f"{item.answers:,}", "in training" * item.training]
+            for item in found.items
+        ],
         right=["solved lately", "answers"],
     )
 
@@ -36,7 +39,7 @@ async def show(context: Context, args: Namespace) -> None:
 async def attempt(context: Context, args: Namespace) -> None:
     """Set one question; the model answers it, or `--answer` does."""
     async with context.any_node() as node:
-        tasks = await call(node, ListTasks(), Tasks)
+        tasks = await call(node, ListTasks(examples=False), Tasks)
         name = args.name if args.level is None else f"{args.name.partition('/')[0]}/{args.level}"
         task = task_name(find_tasks(tasks.items, name)[0])
         tried = await call(
@@ -93,6 +96,8 @@ def _emit_task(context: Context, item: TaskInfo) -> None:
         example=item.example,
         solved=share(item.solved),
         answers=item.answers,
+        reward=share(item.reward),
+        training=item.training,
     )
 
 

@@ -21,6 +21,8 @@ Script = Callable[[str, int, int], str]
 """(question, number drawn from seed and place, steps taken) -> the answer's text."""
 
 STATE_FILE = "scripted.json"
+REQUEST, REPLY, PROGRESS = p.EngineRequest, p.EngineReply, p.EngineProgress
+"""What a host that runs it speaks (worker/services.py)."""
 _PIECE = 4
 """Characters told at once of a single answer."""
 

@@ -71,11 +71,13 @@ def shown_settings(settings: Settings) -> dict[str, str]:
 
 def scrub(text: str, private: Mapping[str, str]) -> str:
     """The text with private words, addresses, keys and tokens replaced."""
-    for word in sorted(private, key=len, reverse=True):
-        text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", private[word].replace("\\", r"\\"), text)
+    # Folders first, as parts of one may look like something else; names last, as an address may hold one.
+    folders = {word: shown for word, shown in private.items() if {"/", "\\"} & set(word)}
+    text = _without(folders, text)
     for pattern, replacement in _PATTERNS:
         text = pattern.sub(replacement, text)
-    return _MAYBE_IPV6.sub(_without_ipv6, text)
+    text = _MAYBE_IPV6.sub(_without_ipv6, text)
+    return _without({word: shown for word, shown in private.items() if word not in folders}, text)
 
 
 def private_words(folder: Path) -> dict[str, str]:
@@ -93,6 +95,13 @@ def _shown(key: str, value: bool | int | float | str) -> str:
     if key in _PLAIN_TEXTS and not {"/", "\\"} & set(str(value)):
         return str(value)
     return "(set)" if value else "(empty)"
+
+
+def _without(words: Mapping[str, str], text: str) -> str:
+    """The longest words first, each only where it is not a part of another one."""
+    for word in sorted(words, key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", words[word], text)
+    return text
 
 
 def _without_ipv6(found: re.Match[str]) -> str:

@@ -29,6 +29,8 @@ def swarm_line(swarm: SwarmInfo) -> Fields:
         "clock_offset": round(swarm.clock_offset, 1),
         "clock_wrong": swarm.clock_wrong,
         "notices": list(swarm.notices),
+        "warnings": list(swarm.warnings),
+        "used_total": swarm.used_total,
         **swarm_fields(swarm.reward),
     }
 
@@ -45,6 +47,8 @@ def link_line(link: LinkInfo) -> Fields:
         "bytes_out": link.bytes_out,
         "refused": {kind: dict(reasons) for kind, reasons in link.refused.items()},
         "claim": None if link.claim is None else _claim_line(link.claim),
+        "latency_ms": None if link.latency_ms is None else round(link.latency_ms, 1),
+        "draw_share": share(link.draw_share),
     }
 
 
@@ -65,9 +69,9 @@ def swarm_lines(swarm: SwarmInfo) -> list[str]:
         f"Groups    {swarm.published:,} shared, {swarm.drawn:,} drawn, {swarm.taken:,} of them fit; "
         f"{swarm.pool:,} in the pool"
     )
-    if swarm.one_source:
-        lines.append("          All that was drawn last came over the only link there is.")
-    lines += [f"Note      {notice}" for notice in swarm.notices]
+    if swarm.used_total:
+        lines.append(f"          {swarm.used_total:,} of ours were used by peers, as they say")
+    lines += [f"Note      {notice}" for notice in (*swarm.warnings, *swarm.notices)]
     if swarm.reward is not None:
         lines.append(f"Peers'    reward {reward_words(swarm.reward)}")
     for kind in ("invalid", "unverifiable", "ignored"):

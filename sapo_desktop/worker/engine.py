@@ -131,6 +131,11 @@ class Engine:
         return self.host.pid is not None
 
     @property
+    def busy(self) -> bool:
+        """Whether it has work in hand, which may be a round's, of minutes."""
+        return self._lock.locked()
+
+    @property
     def versions(self) -> dict[str, str]:
         """Libraries that its numbers depend on, and their versions."""
         return self.loaded.versions if self.loaded else {}

@@ -31,7 +31,7 @@ class FactRequests:
         self._notices = notices
 
     async def facts(self, request: m.Examine) -> m.Facts:
-        return m.Facts(values=await self._facts())
+        return m.Facts(values=self._known() | await self._limits())
 
     async def notices(self, request: m.GetNotices) -> m.Notices:
         return m.Notices(items=self._notices())
@@ -44,10 +44,11 @@ class FactRequests:
         path = Path(request.to)
         if not path.is_absolute():
             raise UsageError("The file to write to must be a full path.")
+        facts = self._known()
         try:
-            facts = await self._facts()
+            facts |= await self._limits()
         except SapoError as error:
-            facts = {"facts": f"could not be had: {error}"}  # what is broken is what the file is for
+            facts["examiner limits"] = f"not known: {error}"  # what is broken is what the file is for
         log = await asyncio.to_thread(log_tail, self._folder.log("worker"), diagnosis.LOG_LINES)
         private = diagnosis.private_words(self._folder.root)
         await asyncio.to_thread(diagnosis.write_report, path, facts, self._node.settings, log, private)
@@ -80,7 +81,7 @@ class FactRequests:
             notes=notes,
         )
 
-    async def _facts(self) -> dict[str, str]:
+    def _known(self) -> dict[str, str]:
         node = self._node
         loaded = node.engine.loaded
         values = {
@@ -99,10 +100,13 @@ class FactRequests:
                 "parameters": f"{loaded.parameters:,} ({loaded.trainable:,} trained)",
                 **{f"library {name}": version for name, version in node.engine.versions.items()},
             }
-        values |= {f"library {name}": value for name, value in node.examiner.host.versions.items()}
-        async with node.gate.awake():
-            limits = await node.examiner.limits()
-        return values | {f"examiner {name}": str(value) for name, value in msgspec.structs.asdict(limits).items()}
+        return values | {f"library {name}": value for name, value in node.examiner.host.versions.items()}
+
+    async def _limits(self) -> dict[str, str]:
+        """What the examiner's process is kept from doing."""
+        async with self._node.gate.awake():
+            limits = await self._node.examiner.limits()
+        return {f"examiner {name}": str(value) for name, value in msgspec.structs.asdict(limits).items()}
 
 
 def model_size(path: Path) -> int:

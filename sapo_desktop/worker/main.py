@@ -169,9 +169,7 @@ class Worker:
                 node.orders.as_before()
             case "idle":
                 node.orders.follow()
-        requests = self._requests(assembled, models)
-        self._ready.set_result(requests)
-        self._server.publish(m.Snapshot(status=requests.status()))  # to those who came before there was one
+        self._open(self._requests(assembled, models))
         await assembled.side.follow(self._settings)
         playing = asyncio.create_task(node.run())
         watching = asyncio.create_task(_watch_power(node.orders))
@@ -210,6 +208,11 @@ class Worker:
             give_way=lambda low: _give_way(assembled.node, low),
             quit=self._quit.set,
         )
+
+    def _open(self, requests: Requests) -> None:
+        """From now on requests are answered; who attached before is shown how things stand."""
+        self._ready.set_result(requests)
+        self._server.publish(m.Snapshot(status=requests.status()))
 
     def _publish(self, event: m.Event) -> None:
         """Tell every client; notices are kept for those who come later."""

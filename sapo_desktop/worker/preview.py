@@ -6,6 +6,7 @@ an index that a round may ask again. Left out: what a person has to read beside 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import time
@@ -93,7 +94,11 @@ class Preview:
         return (Signer(who.seed), True) if who else (Signer(fresh_seed()), False)
 
     async def _group(self, signer: Signer, settings: Settings) -> Group:
-        """Answers of the model to a question of the training side, else answers that are kept."""
+        """Answers of the model to a question of the training side, else answers that are kept. A round in hand is not
+        waited for where there are any."""
+        if self._node.engine.busy:
+            with contextlib.suppress(SapoError):
+                return await self._kept()
         if self._node.engine.running:
             try:
                 return await self._answered(signer, settings)

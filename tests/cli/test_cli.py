@@ -320,7 +320,15 @@ def test_settings_are_shown_set_and_reset(run: Words, door: FakeDoor) -> None:
     assert (door.node.settings.seed, door.node.settings.max_tokens, door.node.settings.curriculum) == (7, 64, False)
     assert run("settings", "get", "seed", "--json") == 0
     assert run.lines == [
-        {"event": "setting", "key": "seed", "value": 7, "default": 0, "changed": True, "this_run_only": False}
+        {
+            "event": "setting",
+            "key": "seed",
+            "value": 7,
+            "default": 0,
+            "changed": True,
+            "this_run_only": False,
+            "waiting": False,
+        }
     ]
     assert run("settings", "reset", "seed") == 0
     assert door.node.settings.seed == 0
@@ -342,7 +350,15 @@ def test_without_a_node_settings_are_a_file_and_no_node_is_started(run: Words, d
     assert run("settings", "set", "model=/no/such/folder", "seed=7") == 0
     assert run("settings", "get", "seed", "--json") == 0
     assert run.lines == [
-        {"event": "setting", "key": "seed", "value": 7, "default": 0, "changed": True, "this_run_only": False}
+        {
+            "event": "setting",
+            "key": "seed",
+            "value": 7,
+            "default": 0,
+            "changed": True,
+            "this_run_only": False,
+            "waiting": False,
+        }
     ]
     assert run("settings", "reset", "--all") == 0
     assert settings_file.read(tmp_path / "settings.toml", 0.0).settings == Settings()
@@ -423,3 +439,15 @@ def test_doctor_tells_what_it_found_even_where_the_node_fails(run: Words, door: 
     door.node.fail = SapoError("The starter is missing.")
     assert run("doctor", "--report", str(tmp_path / "report.txt")) == 1
     assert "did not answer: The starter is missing." in (tmp_path / "report.txt").read_text()
+
+
+def test_the_report_for_a_bug_names_no_folder_address_or_key(run: Words, door: FakeDoor, tmp_path: Path) -> None:
+    address = f"wss://peer.example:8765#{'ab' * 32}"
+    (tmp_path / "settings.toml").write_text(f'peers = "{address}"\nlabel = "anna"\nanswers = 4\n')
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "worker.log").write_text(f"linked to {address}\nread {tmp_path}/cache\n")
+    assert run("doctor", "--report", str(tmp_path / "report.txt")) == 0
+    text = (tmp_path / "report.txt").read_text()
+    assert "peers = (set)" in text and "label = (set)" in text and "answers = 4" in text
+    assert "linked to wss://<address>" in text and "read <data folder>/cache" in text
+    assert not any(private in text for private in ("peer.example", "abab", "anna", str(tmp_path)))

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+import torch
 
 from sapo_desktop.core.errors import HostCancelled, HostError, ModelError, TooBig, UsageError
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
@@ -86,6 +87,16 @@ def test_settings_change_without_a_reload(service: Service) -> None:
     report = ask(service, step_of(first)).report
     assert report.micro_batch == 2
     assert ask(service, QUESTION).completions == first.completions
+
+
+def test_the_number_of_threads_changes_without_a_reload(service: Service) -> None:
+    before = ask(service, QUESTION)
+    ask(service, step_of(before))
+    learned = ask(service, QUESTION)
+    for threads in (2, 1):
+        ask(service, p.Configure(threads=threads))
+        assert torch.get_num_threads() == threads
+        assert [c.text for c in ask(service, QUESTION).completions[0]] == [c.text for c in learned.completions[0]]
 
 
 def test_merged_weights_are_exported(service: Service, tmp_path: Path) -> None:

@@ -99,3 +99,40 @@ def test_low_priority_lowers_the_session_where_it_is_the_workers_own(own: bool) 
     command, environment = [sys.executable, "-c", GENTLE], processes.python_environment({})
     # Linux refuses a second change within a tenth of a second to everybody but root.
     until(lambda: subprocess.check_output(command, env=environment, text=True, **options).split() == ["19", *expected])
+
+
+GIVING_WAY = """
+import os, subprocess, sys, threading, time
+from pathlib import Path
+from sapo_desktop.system import processes
+
+child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+def nice(pid):
+    return sorted({os.getpriority(os.PRIO_PROCESS, int(one.name)) for one in Path(f"/proc/{pid}/task").iterdir()})
+print(processes.give_way(True), nice(os.getpid()), nice(child.pid))
+print(processes.give_way(False), nice(os.getpid()), nice(child.pid))
+child.kill()
+"""
+
+
+@pytest.mark.allowed_skip("only on Linux each thread has a niceness of its own")
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="no threads to look at")
+def test_giving_way_reaches_every_thread_and_child_and_is_taken_back_where_the_system_lets_it() -> None:
+    line = [sys.executable, "-c", GIVING_WAY]
+    low, again = subprocess.check_output(line, env=processes.python_environment({}), text=True).splitlines()
+    assert low == "True [19] [19]"
+    assert again in ("True [0] [0]", "False [19] [19]")
+
+
+def test_a_system_that_lets_no_program_take_back_its_priority_is_not_said_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(processes, "_set_priority", refuse)
+    assert not processes.give_way(False)
+
+
+def test_the_memory_that_a_process_occupies(tree: list[psutil.Process]) -> None:
+    assert processes.resident_memory(tree[0].pid) > 2**20
+    assert processes.resident_memory(2**22 - 1) == 0

@@ -58,6 +58,7 @@ class FakeExaminer:
     def __init__(self) -> None:
         self.host = FakeHost()
         self.asked: list[tuple[int, int, tuple[str, ...]]] = []
+        self.known_ids: dict[str, bytes] = {}
 
     async def training_questions(self, seed: int, slot: int, tasks: Sequence[str]) -> list[Question]:
         self.asked.append((seed, slot, tuple(tasks)))
@@ -88,6 +89,7 @@ class FakeEngine:
         self.rates: list[float] = []
         self.threads: list[int] = []
         self.parameters = 10**9
+        self.busy = False
         self.trains = True
         self.can_change_model = True
         self.elsewhere = False

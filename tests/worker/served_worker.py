@@ -20,6 +20,12 @@ from sapo_desktop.worker.lock import FolderLock
 async def serve(folder: DataFolder) -> None:
     ending = asyncio.Event()
 
+    owners = 0
+
+    def attached(client: Client, owner: bool) -> None:
+        nonlocal owners
+        owners += owner
+
     async def handle(client: Client, request: m.Request) -> m.Reply:
         if "fail" in sys.argv:
             ending.set()
@@ -29,11 +35,13 @@ async def serve(folder: DataFolder) -> None:
                 ending.set()
             case m.GetSettings():
                 raise UsageError("No settings here.")
+            case m.Ask(question="owners?"):
+                return m.Ok(text=str(owners))
             case m.Ask(question=question):
                 return m.Ok(text=question)
         return m.Ok()
 
-    server = ControlServer(folder.control, handle, lambda client, owner: None, lambda client, owner: None)
+    server = ControlServer(folder.control, handle, attached, lambda client, owner: None)
     await server.start()
     await ending.wait()
     if "fail" not in sys.argv:  # else nobody was there yet to be told

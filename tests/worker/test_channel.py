@@ -458,3 +458,63 @@ def test_two_hundred_half_open_connections_do_not_keep_a_client_out(tmp_path: Pa
             writer.close()
 
     play(tmp_path, scene)
+
+
+# -- giving up, and beginning -------------------------------------------------------------------------------------
+
+
+def test_a_cancelled_call_is_given_up_by_the_worker_and_the_client_goes_on(tmp_path: Path) -> None:
+    async def scene(worker: Worker, client: Client) -> None:
+        evaluation = asyncio.create_task(client.call(m.Evaluate()))
+        await worker.waiting.wait()
+        evaluation.cancel()
+        await asyncio.wait([evaluation])
+        assert evaluation.cancelled()
+        await worker.cancelled.wait()
+        assert await client.call(m.Pause()) == m.Ok(text="paused")
+
+    play_attached(tmp_path, scene)
+
+
+def test_only_the_call_that_was_given_up_ends(tmp_path: Path) -> None:
+    async def scene(worker: Worker, client: Client) -> None:
+        kept = asyncio.create_task(client.call(m.Evaluate()))
+        await worker.waiting.wait()
+        await client._link.send(m.Cancel(id=99))
+        assert await client.call(m.Pause()) == m.Ok(text="paused")
+        assert not worker.cancelled.is_set()
+        worker.go_on.set()
+        assert await kept == m.Ok(text="evaluated")
+
+    play_attached(tmp_path, scene)
+
+
+def test_calls_that_are_given_up_leave_their_places_to_others(tmp_path: Path) -> None:
+    async def scene(worker: Worker, client: Client) -> None:
+        calls = [asyncio.create_task(client.call(m.Evaluate())) for _ in range(channel.MAX_CALLS)]
+        await worker.waiting.wait()
+        for call in calls:
+            call.cancel()
+        await asyncio.wait(calls)
+        assert await client.call(m.Pause()) == m.Ok(text="paused")
+
+    play_attached(tmp_path, scene)
+
+
+def test_a_client_is_told_something_before_all_others(tmp_path: Path) -> None:
+    """What is told as a client comes reaches it before any event, however soon that follows."""
+
+    async def scene(worker: Worker) -> None:
+        def attached(client: Served, owner: bool) -> None:
+            worker.server.tell(client, m.Notice(level="info", text="first"))
+            worker.server.publish(m.Notice(level="info", text="second"))
+
+        worker.server._on_attach = attached
+        async with await connect(tmp_path) as client, await connect(tmp_path, events=False) as quiet:
+            await quiet.call(m.Pause())
+            events = client.events()
+            told = [event.text for event in [await anext(events), await anext(events)] if isinstance(event, m.Notice)]
+            assert told == ["first", "second"]
+            assert quiet._events.empty()
+
+    play(tmp_path, scene)

@@ -199,3 +199,14 @@ def test_a_worker_that_fails_just_after_it_was_reached_is_quoted_all_the_same(fo
         await attached.client.close()
 
     play(folder, scene)
+
+
+def test_who_starts_a_worker_owns_it_unless_it_says_otherwise(folder: DataFolder) -> None:
+    async def scene() -> None:
+        for owner in (False, True):
+            client, started = await connect_or_start(folder.root, {}, owner=owner)
+            assert started and await client.call(m.Ask(question="owners?")) == m.Ok(text=str(int(owner)))
+            await client.close()
+            await stop(folder, client.process)
+
+    play(folder, scene)

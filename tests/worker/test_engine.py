@@ -10,9 +10,10 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import CheckpointError, HostDied
-from sapo_desktop.core.records import Sampling, TrainerSettings
+from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
 from sapo_desktop.engines.protocols import Done, Generate, Restore, Save, TokenText
 from sapo_desktop.worker.engine import Engine, EnginePlan
+from sapo_desktop.worker.hosting import Host
 from tests.worker.fakes import FakeHost, generated
 
 CHECKPOINT = Path("checkpoints") / "00000007"
@@ -79,3 +80,37 @@ def test_a_live_adapter_that_cannot_be_put_back_ends_the_host_so_that_no_round_t
     with pytest.raises(HostDied, match=r"The folder is gone\."):
         answer(host)
     assert host.pid is None
+
+
+def test_threads_change_in_a_running_host(tmp_path: Path) -> None:
+    async def scene() -> None:
+        service = "sapo_desktop.engines.scripted:create"
+        host = await Host.start("engine", service=service, log=tmp_path / "host.log", threads=1)
+        try:
+            engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu"))
+            await engine.load(None)
+            await engine.step([TrainingSequence(prompt=[1], tokens=[2], advantage=1.0)])
+            process, learned = host.pid, await answered(engine)
+            await engine.configure(threads=3)
+            assert engine.plan.threads == 3 and host.pid == process
+            assert await answered(engine) == learned, "nothing was loaded anew"
+        finally:
+            await host.stop()
+
+    asyncio.run(scene())
+
+
+async def answered(engine: Engine) -> tuple[str, list[str]]:
+    """What it answers, and the text as it was told meanwhile."""
+    said: list[str] = []
+    made = await engine.generate_with(
+        None,
+        ["1+1?"],
+        Sampling(seed=1),
+        lambda done, total: None,
+        live=True,
+        spoken=lambda text, tokens: said.append(text),
+    )
+    text = made.completions[0][0].text
+    assert said[-1] == text and all(text.startswith(one) for one in said)
+    return text, said

@@ -13,6 +13,7 @@ import pytest
 from sapo_desktop.core.errors import CheckpointError, HostDied, HostTimeout, OutOfMemory, TooBig, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState
+from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.checkpoints import Checkpoint, CheckpointStore, Counters
 from sapo_desktop.worker.evaluation import Evaluator
@@ -326,5 +327,77 @@ def test_a_node_that_only_answers_says_so_and_validates_nothing(tmp_path: Path) 
             assert it.engine.batches == []
             with pytest.raises(UsageError, match="only answers"):
                 await it.node.roll_back("base")
+
+    asyncio.run(scene())
+
+
+def test_what_is_told_and_what_a_client_finds_go_hand_in_hand(tmp_path: Path) -> None:
+    """At every event the latest results are those told so far: who looks in between neither misses nor counts twice."""
+
+    async def scene() -> None:
+        settings = msgspec.structs.replace(SETTINGS, validate_every=1)
+        it = Scene(tmp_path, settings, 1e9)
+        seen: list[tuple[int, int, float | None]] = []
+        told: list[tuple[int, int, float | None]] = []
+
+        def publish(event: m.Event) -> None:
+            latest, rounds = it.keeper.latest, sum(isinstance(one, m.RoundFinished) for one in [*it.events, event])
+            scores = [one.report.score for one in [*it.events, event] if isinstance(one, m.EvalFinished)]
+            seen.append((latest.rounds, latest.last.round if latest.last else 0, latest.best_validation))
+            told.append((rounds, rounds, max(scores, default=None)))
+            it.publish(event)
+
+        it.node.show.publish = publish
+        it.node.orders.start(3)
+        task = asyncio.create_task(it.node.run())
+        await it.until_state(NodeState.IDLE)
+        assert seen == told and seen[-1][0] == 3
+        assert it.node.orders.finished == 3
+        task.cancel()
+        await asyncio.wait([task])
+        await it.node.close()
+
+    asyncio.run(scene())
+
+
+def test_clients_are_told_of_every_checkpoint_that_comes_or_goes(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path, rounds=3) as it:
+            await it.until_state(NodeState.IDLE)
+            assert sum(isinstance(event, m.CheckpointsChanged) for event in it.events) == 3
+            await it.node.roll_back("1")
+            assert isinstance(it.events[-1], m.CheckpointsChanged)
+            assert it.keeper.store.numbers()[-1] == 4
+            it.node.show.damaged([])
+            assert sum(isinstance(event, m.CheckpointsChanged) for event in it.events) == 4
+
+    asyncio.run(scene())
+
+
+def test_a_round_without_a_checkpoint_tells_of_none(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path, rounds=3, bytes_a_day=10) as it:
+            await it.until_state(NodeState.IDLE)
+            assert sum(isinstance(event, m.CheckpointsChanged) for event in it.events) == 1
+
+    asyncio.run(scene())
+
+
+def test_threads_that_change_are_used_from_the_next_round_on_under_a_new_run(tmp_path: Path) -> None:
+    async def scene() -> None:
+        before = default_threads()
+        async with playing(tmp_path) as it:
+            await it.node.begin_run(run_manifest(threads=before))
+            run = it.node.counters.run
+            await it.until(m.RoundFinished)
+            it.node.take_settings(msgspec.structs.replace(it.node.settings, threads=before + 1))
+            reached = it.node.counters.round
+            await it.until(m.RoundFinished, count=reached + 2)
+            assert it.engine.threads == [before + 1]
+            assert it.notices()[1:] == [f"Computing with at most {before + 1} threads from now on."]
+            assert it.node.counters.run == run + 1
+            manifest = it.keeper.history.last_manifest()
+            assert manifest is not None
+            assert (manifest.threads, manifest.settings.threads) == (before + 1, before + 1)
 
     asyncio.run(scene())

@@ -118,11 +118,13 @@ def test_answers_that_may_not_travel_are_not_shown_as_if_they_did(tmp_path: Path
         Shown(tmp_path, Engine(*["\u202e"] * 4)).show()
 
 
-def test_where_no_engine_runs_kept_answers_are_shown(tmp_path: Path) -> None:
-    it = Shown(tmp_path)
+@pytest.mark.parametrize("why", ["gone", "busy"])
+def test_where_no_engine_can_answer_now_kept_answers_are_shown(tmp_path: Path, why: str) -> None:
+    it = Shown(tmp_path, Engine(*["\u202e"] * 8))  # what it says itself may not travel
     node = it.scene.node
-    node.engine.host.pid = None
-    with pytest.raises(SapoError, match="nothing to show yet"):
+    node.engine.host.pid = None if why == "gone" else 1
+    node.engine.busy = why == "busy"  # type: ignore[misc]
+    with pytest.raises(SapoError):
         it.show()
     question = asyncio.run(node.examiner.set_questions([test_human.QuestionRef(task="gcd/easy", seed=3)]))[0]
     assert question is not None

@@ -5,20 +5,25 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.records import TaskMark
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.examiner import KeptIds
 from sapo_desktop.worker.model_requests import ModelRequests
 from sapo_desktop.worker.requests import Requests
 from sapo_desktop.worker.swarm_side import Surroundings, SwarmSide
+from tests.records import round_report
 from tests.worker.test_node import SETTINGS, Scene
 
 
@@ -107,3 +112,90 @@ def test_ending_after_the_round_waits_for_a_round_that_is_being_finished(tmp_pat
         assert it.node.orders.when_finished is not None
 
     asyncio.run(scene())
+
+
+def test_threads_take_effect_at_the_next_round_and_that_is_said(tmp_path: Path) -> None:
+    async def scene() -> None:
+        settings_file.write(tmp_path / "settings.toml", SETTINGS)
+        it, served = requests(tmp_path)
+        more = default_threads() + 2
+        reply = await served.handle(m.SetSettings(values={"threads": str(more)}))
+        assert reply == m.Ok(text=f"Saved. threads: {more} from the next round on.")
+        assert it.node.settings.threads == more and it.node.orders.decision.threads == more
+        reply = await served.handle(m.ResetSettings(keys=["threads"]))
+        assert reply == m.Ok(text=f"Saved. threads: {default_threads()} from the next round on.")
+        shown = await served.handle(m.GetSettings())
+        assert isinstance(shown, m.SettingsAre) and shown.waiting == []
+
+    asyncio.run(scene())
+
+
+def test_low_priority_takes_effect_at_once(tmp_path: Path) -> None:
+    async def scene() -> None:
+        asked: list[bool] = []
+        it, served = requests(tmp_path, lambda low: not asked.append(low))
+        for value in (False, True):
+            reply = await served.handle(m.SetSettings(values={"low_priority": "on" if value else "off"}))
+            assert (reply, it.node.settings.low_priority) == (m.Ok(text="Saved."), value)
+        await served.handle(m.SetSettings(values={"answers": "4"}))
+        assert asked == [False, True]
+
+    asyncio.run(scene())
+
+
+def test_what_waits_for_the_next_start_is_told_until_it_is_taken_back(tmp_path: Path) -> None:
+    async def scene() -> None:
+        settings_file.write(tmp_path / "settings.toml", SETTINGS)
+        it, served = requests(tmp_path, lambda low: False)
+
+        async def waiting() -> list[str]:
+            shown = await served.handle(m.GetSettings())
+            assert isinstance(shown, m.SettingsAre)
+            return shown.waiting
+
+        assert await waiting() == []
+        reply = await served.handle(m.SetSettings(values={"low_priority": "off", "updates": "2", "answers": "4"}))
+        assert isinstance(reply, m.Ok) and "updates: from the next start on." in reply.text
+        assert "low_priority: from the next start on, as this system lets no running program" in reply.text
+        assert await waiting() == ["low_priority", "updates"]
+        assert it.node.settings.low_priority and it.node.settings.answers == 4
+        await served.handle(m.SetSettings(values={"low_priority": "on", "updates": "1"}))
+        assert await waiting() == []
+
+    asyncio.run(scene())
+
+
+def test_tasks_are_listed_without_questions_where_none_are_wanted(tmp_path: Path) -> None:
+    async def scene() -> None:
+        it, served = requests(tmp_path)
+        marks = [TaskMark(task="gcd/easy", answers=8, solved=0.5, partial=0.6, reward=0.25)]
+        it.keeper.history.record_round(it.node.counters.run, round_report(1, tasks=marks), [], [])
+        listed = await served.handle(m.ListTasks(examples=False))
+        assert isinstance(listed, m.Tasks) and {item.example for item in listed.items} == {""}
+        gcd = {item.level: item for item in listed.items if item.family == "gcd"}
+        assert (gcd["easy"].solved, gcd["easy"].reward, gcd["easy"].answers) == (0.5, 0.25, 8)
+        assert [level for level, item in gcd.items() if item.training] == ["middle"], "the curriculum is off"
+        with pytest.raises(AttributeError):  # the stand-in of an examiner sets no such questions
+            await served.handle(m.ListTasks())
+
+    asyncio.run(scene())
+
+
+def test_the_swarm_is_shown_without_the_history(tmp_path: Path) -> None:
+    async def scene() -> None:
+        it, served = requests(tmp_path)
+        it.keeper.lasting.claimed("ab" * 32, 3)
+        it.keeper.lasting.shared(8)
+        it.keeper.history.close()  # what reads it now fails
+        swarm = await served.handle(m.GetSwarm())
+        status = await served.handle(m.GetStatus())
+        assert isinstance(swarm, m.SwarmIs) and isinstance(status, m.Status)
+        assert swarm.info == status.swarm and (swarm.info.state, swarm.info.used_total) == ("silo", 3)
+        assert status.answers_shared == 8
+
+    asyncio.run(scene())
+
+
+def test_there_is_an_answer_to_every_request(tmp_path: Path) -> None:
+    _, served = requests(tmp_path)
+    assert set(served._handlers) == set(get_args(m.Request))

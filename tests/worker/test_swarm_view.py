@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sapo_desktop.swarm.refusals import Reason
 from sapo_desktop.swarm.refused_groups import RefusedGroups
-from sapo_desktop.terminal.swarm_words import swarm_line, swarm_lines
+from sapo_desktop.terminal.swarm_words import link_line, swarm_line, swarm_lines
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.swarm_view import (
     ONE_SOURCE,
@@ -75,6 +75,8 @@ def test_a_link_is_shown_with_its_latency_and_its_share_of_what_was_drawn() -> N
     link.session.latency = 0.125
     shown = link_info(link, 0.0, 0.5)
     assert (shown.latency_ms, shown.draw_share) == (125.0, 0.5)
+    line = link_line(shown)
+    assert (line["latency_ms"], line["draw_share"]) == (125.0, 0.5)
 
 
 def test_refused_groups_are_shown_by_their_local_names() -> None:
@@ -85,3 +87,11 @@ def test_refused_groups_are_shown_by_their_local_names() -> None:
     assert (unfit.reason, unfit.kind, unfit.task, unfit.author) == ("unfit", "ignored", "gcd/easy", ALICE.key.hex())
     assert (unfit.answers, unfit.round, unfit.time) == (["<answer>4</answer>"], 7, 5.0)
     assert (unreadable.kind, unreadable.task, unreadable.answers) == ("invalid", "", [])
+
+
+def test_warnings_and_what_peers_used_reach_people_and_programs() -> None:
+    info = m.SwarmInfo(state="linked", reason="Linked to 1 peer.", warnings=[ONE_SOURCE], used_total=1234)
+    lines = swarm_lines(info)
+    assert f"Note      {ONE_SOURCE}" in lines and "          1,234 of ours were used by peers, as they say" in lines
+    line = swarm_line(info)
+    assert (line["warnings"], line["used_total"]) == ([ONE_SOURCE], 1234)

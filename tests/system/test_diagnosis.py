@@ -1,0 +1,79 @@
+"""What is passed on for a bug report names nobody; what it is read for stays."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.system import diagnosis
+from sapo_desktop.system.diagnosis import private_words, report, scrub, shown_settings, write_report
+
+PRIVATE = {"/home/anna": "~", "anna": "<user>", "annas-laptop": "<computer>", "/data/secret": "<data folder>"}
+MADE = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "scrubbed"),
+    [
+        ("cannot read /home/anna/models/x", "cannot read ~/models/x"),
+        ("anna at annas-laptop, not johanna", "<user> at <computer>, not johanna"),
+        ("/data/secret/history.sqlite", "<data folder>/history.sqlite"),
+        ("from 192.168.1.20:8765 to 10.0.0.7", "from <address> to <address>"),
+        ("to [2001:db8::1]:8765 and fe80::1%eth0.", "to <address> and <address>."),
+        ("::1 said so", "<address> said so"),
+        ("wss://u:pw@peer.example:8765#" + "ab" * 32, "wss://<address>"),
+        ("'http://127.0.0.1:8000/v1'", "'http://<address>'"),
+        ("sapo://join?swarm=5a&peer=wss://a.example:1", "<invite>"),
+        ("key " + "0F" * 32 + ".", "key <key>."),
+        ("token hf_abcdefghijklmnop", "token <token>"),
+        ("mail anna.b@mail.example now", "mail <address> now"),
+        ("resolved relay.example.org:443 late", "resolved <address> late"),
+        ("2026-01-02 03:04:05,678 INFO round 41", "2026-01-02 03:04:05,678 INFO round 41"),
+        ("torch 2.13.0, llama-cpp-python 0.3.36", "torch 2.13.0, llama-cpp-python 0.3.36"),
+        ('File "worker/node.py", line 3, in run', 'File "worker/node.py", line 3, in run'),
+        ("ratio 3:4, x::y, x: y", "ratio 3:4, x::y, x: y"),
+    ],
+)
+def test_scrubbing(text: str, scrubbed: str) -> None:
+    assert scrub(text, PRIVATE) == scrubbed
+
+
+def test_no_setting_that_a_person_typed_is_told() -> None:
+    typed = {
+        key: "Zz9"
+        for key in settings_file.known_keys()
+        if settings_file.describe(key).text and key not in ("tasks", "model")
+    }
+    settings = msgspec.structs.replace(Settings(), **typed)
+    shown = shown_settings(settings)
+    assert "Zz9" not in str(shown) and shown["peers"] == "(set)"
+    assert shown_settings(Settings())["peers"] == "(empty)"
+    assert (shown["answers"], shown["tasks"], shown["mix"], shown["silo"]) == ("8", "all", "4/4", "True")
+    assert shown_settings(Settings(model="/home/anna/model"))["model"] == "(set)"
+    assert shown_settings(Settings(model="starter"))["model"] == "starter"
+
+
+def test_a_report_has_facts_settings_and_the_end_of_the_log() -> None:
+    log = [f"line {number}" for number in range(1000)]
+    text = report({"version": "0.1.0"}, Settings(), log, PRIVATE, MADE)
+    assert text.startswith("SAPO Desktop report, 2026-01-02T03:04:05+00:00\n")
+    assert "Look through this file" in text and "version: 0.1.0" in text and "\nanswers = 8\n" in text
+    assert "line 999" in text and f"line {999 - diagnosis.LOG_LINES}\n" not in text
+
+
+def test_the_words_that_name_this_user_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(diagnosis.getpass, "getuser", lambda: "bo")
+    monkeypatch.setattr(diagnosis.platform, "node", lambda: "annas-laptop")
+    words = private_words(tmp_path)
+    assert words == {str(tmp_path): "<data folder>", str(Path.home()): "~", "annas-laptop": "<computer>"}
+
+
+def test_what_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(SapoError, match="could not be written"):
+        write_report(tmp_path / "no" / "report.txt", {}, None, [], {})

@@ -1,0 +1,99 @@
+"""What a window asks of a real node with the starter: shown a message, told an answer, heard, computed more gently."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop.system.hardware import default_threads
+from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.client import Client, connect
+from sapo_desktop.worker.history import History
+from tests.whole.nodes import finished, until, worker
+
+THREADS = default_threads() + 1
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+
+def test_a_window_over_a_real_node(tmp_path: Path) -> None:
+    async def scene() -> None:
+        node = await worker(tmp_path, 100)
+        try:
+            await until(node, finished(1))
+            window = await connect(tmp_path)
+            try:
+                await _looks(window, tmp_path)
+                await _gives_up(window)
+                await _computes_with(window, THREADS)
+            finally:
+                await window.close()
+        finally:
+            await node.call(m.Quit())
+            await node.close()
+
+    asyncio.run(scene())
+    history = History(tmp_path / "history.sqlite")
+    manifest = history.last_manifest()
+    assert manifest is not None and (manifest.threads, manifest.settings.threads) == (THREADS, THREADS)
+    assert history.totals().rounds == len(history.rounds().rounds)
+
+
+async def _looks(window: Client, data: Path) -> None:
+    events = window.events()
+    snapshot = await anext(events)
+    assert isinstance(snapshot, m.Snapshot) and snapshot.status.round >= 1 and snapshot.status.answers_own >= 64
+    preview = await window.call(m.PreviewEnvelope())
+    assert isinstance(preview, m.EnvelopePreview)
+    assert json.loads(preview.text)["batch"][0]["body"]["type"] == "group" and preview.bytes < 64 * 1024
+    asked = await window.call(m.SetQuestion(task="gcd/easy"))
+    assert isinstance(asked, m.QuestionSet)
+    tried = await window.call(m.TryTask(task=asked.task, seed=asked.seed, checkpoint="base", stream=5))
+    assert isinstance(tried, m.Tried) and tried.question == asked.question
+    told = [event for event in _already(window) if isinstance(event, m.AskProgressed)]
+    assert told and all(event.stream == 5 and tried.completion.startswith(event.text) for event in told)
+    info = await window.call(m.GetModelInfo())
+    assert isinstance(info, m.ModelInfo) and info.memory_used is not None and info.memory_estimate is not None
+    assert (info.kind, info.generator, info.trainer, info.threads) == (
+        "transformers",
+        "torch",
+        "torch",
+        default_threads(),
+    )
+    assert info.parameters > 10**6 and info.bytes > 10**6
+    log = await window.call(m.GetLog())
+    assert isinstance(log, m.LogIs)
+    exported = await window.call(m.ExportRollouts(to=str(data / "out.jsonl"), verdict="solved"))
+    assert exported == m.Exported(folder=str(data), files=["out.jsonl"])
+
+
+async def _gives_up(window: Client) -> None:
+    """A score of minutes is given up at once, and the node goes on."""
+    scoring = asyncio.create_task(window.call(m.Evaluate(checkpoint="base", samples=8)))
+    await until(window, lambda event: isinstance(event, m.PhaseChanged) and event.phase == "evaluate")
+    scoring.cancel()
+    await asyncio.wait([scoring])
+    assert isinstance(await window.call(m.GetSwarm()), m.SwarmIs)
+
+
+async def _computes_with(window: Client, threads: int) -> None:
+    reply = await window.call(m.SetSettings(values={"threads": str(threads)}))
+    assert reply == m.Ok(text=f"Saved. threads: {threads} from the next round on.")
+    words = f"Computing with at most {threads} threads from now on."
+    await until(window, lambda event: isinstance(event, m.Notice) and event.text == words)
+    await until(window, lambda event: isinstance(event, m.RoundFinished))
+    info = await window.call(m.GetModelInfo())
+    assert isinstance(info, m.ModelInfo) and info.threads == threads
+    kept = await window.call(m.GetNotices())
+    assert isinstance(kept, m.Notices) and words in [notice.text for notice in kept.items]
+
+
+def _already(client: Client) -> list[m.Event]:
+    """Events that have come."""
+    found: list[m.Event] = []
+    while not client._events.empty():
+        if (event := client._events.get_nowait()) is not None:
+            found.append(event)
+    return found

@@ -1,0 +1,84 @@
+"""The worker's process without a node: what clients are told as they come, early and late."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.client import Client, connect
+from sapo_desktop.worker.main import MOST_NOTICES, Options, Worker
+from tests.cli.fake_node import FakeNode, scripted_round
+
+
+class Served:
+    """What answers; it knows only how things stand."""
+
+    def __init__(self) -> None:
+        self.settings = Settings()
+        self.node = FakeNode()
+
+    def status(self) -> m.Status:
+        return self.node._status()
+
+    async def handle(self, request: m.Request) -> m.Reply:
+        return m.Ok()
+
+
+def play(folder: Path, scene: Callable[[Worker, Served], Awaitable[None]]) -> None:
+    async def run() -> None:
+        worker = Worker(DataFolder.open(folder), Settings(), Options(folder, {}, None, "idle"))
+        async with worker.channel():
+            await scene(worker, Served())
+
+    asyncio.run(run())
+
+
+async def told(client: Client, count: int) -> list[m.Event]:
+    events = client.events()
+    return [await anext(events) for _ in range(count)]
+
+
+def test_a_client_that_comes_is_first_told_how_things_stand_and_then_what_happens(tmp_path: Path) -> None:
+    async def scene(worker: Worker, served: Served) -> None:
+        worker._open(served)  # type: ignore[arg-type]
+        for number in (1, 2):
+            async with await connect(tmp_path) as client:
+                await client.call(m.GetStatus())  # by now it is attached
+                report = scripted_round(number)
+                served.node.rounds.append(report)
+                worker._publish(m.RoundFinished(report=report))
+                first, second = await told(client, 2)
+                assert isinstance(first, m.Snapshot) and first.status.round == number - 1
+                assert second == m.RoundFinished(report=report)
+
+    play(tmp_path, scene)
+
+
+def test_who_comes_before_the_node_is_there_is_told_once_it_is(tmp_path: Path) -> None:
+    async def scene(worker: Worker, served: Served) -> None:
+        async with await connect(tmp_path) as client, await connect(tmp_path, events=False) as quiet:
+            while len(worker._server._clients) < 2:
+                await asyncio.sleep(0)
+            worker._publish(m.Notice(level="info", text="Loading."))
+            worker._open(served)  # type: ignore[arg-type]
+            await client.call(m.GetStatus())
+            assert [type(event) for event in await told(client, 2)] == [m.Notice, m.Snapshot]
+            await quiet.call(m.GetStatus())
+            assert quiet._events.empty()
+
+    play(tmp_path, scene)
+
+
+def test_the_last_notices_are_kept_for_those_who_come_later(tmp_path: Path) -> None:
+    async def scene(worker: Worker, served: Served) -> None:
+        for number in range(MOST_NOTICES + 5):
+            worker._publish(m.Notice(level="info", text=str(number)))
+            worker._publish(m.CheckpointsChanged())
+        kept = [notice.text for notice in worker._notices]
+        assert kept == [str(number) for number in range(5, MOST_NOTICES + 5)]
+
+    play(tmp_path, scene)
