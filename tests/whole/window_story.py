@@ -1,0 +1,185 @@
+"""The window's first ten rounds, told from inside its process: tests/whole/test_window.py starts it on a real screen.
+
+    python -m tests.whole.window_story first FOLDER PICTURES    from the first-run questions to the tenth round
+    python -m tests.whole.window_story again FOLDER PICTURES    a later start: in the tray, and on where it was
+
+Real widgets are pressed as a person presses them; the worker, its hosts and the starter are real. Every step prints a
+line, so that a failure is found where it happened; the end prints `done`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+
+from sapo_desktop.gui.app import Desktop
+from sapo_desktop.gui.link import Lost
+from sapo_desktop.gui.pages.home import HomePage
+from sapo_desktop.gui.wizard import Wizard
+from sapo_desktop.gui.wizard_steps import LeavesStep
+from sapo_desktop.system.folders import DataFolder
+from tests.whole.nodes import PATIENCE
+
+PAGES = ("home",)
+
+
+def main() -> None:
+    act, folder, pictures = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+    app = QApplication([])
+    desktop = Desktop(app, DataFolder.open(folder))
+    story = Story(app, desktop, pictures)
+    {"first": story.first, "again": story.again}[act]()
+    print("done", flush=True)
+
+
+class Story:
+    """What a person does, and what they must see."""
+
+    def __init__(self, app: QApplication, desktop: Desktop, pictures: Path) -> None:
+        self.app, self.desktop, self.view = app, desktop, desktop.view
+        self.pictures = pictures
+
+    def first(self) -> None:
+        desktop = self.desktop
+        desktop.begin()
+        wizard = desktop._wizard
+        assert isinstance(wizard, Wizard)
+        self.until(wizard.isVisible, "the first-run questions")
+        self.picture(wizard, "first-run-1")
+        self.press(wizard._next)
+        step = wizard.step
+        assert isinstance(step, LeavesStep)
+        self.until(lambda: '"publish"' in step._message.toPlainText(), "a real message is shown")
+        self.picture(wizard, "first-run-2")
+        self.press(wizard._next)
+        self.press(wizard._next)
+        self.until(wizard._next.isEnabled, "the node answers")
+        self.press(wizard._next)
+        self.until(lambda: desktop.window.isVisible(), "the window")
+        self.until(lambda: self.at_work, "the first round begins")
+        self.until(lambda: len(self.view.curves) >= 1, "the first point")
+        self.until(lambda: len(self.home._chart.chart._newest.points()) == 1, "it is drawn")
+        self.until(lambda: desktop.tray.there, "the tray's icon")
+        self.picture(desktop.window, "first-point")
+        self.pause_and_go_on()
+        self.silo_and_back()
+        self.hide_and_return()
+        self.look_at_every_page()
+        self.lose_the_worker()
+        self.until(lambda: self.view.curves.last_round >= 10, "the tenth round")
+        assert self.view.curves.column("round").tolist() == list(range(1, self.view.curves.last_round + 1))
+        self.picture(desktop.window, "tenth-round")
+        self.choose("Finish this round, then pause")
+        self.until(lambda: self.view.state == "paused", "the round is finished, then it pauses")
+        self.quit()
+
+    def again(self) -> None:
+        """The node goes on as it was left: paused. Closed to the tray, nothing is shown until it is opened."""
+        self.desktop.begin(hidden=True)
+        self.until(lambda: self.view.attached, "the node answers")
+        assert self.desktop.tray.there == (not self.desktop.window.isVisible())
+        assert self.view.state == "paused" and len(self.view.curves) >= 10
+        self.choose("Open SAPO Desktop")
+        self.until(self.desktop.window.isVisible, "the window")
+        self.quit()
+
+    # -- parts of it -----------------------------------------------------------------------------------------
+
+    def pause_and_go_on(self) -> None:
+        began = time.monotonic()
+        self.press(self.home._hero._button)
+        self.until(lambda: self.view.state == "paused", "paused")
+        self.say(f"paused within {time.monotonic() - began:.2f} s")
+        self.until(lambda: self.desktop.tray._face == "paused", "the tray shows the pause")
+        self.press(self.home._hero._button)
+        self.until(lambda: self.at_work, "it goes on")
+
+    def silo_and_back(self) -> None:
+        began = time.monotonic()
+        self.choose("Silo: no network at all")
+        self.until(lambda: not self.view.silo and not self.desktop.window._strip.isVisible(), "out of silo")
+        self.say(f"out of silo within {time.monotonic() - began:.2f} s")
+        self.press(self.desktop.window._side.silo)
+        self.until(lambda: self.view.silo and self.desktop.window._strip.isVisible(), "in silo again")
+
+    def hide_and_return(self) -> None:
+        window = self.desktop.window
+        window.close()
+        self.until(lambda: not window.isVisible(), "closed to the tray")
+        again = subprocess.Popen([sys.executable, "-m", "sapo_desktop", "--data", str(self.desktop._folder.root)])
+        self.until(window.isVisible, "a second start brings it back")
+        self.until(lambda: again.poll() == 0, "the second start has ended")
+
+    def look_at_every_page(self) -> None:
+        for name in PAGES:
+            self.desktop.window.go(name)
+            QTest.qWait(1500)
+            assert self.desktop.window.page.name == name
+            self.picture(self.desktop.window, f"page-{name}")
+        self.desktop.window.go("home")
+
+    def lose_the_worker(self) -> None:
+        assert self.view.status is not None
+        os.kill(self.view.status.pid, signal.SIGKILL)
+        self.until(lambda: isinstance(self.view.link, Lost), "the lost worker is said")
+        assert "is started again" in self.home._hero._sentence.text()
+        self.picture(self.desktop.window, "lost")
+        self.until(lambda: self.at_work, "started again, and at work as before")
+
+    def quit(self) -> None:
+        pid = self.view.status.pid if self.view.status else 0
+        self.choose("Quit")
+        code = self.app.exec()
+        assert code == 0
+        until = time.monotonic() + PATIENCE
+        while Path(f"/proc/{pid}").exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        assert not Path(f"/proc/{pid}").exists(), "the worker ended with the window"
+
+    # -- what a person has -----------------------------------------------------------------------------------
+
+    @property
+    def home(self) -> HomePage:
+        page = self.desktop.window._pages["home"]
+        assert isinstance(page, HomePage)
+        return page
+
+    @property
+    def at_work(self) -> bool:
+        return self.view.at_work
+
+    def press(self, widget: QWidget) -> None:
+        QTest.mouseClick(widget, Qt.MouseButton.LeftButton)
+        QTest.qWait(20)
+
+    def choose(self, text: str) -> None:
+        """An entry of the tray's menu."""
+        tray = self.desktop.tray
+        next(action for action in tray._menu.actions() if action.text() == text).trigger()
+        QTest.qWait(20)
+
+    def until(self, holds: Callable[[], object], what: str) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while not holds():
+            assert time.monotonic() < deadline, f"not seen: {what}; {self.view.state}, {self.view.link!r:.300}"
+            QTest.qWait(20)
+        self.say(what)
+
+    def say(self, text: str) -> None:
+        print(text, flush=True)
+
+    def picture(self, widget: QWidget, name: str) -> None:
+        widget.grab().save(str(self.pictures / f"{name}.png"))
+
+
+if __name__ == "__main__":
+    main()
