@@ -21,6 +21,8 @@ from sapo_desktop.core.settings import Settings
 LOG_LINES = 200
 _SHORTEST_NAME = 3
 """Names of fewer letters would be found within other words."""
+_NOBODYS = {"root", "user", "admin", "administrator", "localhost"}
+"""Names that tell of nobody, and are words of their own."""
 _PLAIN_TEXTS = {"tasks", "model"}
 """Settings that are text and yet name nothing private; of a path only that it is one."""
 _ADVICE = "Private data was taken out by rules. Look through this file before you pass it on."
@@ -84,7 +86,7 @@ def private_words(folder: Path) -> dict[str, str]:
     """What names this user and computer, and what stands for it. `folder`: the data folder."""
     words = {str(folder): "<data folder>", str(Path.home()): "~"}
     for name, shown in ((_user(), "<user>"), (platform.node(), "<computer>")):
-        if len(name) >= _SHORTEST_NAME:
+        if len(name) >= _SHORTEST_NAME and name.lower() not in _NOBODYS:
             words.setdefault(name, shown)
     return {word: shown for word, shown in words.items() if len(word) >= _SHORTEST_NAME}
 

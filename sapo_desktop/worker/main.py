@@ -169,8 +169,8 @@ class Worker:
                 node.orders.as_before()
             case "idle":
                 node.orders.follow()
+        await assembled.side.follow(self._settings)  # first: a node that joins is not to be shown as one in silo
         self._open(self._requests(assembled, models))
-        await assembled.side.follow(self._settings)
         playing = asyncio.create_task(node.run())
         watching = asyncio.create_task(_watch_power(node.orders))
         await asyncio.wait({playing, watching, ending}, return_when=asyncio.FIRST_COMPLETED)

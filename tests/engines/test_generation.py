@@ -171,15 +171,18 @@ def test_progress_counts_sequences_and_tokens(engine: TorchEngine, monkeypatch: 
 
 def test_a_single_answer_is_streamed(engine: TorchEngine) -> None:
     pieces: list[str] = []
+    tokens: list[int] = []
 
     def listen(message: msgspec.Struct) -> None:
         if isinstance(message, TokenText):
             pieces.append(message.text)
+            tokens.append(message.tokens)
 
     request = Generate(prompts=["a"], answers=1, sampling=Sampling(max_tokens=12, seed=1))
     made = engine.generate(request, listen, threading.Event())
     assert len(pieces) > 3
     assert "".join(pieces) == made.completions[0][0].text
+    assert tokens == sorted(set(tokens)) and tokens[-1] <= len(made.completions[0][0].tokens)
 
 
 @pytest.mark.parametrize("kind", ["llama", "neox"])

@@ -71,6 +71,8 @@ def test_the_words_that_name_this_user_are_known(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(diagnosis.getpass, "getuser", lambda: "bo")
     monkeypatch.setattr(diagnosis.platform, "node", lambda: "annas-laptop")
     words = private_words(tmp_path)
+    monkeypatch.setattr(diagnosis.getpass, "getuser", lambda: "root")
+    assert private_words(tmp_path) == words
     assert words == {str(tmp_path): "<data folder>", str(Path.home()): "~", "annas-laptop": "<computer>"}
 
 

@@ -254,3 +254,14 @@ def test_the_shares_of_sources_are_those_of_the_groups_drawn_lately(seats: tuple
     asyncio.run(second.member.draw(2, 8, strict=True))
     (link,) = second.peer.exchange.links
     assert second.member.draw_shares() == {link.source: 1.0}
+
+
+def test_answers_that_are_published_are_counted(seats: tuple[Mesh, Seat, Seat]) -> None:
+    _, first, _ = seats
+    counted: list[int] = []
+    first.member.shared = counted.append
+    groups = first.answered(asyncio.run(first.member.questions(["gcd/easy"] * 3)))
+    asyncio.run(first.member.share(groups))
+    first.member.sharing = False
+    asyncio.run(first.member.share(groups))
+    assert counted == [2, 2, 2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import psutil
@@ -13,6 +14,9 @@ import pytest
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.certificate import self_signed
+from sapo_desktop.swarm.envelope import StatsBody
+from sapo_desktop.swarm.events import StatsHeard
+from sapo_desktop.swarm.link import Link
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker import swarm_settings
 from sapo_desktop.worker.entering import begin_with_seeds, look_on_lan
@@ -152,3 +156,20 @@ def test_neither_status_nor_doctor_nor_log_tells_the_login(tmp_path: Path, caplo
 
     asyncio.run(scene())
     assert SECRET not in caplog.text
+
+
+def test_what_peers_say_they_used_is_counted_and_kept(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, SETTINGS, 1e9)
+    side = side_of(tmp_path, scene)
+    side._lasting = scene.keeper.lasting
+    link = Link(None, b"", key=b"k" * 32)  # type: ignore[arg-type]
+
+    def heard(link: Link, event: object) -> None:
+        link.claim = StatsBody(network=b"n" * 32, key=link.key, time=1, used=3)
+
+    joined = SimpleNamespace(links=SimpleNamespace(heard=heard))
+    for _ in range(2):
+        side._heard(joined, link, StatsHeard(b""))  # type: ignore[arg-type]
+    assert scene.keeper.lasting.used == 3
+    asyncio.run(scene.keeper.call(lambda: None))  # whatever it had to keep is kept
+    assert scene.keeper.history.claims() == {"6b" * 32: 3}
