@@ -24,6 +24,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from sapo_desktop.gui.app import Desktop
 from sapo_desktop.gui.link import Lost
 from sapo_desktop.gui.pages.home import HomePage
+from sapo_desktop.gui.single import SingleWindow
 from sapo_desktop.gui.wizard import Wizard
 from sapo_desktop.gui.wizard_steps import LeavesStep
 from sapo_desktop.system.folders import DataFolder
@@ -35,7 +36,11 @@ PAGES = ("home",)
 def main() -> None:
     act, folder, pictures = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
     app = QApplication([])
-    desktop = Desktop(app, DataFolder.open(folder))
+    data = DataFolder.open(folder)
+    single = SingleWindow(data.root)
+    assert single.is_first()
+    desktop = Desktop(app, data)
+    single.raised.connect(desktop.open)
     story = Story(app, desktop, pictures)
     {"first": story.first, "again": story.again}[act]()
     print("done", flush=True)

@@ -1,0 +1,75 @@
+"""All pages with something on them, for tests that look at everything and for screenshots."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import msgspec
+from PySide6.QtTest import QTest
+
+from sapo_desktop.gui.actions import Actions
+from sapo_desktop.gui.viewmodel import View
+from sapo_desktop.gui.window import MainWindow, entries
+from sapo_desktop.worker.messages import Answered, Notice, Reply, SwarmChanged
+from tests.gui.scenes import NOW, a_view, swarm_curve
+from tests.gui.stage import StageBridge
+
+STAGED = ("home", "learning", "peers", "model", "try", "settings", "log")
+Value = TypeVar("Value")
+
+
+def staged(view: View) -> StageBridge:
+    """A bridge with something to say to every page."""
+    bridge = StageBridge(view)
+    for name in STAGED:
+        importlib.import_module(f"tests.gui.staged_{name}").stage(bridge)
+    return bridge
+
+
+def a_full_window(view: View | None = None, change: Callable[[Reply], Reply] | None = None) -> MainWindow:
+    """A window with every page opened once. `change`: what becomes of each reply."""
+    view = view or a_view(swarm_curve(400), silo=False, share=True)
+    bridge = staged(view)
+    if change is not None:
+        for kind, reply in bridge.replies.items():
+            bridge.replies[kind] = changed(reply, change)
+    window = MainWindow(view, bridge, Actions(view, bridge))  # type: ignore[arg-type]
+    window.show()
+    for name in pages():
+        window.go(name)
+        QTest.qWait(20)
+    return window
+
+
+def pages() -> list[str]:
+    return [entry.name for entry in entries()]
+
+
+def changed(reply: Any, change: Callable[[Reply], Reply]) -> Any:
+    """The same reply, or function that makes one, with `change` applied to what it gives."""
+    if callable(reply) and not isinstance(reply, msgspec.Struct):
+        return lambda request: change(reply(request))
+    return change(reply) if isinstance(reply, msgspec.Struct) else reply
+
+
+def with_texts(value: Value, text: Callable[[str, str], str], name: str = "") -> Value:
+    """A copy of a record in which every text is replaced: `text(field, before)`."""
+    if isinstance(value, str):
+        return text(name, value)  # type: ignore[return-value]
+    if isinstance(value, list):
+        return [with_texts(item, text, name) for item in value]  # type: ignore[return-value]
+    if isinstance(value, dict):
+        return {key: with_texts(item, text, name) for key, item in value.items()}  # type: ignore[return-value]
+    if isinstance(value, msgspec.Struct):
+        fields = {field: with_texts(getattr(value, field), text, field) for field in value.__struct_fields__}
+        return msgspec.structs.replace(value, **fields)
+    return value
+
+
+def told_by_strangers(text: str) -> Iterator[Any]:
+    """Events that carry a stranger's text."""
+    yield Answered(round=1, task=text, question=text, completion=text, solved=True)
+    yield Notice(level="warning", text=text, time=NOW)
+    yield SwarmChanged(state="failed", reason=text, peers=0)

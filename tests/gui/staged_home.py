@@ -1,0 +1,25 @@
+"""What the worker says to Home, on stage."""
+
+from __future__ import annotations
+
+from sapo_desktop.worker.messages import Aha, Ahas, GetAhas
+from tests.gui.stage import StageBridge
+
+
+def stage(bridge: StageBridge) -> None:
+    bridge.replies[GetAhas] = Ahas(
+        items=[
+            Aha(
+                task=task,
+                round=number,
+                tries=tries,
+                question="Please reduce the fraction 28/42 to its lowest terms.",
+                answer="Both are divisible by 14. <answer>2/3</answer>",
+                peer_round=number - 9,
+                peer="7c1e" * 16,
+                peer_question="Please reduce the fraction 45/60 to its lowest terms.",
+                peer_answer="45 = 15 * 3 and 60 = 15 * 4. <answer>3/4</answer>",
+            )
+            for task, number, tries in (("fraction_simplification/middle", 812, 96), ("count_bits/middle", 655, 72))
+        ]
+    )
