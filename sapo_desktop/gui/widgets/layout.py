@@ -138,12 +138,22 @@ class Columns(QWidget):
             if card not in cards:
                 card.deleteLater()
         self._cards = list(cards)
-        across, self._across = max(1, self._across), 0
-        self._place(across)
+        self.arrange()
+
+    def arrange(self) -> None:
+        """Cards were hidden or shown: close the gaps."""
+        self._across = 0
+        self._place(self._room(self.width()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        self._place(max(1, min(self._most, len(self._cards), (event.size().width() + grid(2)) // self._narrowest)))
+        self._place(self._room(event.size().width()))
         super().resizeEvent(event)
+
+    def _room(self, width: int) -> int:
+        """Cards to a row: as many as fit, and the rows as even as they can be."""
+        shown = max(1, sum(not card.isHidden() for card in self._cards))
+        fit = max(1, min(self._most, shown, (width + grid(2)) // self._narrowest))
+        return -(-shown // -(-shown // fit))
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         # Without this the row of cards would keep the page as wide as it once was.
@@ -152,10 +162,10 @@ class Columns(QWidget):
     def _place(self, across: int) -> None:
         if across == self._across:
             return
-        for at in range(max(self._across, across)):
+        for at in range(self._most):
             self._grid.setColumnStretch(at, 1 if at < across else 0)
         self._across = across
-        for at, card in enumerate(self._cards):
+        for at, card in enumerate(card for card in self._cards if not card.isHidden()):
             self._grid.addWidget(card, at // across, at % across)
 
 
@@ -206,6 +216,8 @@ class Flow(QLayout):
     def _arrange(self, rect: QRect, *, place: bool) -> int:
         x, y, line = rect.x(), rect.y(), 0
         for item in self._items:
+            if item.isEmpty():
+                continue
             hint = item.sizeHint()
             if x > rect.x() and x + hint.width() > rect.right() + 1:
                 x, y, line = rect.x(), y + line + self._space, 0

@@ -118,7 +118,7 @@ class Reading(QPlainTextEdit):
         super().changeEvent(event)
 
     def _fit(self) -> None:
-        self.document().setDefaultFont(theme.fixed_font())
+        self.setFont(theme.fixed_font())
         height = QFontMetrics(theme.fixed_font()).lineSpacing() * self._lines + 24
         self.setMinimumHeight(height)
 
