@@ -151,7 +151,7 @@ class Columns(QWidget):
 
     def _room(self, width: int) -> int:
         """Cards to a row: as many as fit, and the rows as even as they can be."""
-        shown = max(1, sum(not card.isHidden() for card in self._cards))
+        shown = max(1, sum(not _taken_out(card) for card in self._cards))
         fit = max(1, min(self._most, shown, (width + grid(2)) // self._narrowest))
         return -(-shown // -(-shown // fit))
 
@@ -165,17 +165,23 @@ class Columns(QWidget):
         for at in range(self._most):
             self._grid.setColumnStretch(at, 1 if at < across else 0)
         self._across = across
-        for at, card in enumerate(card for card in self._cards if not card.isHidden()):
+        for at, card in enumerate(card for card in self._cards if not _taken_out(card)):
             self._grid.addWidget(card, at // across, at % across)
+
+
+def _taken_out(card: QWidget) -> bool:
+    """Whether it was hidden on purpose; a widget that was never shown is hidden, too."""
+    return card.isHidden() and card.testAttribute(Qt.WidgetAttribute.WA_WState_ExplicitShowHide)
 
 
 class Flow(QLayout):
     """Small parts beside each other, going on in the next line: chips, buttons."""
 
-    def __init__(self, *parts: QWidget, spacing: int = 8) -> None:
+    def __init__(self, *parts: QWidget, spacing: int = 8, centred: bool = False) -> None:
         super().__init__()
         self._items: list[QLayoutItem] = []
         self._space = spacing
+        self._centred = centred
         for part in parts:
             self.addWidget(part)
 
@@ -214,18 +220,33 @@ class Flow(QLayout):
         self._arrange(rect, place=True)
 
     def _arrange(self, rect: QRect, *, place: bool) -> int:
-        x, y, line = rect.x(), rect.y(), 0
+        y = rect.y()
+        for line in self._lines(rect.width()):
+            sizes = [item.sizeHint() for item in line]
+            high = max(size.height() for size in sizes)
+            wide = sum(size.width() for size in sizes) + self._space * (len(line) - 1)
+            x = rect.x() + (max(0, rect.width() - wide) // 2 if self._centred else 0)
+            for item, size in zip(line, sizes, strict=True):
+                if place:
+                    middle = y + (high - size.height()) // 2
+                    item.setGeometry(QRect(x, middle, min(size.width(), rect.width()), size.height()))
+                x += size.width() + self._space
+            y += high + self._space
+        return max(0, y - self._space - rect.y())
+
+    def _lines(self, width: int) -> list[list[QLayoutItem]]:
+        lines: list[list[QLayoutItem]] = []
+        used = 0
         for item in self._items:
             if item.isEmpty():
                 continue
-            hint = item.sizeHint()
-            if x > rect.x() and x + hint.width() > rect.right() + 1:
-                x, y, line = rect.x(), y + line + self._space, 0
-            if place:
-                item.setGeometry(QRect(x, y, min(hint.width(), rect.width()), hint.height()))
-            x += hint.width() + self._space
-            line = max(line, hint.height())
-        return y + line - rect.y()
+            wide = item.sizeHint().width()
+            if not lines or used + wide > width:
+                lines.append([])
+                used = 0
+            lines[-1].append(item)
+            used += wide + self._space
+        return lines
 
 
 class Figure(QWidget):

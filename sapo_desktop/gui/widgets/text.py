@@ -112,6 +112,9 @@ class Reading(QPlainTextEdit):
         if plain != self.toPlainText():
             self.setPlainText(plain)
 
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(super().sizeHint().width(), self.minimumHeight())
+
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._fit()
