@@ -13,6 +13,7 @@ from sapo_desktop.core.errors import NotRunning, TaskError
 from sapo_desktop.core.records import Mark
 from sapo_desktop.gui.actions import Actions
 from sapo_desktop.gui.attachment import Lost
+from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.pages.try_it import TryPage
 from sapo_desktop.gui.pages.try_words import EXAMPLE_QUESTIONS, figures, outcome
 from sapo_desktop.gui.trying import Side
@@ -86,7 +87,8 @@ def test_an_own_question_by_keyboard_shows_both_answers_with_their_figures(qtbot
     assert first.stream and second.stream and first.stream != second.stream
     shown = texts(page)
     assert BASE in shown and LAST in shown
-    assert f"{len(BASE) // 3} token(s) in 1.9 s, {len(BASE) // 3 / 1.9:.1f} a second" in shown
+    tokens = len(BASE) // 3
+    assert f"{tr('%n token(s)', None, tokens)} in 1.9 s, {tokens / 1.9:.1f} a second" in shown
     assert not bridge.asked_for(TryTask) and "Solved" not in shown
 
 
@@ -141,7 +143,7 @@ def test_what_is_written_is_followed_and_only_while_somebody_looks(qtbot: QtBot)
     bridge.streamed.emit(AskProgressed(stream=stream + 1, text="somebody else's", tokens=3))
     bridge.streamed.emit(AskProgressed(stream=stream, text="Becau", tokens=2))
     qtbot.waitUntil(lambda: "Becau" in texts(page))
-    assert "Writing, 2 token(s)" in texts(page) and "somebody else's" not in texts(page)
+    assert tr("Writing, %n token(s)", None, 2) in texts(page) and "somebody else's" not in texts(page)
     page.closed()
     bridge.streamed.emit(AskProgressed(stream=stream, text="Because", tokens=3))
     assert not page._drawing.isActive()
@@ -255,4 +257,4 @@ def test_every_verdict_has_words_and_an_icon(qapp: object, verdict: str) -> None
 
 def test_an_answer_in_no_time_has_no_speed(qapp: object) -> None:
     side = Side("base", 1, tokens=5, seconds=0.0)
-    assert figures(side) == "5 token(s)"
+    assert figures(side) == tr("%n token(s)", None, 5)

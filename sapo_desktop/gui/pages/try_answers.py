@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
@@ -116,7 +117,7 @@ class Pane(QWidget):
 def _examples(chosen: Callable[[str], object]) -> QWidget:
     buttons = []
     for title, question in zip(example_titles(), EXAMPLE_QUESTIONS, strict=True):
-        button = Button(title, lambda question=question: chosen(question), icon="send")
+        button = Button(title, partial(chosen, question), icon="send")
         button.setAccessibleDescription(question)
         set_tooltip(button, question)
         buttons.append(button)

@@ -14,7 +14,7 @@ from sapo_desktop.gui.pages.try_answers import AnswersCard
 from sapo_desktop.gui.pages.try_question import QuestionCard
 from sapo_desktop.gui.pages.try_words import in_short
 from sapo_desktop.gui.timers import timer
-from sapo_desktop.gui.trying import MOST_TRIES, Draft, Side, Tries, Try
+from sapo_desktop.gui.trying import MOST_TRIES, Draft, Side, State, Tries, Try
 from sapo_desktop.gui.viewmodel import Section, View
 from sapo_desktop.gui.widgets.layout import Card
 from sapo_desktop.gui.widgets.table import Heading, Table
@@ -150,7 +150,7 @@ class HistoryCard(Card):
             rows_shown=5,
         )
         self.add(self.table)
-        self._drawn: list[tuple[float, str, str]] = []
+        self._drawn: list[tuple[float, State, State]] = []
 
     def show_tries(self, tries: list[Try]) -> None:
         newest = tries[::-1]
