@@ -89,7 +89,7 @@ def test_an_own_question_by_keyboard_shows_both_answers_with_their_figures(qtbot
     assert BASE in shown and LAST in shown
     tokens = len(BASE) // 3
     assert f"{tr('%n token(s)', None, tokens)} in 1.9 s, {tokens / 1.9:.1f} a second" in shown
-    assert not bridge.asked_for(TryTask) and "Solved" not in shown
+    assert not bridge.asked_for(TryTask) and "Right" not in shown
 
 
 def test_an_example_is_asked_at_a_click(qtbot: QtBot) -> None:
@@ -119,7 +119,7 @@ def test_a_tasks_question_is_shown_then_answered_then_marked_and_the_truth_comes
         ("base", BASE, 2**62 + 1),
         ("last", LAST, 2**62 + 1),
     ]
-    assert {"Wrong", "Solved", "The right answer: 1"} <= set(texts(page))
+    assert {"Wrong", "Right", "The right answer: 1"} <= set(texts(page))
     press(page, "Another question")
     assert len(bridge.asked_for(SetQuestion)) == 2
 

@@ -37,19 +37,19 @@ def outcome(mark: Mark) -> Outcome:
     """What a mark says."""
     match mark.verdict:
         case "solved":
-            return Outcome("check", tr("Solved"), "accent")
+            return Outcome("check", tr("Right"), "accent")
         case "partial":
             return Outcome("dash", tr("Partly right, {score}").format(score=numbers.number(mark.partial, 2)), "warning")
         case "wrong":
             return Outcome("cross", tr("Wrong"), "danger")
         case "unparsed":
-            return Outcome("cross", tr("Not in the form asked for"), "danger")
+            return Outcome("cross", tr("Unreadable"), "danger")
         case "no_answer":
             return Outcome("cross", tr("No answer"), "danger")
         case "timeout":
-            return Outcome("clock", tr("Marking took too long"), "warning")
+            return Outcome("clock", tr("Took too long"), "warning")
         case "scorer_failed":
-            return Outcome("warning", tr("Could not be marked"), "warning")
+            return Outcome("warning", tr("Marker failed"), "warning")
 
 
 def progress(side: Side, paused: bool) -> str:
