@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
@@ -158,19 +158,6 @@ class Switch(QCheckBox):
         painter.end()
 
 
-class _Segment(QPushButton):
-    """As wide as its text is when it is the chosen one, and bold."""
-
-    def sizeHint(self) -> QSize:  # noqa: N802
-        bold = QFont(self.font())
-        bold.setWeight(QFont.Weight.DemiBold)
-        more = QFontMetrics(bold).horizontalAdvance(self.text()) - self.fontMetrics().horizontalAdvance(self.text())
-        return super().sizeHint() + QSize(max(0, more), 0)
-
-    def minimumSizeHint(self) -> QSize:  # noqa: N802
-        return self.sizeHint()
-
-
 class Segments(QWidget):
     """One of a few, side by side. Arrow keys move the choice."""
 
@@ -187,7 +174,7 @@ class Segments(QWidget):
         row.setContentsMargins(1, 0, 0, 0)
         row.setSpacing(0)
         for at, (value, text) in enumerate(choices):
-            button = _Segment(for_button(text))
+            button = QPushButton(for_button(text))
             button.setCheckable(True)
             button.setProperty("kind", "segment")
             if at in (0, len(choices) - 1):
