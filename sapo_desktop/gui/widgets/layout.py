@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sapo_desktop.gui.theme import grid
+from sapo_desktop.gui.theme import grid, looks
 from sapo_desktop.gui.widgets.text import Label, Tone
 
 WIDEST = 1180
@@ -119,7 +119,8 @@ class PageColumn(QScrollArea):
 
 
 class Columns(QWidget):
-    """Cards side by side where there is room for `narrowest` pixels each, else below each other."""
+    """Cards side by side where there is room for `narrowest` pixels each (more with larger text), else below each
+    other."""
 
     def __init__(self, *cards: QWidget, narrowest: int = 340, most: int = 3) -> None:
         super().__init__()
@@ -152,7 +153,8 @@ class Columns(QWidget):
     def _room(self, width: int) -> int:
         """Cards to a row: as many as fit, and the rows as even as they can be."""
         shown = max(1, sum(not _taken_out(card) for card in self._cards))
-        fit = max(1, min(self._most, shown, (width + grid(2)) // self._narrowest))
+        narrowest = round(self._narrowest * max(1.0, looks().text_percent / 100))
+        fit = max(1, min(self._most, shown, (width + grid(2)) // narrowest))
         return -(-shown // -(-shown // fit))
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802

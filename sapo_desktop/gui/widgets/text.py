@@ -107,13 +107,13 @@ class Reading(QPlainTextEdit):
         self.set_text(text)
         self._fit()
 
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(super().sizeHint().width(), self.minimumHeight())
+
     def set_text(self, text: str) -> None:
         plain = clean(text[: self.MOST])
         if plain != self.toPlainText():
             self.setPlainText(plain)
-
-    def sizeHint(self) -> QSize:  # noqa: N802
-        return QSize(super().sizeHint().width(), self.minimumHeight())
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
