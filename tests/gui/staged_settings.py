@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sapo_desktop.core import settings_file
+from sapo_desktop.core.errors import SettingsError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.worker.messages import Ok, ResetSettings, SetSettings, SetSilo, SettingsAre
@@ -41,14 +42,17 @@ def stage(bridge: StageBridge) -> None:
         bridge.changed.emit(bridge.view.take_settings(are(in_force, tuple(sorted(late)), tuple(overridden))))
         return Ok(text="Saved.")
 
-    def change(request: SetSettings) -> Ok:
-        return take(settings_file.apply(bridge.view.settings, request.values), set(request.values))
+    def change(request: SetSettings) -> Ok | SettingsError:
+        try:
+            return take(settings_file.apply(bridge.view.settings, request.values), set(request.values))
+        except SettingsError as error:
+            return error
 
     def reset(request: ResetSettings) -> Ok:
         keys = request.keys or settings_file.known_keys()
         return take(settings_file.reset(bridge.view.settings, keys), set(keys))
 
-    def silo(request: SetSilo) -> Ok:
+    def silo(request: SetSilo) -> Ok | SettingsError:
         return change(SetSettings(values={"silo": "on" if request.on else "off"}))
 
     bridge.replies |= {SetSettings: change, ResetSettings: reset, SetSilo: silo}

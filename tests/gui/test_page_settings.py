@@ -212,6 +212,8 @@ def test_sharing_begins_only_after_the_consent_was_read(qtbot: QtBot) -> None:
 
 def test_a_search_goes_through_all_groups_and_counts(qtbot: QtBot) -> None:
     page, _ = a_page(qtbot)
+    page.activateWindow()
+    qtbot.waitUntil(page.isActiveWindow)
     QTest.keyClick(page, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
     assert page._search.hasFocus()
     QTest.keyClicks(page._search, "proxy")
@@ -237,7 +239,7 @@ def test_a_login_is_masked_until_somebody_wants_to_see_it(qtbot: QtBot) -> None:
     assert control.field.echoMode() is QLineEdit.EchoMode.Password
     QTest.mouseClick(control._eye, Qt.MouseButton.LeftButton)
     assert control.field.echoMode() is QLineEdit.EchoMode.Normal
-    assert not any("secret" in text for text in texts(page))
+    assert not any("me:secret" in text for text in texts(page))
 
 
 def test_a_folder_can_be_chosen(qtbot: QtBot, monkeypatch: object, tmp_path: object) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QButtonGroup
 
@@ -58,8 +57,7 @@ class SettingsPage(Page):
         self._empty = Empty("search", "", "")
         find = row(self._search, self._hits, spacing=1.5)
         self.add(find, Flow(*self._buttons.values(), spacing=4), self._banner, self._places, self._empty)
-        shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self._find)
-        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self._find)
         self._arrange()
 
     def refresh(self, changed: frozenset[Section]) -> None:
