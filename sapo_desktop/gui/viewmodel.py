@@ -266,7 +266,8 @@ class View:
         return frozenset({"curves", "checkpoints"})
 
     def _notice(self, notice: Notice) -> frozenset[Section]:
-        self.notices.append(NoticeShown(self.clock(), notice.level, clean(notice.text)[:4000]))
+        # The worker's own time, by which it is known again among those that it kept.
+        self.notices.append(NoticeShown(notice.time or self.clock(), notice.level, clean(notice.text)[:4000]))
         if notice.level != "info":
             self.unread += 1
         return frozenset({"notices", "state"})

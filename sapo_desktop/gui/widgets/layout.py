@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sapo_desktop.gui.theme import grid
+from sapo_desktop.gui.theme import grid, looks
 from sapo_desktop.gui.widgets.text import Label, Tone
 
 WIDEST = 1180
@@ -119,7 +119,8 @@ class PageColumn(QScrollArea):
 
 
 class Columns(QWidget):
-    """Cards side by side where there is room for `narrowest` pixels each, else below each other."""
+    """Cards side by side where there is room for `narrowest` pixels each (more with larger text), else below each
+    other."""
 
     def __init__(self, *cards: QWidget, narrowest: int = 340, most: int = 3) -> None:
         super().__init__()
@@ -152,7 +153,8 @@ class Columns(QWidget):
     def _room(self, width: int) -> int:
         """Cards to a row: as many as fit, and the rows as even as they can be."""
         shown = max(1, sum(not _taken_out(card) for card in self._cards))
-        fit = max(1, min(self._most, shown, (width + grid(2)) // self._narrowest))
+        narrowest = round(self._narrowest * max(1.0, looks().text_percent / 100))
+        fit = max(1, min(self._most, shown, (width + grid(2)) // narrowest))
         return -(-shown // -(-shown // fit))
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
@@ -177,10 +179,11 @@ def _taken_out(card: QWidget) -> bool:
 class Flow(QLayout):
     """Small parts beside each other, going on in the next line: chips, buttons."""
 
-    def __init__(self, *parts: QWidget, spacing: int = 8) -> None:
+    def __init__(self, *parts: QWidget, spacing: int = 8, centred: bool = False) -> None:
         super().__init__()
         self._items: list[QLayoutItem] = []
         self._space = spacing
+        self._centred = centred
         for part in parts:
             self.addWidget(part)
 
@@ -219,18 +222,33 @@ class Flow(QLayout):
         self._arrange(rect, place=True)
 
     def _arrange(self, rect: QRect, *, place: bool) -> int:
-        x, y, line = rect.x(), rect.y(), 0
+        y = rect.y()
+        for line in self._lines(rect.width()):
+            sizes = [item.sizeHint() for item in line]
+            high = max(size.height() for size in sizes)
+            wide = sum(size.width() for size in sizes) + self._space * (len(line) - 1)
+            x = rect.x() + (max(0, rect.width() - wide) // 2 if self._centred else 0)
+            for item, size in zip(line, sizes, strict=True):
+                if place:
+                    middle = y + (high - size.height()) // 2
+                    item.setGeometry(QRect(x, middle, min(size.width(), rect.width()), size.height()))
+                x += size.width() + self._space
+            y += high + self._space
+        return max(0, y - self._space - rect.y())
+
+    def _lines(self, width: int) -> list[list[QLayoutItem]]:
+        lines: list[list[QLayoutItem]] = []
+        used = 0
         for item in self._items:
             if item.isEmpty():
                 continue
-            hint = item.sizeHint()
-            if x > rect.x() and x + hint.width() > rect.right() + 1:
-                x, y, line = rect.x(), y + line + self._space, 0
-            if place:
-                item.setGeometry(QRect(x, y, min(hint.width(), rect.width()), hint.height()))
-            x += hint.width() + self._space
-            line = max(line, hint.height())
-        return y + line - rect.y()
+            wide = item.sizeHint().width()
+            if not lines or used + wide > width:
+                lines.append([])
+                used = 0
+            lines[-1].append(item)
+            used += wide + self._space
+        return lines
 
 
 class Figure(QWidget):

@@ -6,15 +6,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QItemSelectionModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QSortFilterProxyModel,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.gui import icons, theme
 from sapo_desktop.gui.widgets.text import as_tooltip
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
+_HEAD_ROOM = 34
+"""Pixels beside a heading's text: its padding, and the arrow of the order."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +39,8 @@ class Heading:
     """Numbers stand at the right."""
     about: str = ""
     stretch: bool = False
+    icon: Callable[[Any], tuple[str, str] | None] | None = None
+    """Before the text: an icon's name, and the name of its colour in the theme. The text says the same."""
 
 
 class Rows(QAbstractTableModel):
@@ -72,6 +85,9 @@ class Rows(QAbstractTableModel):
             case Qt.ItemDataRole.TextAlignmentRole:
                 side = Qt.AlignmentFlag.AlignRight if heading.right else Qt.AlignmentFlag.AlignLeft
                 return int(side | Qt.AlignmentFlag.AlignVCenter)
+            case Qt.ItemDataRole.DecorationRole if heading.icon is not None:
+                named = heading.icon(item)
+                return None if named is None else icons.icon(named[0], getattr(theme.current(), named[1]))
             case Qt.ItemDataRole.UserRole:
                 return heading.order(item) if heading.order else heading.shown(item).casefold()
         return None
@@ -101,12 +117,31 @@ class _Sorted(QSortFilterProxyModel):
 
 
 class Table(QTableView):
-    """A table of records. `picked`: the row that was chosen, by a click or the Enter key."""
+    """A table of records.
+
+    Args:
+        same: what tells two records of one thing from those of two, so that a selection stays with its thing when
+            rows come, go and change.
+
+    Signals:
+        picked: the row that was chosen, by a click or the Enter key.
+        pointed: other rows are selected.
+    """
 
     picked = Signal(object)
+    pointed = Signal()
 
-    def __init__(self, name: str, headings: Sequence[Heading], *, rows_shown: int = 8) -> None:
+    def __init__(
+        self,
+        name: str,
+        headings: Sequence[Heading],
+        *,
+        rows_shown: int = 8,
+        same: Callable[[Any], Any] | None = None,
+    ) -> None:
         super().__init__()
+        self._same = same
+        self._fitted = False
         self.setAccessibleName(name)
         self._rows = Rows(headings)
         self._sorted = _Sorted(self)
@@ -130,13 +165,19 @@ class Table(QTableView):
                 header.setSectionResizeMode(at, QHeaderView.ResizeMode.Stretch)
         self._rows_shown = rows_shown
         self._fit_height()
+        theme.looks().changed.connect(self._fit_height)
         self.doubleClicked.connect(self._pick)
+        self.selectionModel().selectionChanged.connect(lambda *_: self.pointed.emit())
 
     def set_rows(self, rows: Sequence[Any]) -> None:
         was_empty = not self._rows.rows
+        selected = [] if self._same is None else [self._same(item) for item in self.selected()]
         self._rows.set_rows(rows)
         if was_empty and rows:
             self._fit_columns()
+            self._fitted = self.isVisible()
+        if self._same is not None and [self._same(item) for item in self.selected()] != selected:
+            self.select(selected)
 
     @property
     def rows(self) -> list[Any]:
@@ -148,6 +189,16 @@ class Table(QTableView):
 
     def selected(self) -> list[Any]:
         return [self.item(index) for index in self.selectionModel().selectedRows()]
+
+    def select(self, things: Sequence[Any]) -> None:
+        """Select the rows of these things, as `same` tells them, and no others."""
+        assert self._same is not None
+        self.clearSelection()
+        rows = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
+        for at, item in enumerate(self._rows.rows):
+            if self._same(item) in things:
+                index = self._sorted.mapFromSource(self._rows.index(at, 0))
+                self.selectionModel().setCurrentIndex(index, rows)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         if event.matches(QKeySequence.StandardKey.Copy):
@@ -164,16 +215,30 @@ class Table(QTableView):
         lines += ["\t".join(one_line(heading.shown(item), 4000) for heading in self._rows.headings) for item in chosen]
         QGuiApplication.clipboard().setText("\n".join(lines))
 
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        super().showEvent(event)
+        if self._rows.rows and not self._fitted:
+            self._fitted = True
+            self._fit_columns()  # only now there is a width to fit into
+
     def _pick(self, index: QModelIndex) -> None:
         self.picked.emit(self.item(index))
 
     def _fit_columns(self) -> None:
-        header = self.horizontalHeader()
-        for at, heading in enumerate(self._rows.headings):
-            if not heading.stretch:
-                self.setColumnWidth(at, min(260, max(self.sizeHintForColumn(at), header.sectionSizeHint(at)) + 16))
+        """As wide as what is in it, with some air where there is room for it."""
+        # Qt's own hint of a section knows nothing of the smaller type of headings.
+        heads = QFontMetrics(theme.font("caption"))
+        wanted = {
+            at: min(260, max(self.sizeHintForColumn(at) + 4, heads.horizontalAdvance(heading.name) + _HEAD_ROOM))
+            for at, heading in enumerate(self._rows.headings)
+            if not heading.stretch
+        }
+        air = 12 if sum(wanted.values()) + 12 * len(wanted) <= self.viewport().width() else 0
+        for at, width in wanted.items():
+            self.setColumnWidth(at, width + air)
 
     def _fit_height(self) -> None:
-        line = self.fontMetrics().height() + 12
+        line = QFontMetrics(theme.font()).height() + 12
+        head = QFontMetrics(theme.font("caption")).height() + 22
         self.verticalHeader().setDefaultSectionSize(line)
-        self.setMinimumHeight(line * (self._rows_shown + 1) + 4)
+        self.setMinimumHeight(head + line * self._rows_shown + 4)

@@ -7,6 +7,7 @@ are plain text for good, tooltips are escaped, and what goes to the desktop's no
 from __future__ import annotations
 
 import html
+import re
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QSize, Qt
@@ -18,6 +19,9 @@ from sapo_desktop.gui import theme
 
 Role = Literal["body", "caption", "muted", "strong", "subtitle", "title", "display", "chip"]
 Tone = Literal["", "accent", "danger", "warning", "silo"]
+_LONGEST_WORD = 64
+"""A key in hex; what is longer is broken where a line ends."""
+_LONG_WORD = re.compile(rf"[^\s/-]{{{_LONGEST_WORD}}}(?=[^\s/-])")
 
 
 class Label(QLabel):
@@ -35,7 +39,21 @@ class Label(QLabel):
             self.setTextInteractionFlags(
                 Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
             )
+        self._plain = ""
         self.setText(text)
+
+    def setText(self, text: str) -> None:  # noqa: N802
+        self._plain = text
+        super().setText(_breakable(text) if self.wordWrap() else text)
+
+    def text(self) -> str:
+        """What was given; what is drawn may have breaks in it that nobody sees."""
+        return self._plain
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        """A long word does not make the page wider."""
+        hint = super().minimumSizeHint()
+        return QSize(min(hint.width(), 16 * theme.pixels("body")), hint.height()) if self.wordWrap() else hint
 
     def set_tone(self, tone: Tone) -> None:
         if self.property("tone") != tone:
@@ -107,6 +125,9 @@ class Reading(QPlainTextEdit):
         self.set_text(text)
         self._fit()
 
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(super().sizeHint().width(), self.minimumHeight())
+
     def set_text(self, text: str) -> None:
         plain = clean(text[: self.MOST])
         if plain != self.toPlainText():
@@ -142,6 +163,11 @@ def for_button(text: str) -> str:
 def for_notification(text: str) -> str:
     """Some desktops read markup in notifications, others show it: there is none left."""
     return one_line(text).replace("<", "‹").replace(">", "›")
+
+
+def _breakable(text: str) -> str:
+    """`text` with places to break within words that no line would hold."""
+    return _LONG_WORD.sub("\\g<0>\u200b", text) if len(text) > _LONGEST_WORD else text
 
 
 def restyle(widget: QWidget) -> None:

@@ -1,0 +1,128 @@
+"""Replies of a worker that answers questions, and a bridge that answers late."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QObject
+
+from sapo_desktop.core.records import Mark
+from sapo_desktop.gui.bridge import Answer, Failure
+from sapo_desktop.worker.messages import (
+    Ask,
+    Asked,
+    ListTasks,
+    QuestionSet,
+    Request,
+    SetQuestion,
+    TaskInfo,
+    Tasks,
+    Tried,
+    TryTask,
+)
+from tests.gui.stage import StageBridge
+
+FAMILIES = {
+    "basic_arithmetic": "Basic arithmetic",
+    "binary_matrix": "Distances in a matrix",
+    "calendar_arithmetic": "Calendar arithmetic",
+    "count_bits": "Count the bits",
+    "gcd": "Greatest common divisor",
+    "letter_counting": "Count a letter",
+    "propositional_logic": "What follows from it",
+    "spell_backward": "Spell backward",
+}
+QUESTION = 'How many times does the letter "l" appear in the text: "free the witness personality"?'
+BASE = "The word free has no l.\nThe word personality has one l.\nThere are 2 in all.\n<answer>2</answer>"
+LAST = "free: 0\nthe: 0\nwitness: 0\npersonality: 1\n0 + 0 + 0 + 1 = 1\n<answer>1</answer>"
+
+
+def tasks() -> Tasks:
+    draw = random.Random(4)
+    return Tasks(
+        items=[
+            TaskInfo(
+                family=family, title=title, level=level, task_id="", config={}, grammar="integer", example="",
+                solved=draw.uniform(0.1, 0.95) if level == "easy" else None, answers=320 if level == "easy" else 0,
+                training=level == "easy",
+            )
+            for family, title in FAMILIES.items()
+            for level in ("easy", "middle", "hard")
+        ]
+    )  # fmt: skip
+
+
+def mark(solved: bool, answer: str | None = "1") -> Mark:
+    share = 1.0 if solved else 0.0
+    return Mark(
+        solved=solved, partial=share, reward=share, answer=answer, verdict="solved" if solved else "wrong"
+    )  # fmt: skip
+
+
+def answer(request: Ask) -> Asked:
+    text = BASE if request.checkpoint == "base" else LAST
+    return Asked(text=text, tokens=len(text) // 3, seconds=1.9 if request.checkpoint == "base" else 2.2)
+
+
+def marked(request: TryTask) -> Tried:
+    return Tried(
+        task=request.task,
+        seed=request.seed or 0,
+        question=QUESTION,
+        completion=request.answer or "",
+        mark=mark(request.answer == LAST, "1" if request.answer == LAST else "2"),
+        truth="1",
+    )
+
+
+def question(request: SetQuestion) -> QuestionSet:
+    return QuestionSet(task=request.task, seed=2**62 + 1, question=QUESTION, example="a whole number, like 42")
+
+
+def stage(bridge: StageBridge) -> None:
+    """A worker that answers at once."""
+    bridge.replies |= {ListTasks: tasks(), SetQuestion: question, Ask: answer, TryTask: marked}
+
+
+class LateCall:
+    """Stands where gui/bridge.py's Call stands."""
+
+    def __init__(self) -> None:
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+    @property
+    def done(self) -> bool:
+        return False
+
+
+class LateBridge(StageBridge):
+    """Keeps the requests of these types back until `reply` or `fail` answers the oldest."""
+
+    def __init__(self, view: Any, *late: type) -> None:
+        super().__init__(view)
+        self._late = late
+        self.waiting: list[tuple[Request, Answer | None, Failure | None, LateCall]] = []
+
+    def ask(self, request: Request, then: Any = None, failed: Any = None, *, of: QObject) -> Any:
+        if not isinstance(request, self._late):
+            return super().ask(request, then, failed, of=of)
+        self.asked.append(request)
+        call = LateCall()
+        self.waiting.append((request, then, failed, call))
+        return call
+
+    def reply(self, made: Callable[[Any], Any] | object) -> None:
+        """Answer the oldest request: a reply, or a function of the request."""
+        request, then, _, call = self.waiting.pop(0)
+        if then is not None and not call.cancelled:
+            then(made(request) if callable(made) else made)
+
+    def fail(self, error: Exception) -> None:
+        _, _, failed, call = self.waiting.pop(0)
+        if failed is not None and not call.cancelled:
+            failed(error)
