@@ -47,16 +47,7 @@ async def _use(context: Context, way: Way) -> None:
     models = await _catalogue(context)
     if not next(model for model in models if model.id == way.model).downloaded:
         raise UsageError(f"{way.model} is not on this computer: sapo-desktop models download {way.model}")
-    kept = await settings.keep(
-        context,
-        {
-            "model": way.model,
-            "answers": str(way.answers),
-            "max_tokens": str(way.max_tokens),
-            "lora_rank": str(way.lora_rank),
-            "learning_rate": f"{way.learning_rate:g}",
-        },
-    )
+    kept = await settings.keep(context, way.settings)
     context.out.emit("ok", text=kept.text)
     context.out.say(f"\n{kept.text} The node uses {way.model}.")
 

@@ -10,6 +10,7 @@ from sapo_desktop.commands.context import Context, Node, call, expect
 from sapo_desktop.commands.passphrase import with_passphrase
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.invite import Invite
+from sapo_desktop.core.lists import listed, with_item, without_item
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.terminal.swarm_words import link_line, swarm_line, swarm_lines
 from sapo_desktop.terminal.wording import duration, percent, size
@@ -72,34 +73,34 @@ def _row(link: LinkInfo) -> list[str]:
 async def add(context: Context, args: Namespace) -> None:
     address = args.address.strip()
     async with context.any_node() as node:
-        kept = await _list(node, "peers")
-        await _keep(context, node, "peers", [*kept, *([] if address in kept else [address])])
+        kept = await _kept(node, "peers")
+        await _keep(context, node, "peers", with_item(kept, address))
 
 
 async def remove(context: Context, args: Namespace) -> None:
     address = args.address.strip()
     async with context.any_node() as node:
-        kept = await _list(node, "peers")
-        if address not in kept:
-            raise UsageError(f"{address} is not among the kept peers: {', '.join(kept) or 'there are none'}.")
-        await _keep(context, node, "peers", [one for one in kept if one != address])
+        kept = await _kept(node, "peers")
+        if address not in listed(kept):
+            raise UsageError(f"{address} is not among the kept peers: {', '.join(listed(kept)) or 'there are none'}.")
+        await _keep(context, node, "peers", without_item(kept, address))
 
 
 async def block(context: Context, args: Namespace) -> None:
     async with context.any_node() as node:
-        kept = await _list(node, "blocked")
+        kept = await _kept(node, "blocked")
         links = (await call(node, GetStatus(), Status)).swarm.links
         key = _whole_key(args.key, [link.key for link in links])
-        await _keep(context, node, "blocked", sorted({*kept, key}))
+        await _keep(context, node, "blocked", with_item(kept, key))
 
 
 async def unblock(context: Context, args: Namespace) -> None:
     async with context.any_node() as node:
-        kept = await _list(node, "blocked")
-        key = _whole_key(args.key, kept)
-        if key not in kept:
+        kept = await _kept(node, "blocked")
+        key = _whole_key(args.key, listed(kept))
+        if key not in listed(kept):
             raise UsageError(f"{args.key} is not blocked.")
-        await _keep(context, node, "blocked", [one for one in kept if one != key])
+        await _keep(context, node, "blocked", without_item(kept, key))
 
 
 async def test(context: Context, args: Namespace) -> None:
@@ -145,13 +146,13 @@ def _print_link(context: Context, link: str, **more: str) -> None:
     context.out.say(link)
 
 
-async def _list(node: Node, key: str) -> list[str]:
+async def _kept(node: Node, key: str) -> str:
     settings = (await call(node, GetSettings(), SettingsAre)).settings
-    return str(getattr(settings, key)).replace(",", " ").split()
+    return str(getattr(settings, key))
 
 
-async def _keep(context: Context, node: Node, key: str, items: Iterable[str]) -> None:
-    reply = await call(node, SetSettings(values={key: ", ".join(items)}), Ok)
+async def _keep(context: Context, node: Node, key: str, value: str) -> None:
+    reply = await call(node, SetSettings(values={key: value}), Ok)
     if (await call(node, GetStatus(), Status)).silo:
         reply = Ok(text=f"{reply.text} The node is in silo until `sapo-desktop silo off`.")
     _said(context, reply)

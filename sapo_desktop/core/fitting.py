@@ -83,6 +83,17 @@ class Way(Record, frozen=True):
         return self.memory.total - self.memory.reserve + self.device_memory.total - self.device_memory.reserve
 
     @property
+    def settings(self) -> dict[str, str]:
+        """What a node is set to that goes this way, as a person would type it."""
+        return {
+            "model": self.model,
+            "answers": str(self.answers),
+            "max_tokens": str(self.max_tokens),
+            "lora_rank": str(self.lora_rank),
+            "learning_rate": f"{self.learning_rate:g}",
+        }
+
+    @property
     def words(self) -> str:
         """Who answers, who learns, and where."""
         where = {"cpu": "", "cuda": " on the card", "mps": " on the Mac's GPU"}[self.device]

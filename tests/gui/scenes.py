@@ -120,7 +120,7 @@ def links(count: int = 3) -> list[LinkInfo]:
             groups_out=350 - 60 * at,
             bytes_in=900_000 - 150_000 * at,
             bytes_out=640_000 - 90_000 * at,
-            refused={"unverifiable": {"other question": 3}} if at == 1 else {},
+            refused={"unverifiable": {"other_question": 3}} if at == 1 else {},
             claim=Claim(round=700 + at, reward=0.66, label="", used=41 - 7 * at),
             latency_ms=38.0 + 55 * at,
             draw_share=0.5 - 0.15 * at,
@@ -144,7 +144,7 @@ def swarm_info(silo: bool = False) -> SwarmInfo:
         published=5600,
         drawn=3200,
         taken=2950,
-        refused={"unverifiable": {"other question": 3}, "invalid": {"signature": 1}, "ignored": {"rate": 17}},
+        refused={"unverifiable": {"other_question": 3}, "invalid": {"bad_signature": 1}, "ignored": {"duplicate": 17}},
         reward=reward,
         used_total=1240,
     )

@@ -25,7 +25,8 @@ class Sheet(QDialog):
         super().__init__(parent)
         self.setWindowTitle(title)
         self.setWindowModality(Qt.WindowModality.WindowModal)
-        whole = QVBoxLayout(self)
+        self.finished.connect(self.deleteLater)  # else its parent would keep it, and every one after it
+        whole = self._whole = QVBoxLayout(self)
         whole.setContentsMargins(grid(3), grid(2.5), grid(3), grid(2.5))
         whole.setSpacing(grid(1.5))
         whole.addWidget(Label(title, "subtitle"))
@@ -71,13 +72,12 @@ class Sheet(QDialog):
     def _fit(self) -> None:
         """Be as high as the parts need, never lower than before: nothing jumps away from under the pointer."""
         self.ensurePolished()
-        margins = self.layout().contentsMargins()
+        margins = self._whole.contentsMargins()
         width = self.width() - margins.left() - margins.right()
-        inside = self._inner.layout()
-        inside.activate()
-        parts = inside.heightForWidth(width) if inside.hasHeightForWidth() else inside.sizeHint().height()
+        self._box.activate()
+        parts = self._box.heightForWidth(width) if self._box.hasHeightForWidth() else self._box.sizeHint().height()
         # What the rest of the dialog takes is what it takes with an empty scroll area.
-        rest = self.layout().totalMinimumSize().height() - self._scroll.minimumSizeHint().height()
+        rest = self._whole.totalMinimumSize().height() - self._scroll.minimumSizeHint().height()
         most = round(_OF_SCREEN * self.screen().availableGeometry().height())
         height = min(most, rest + parts + 2)
         if height > self.height() or not self.isVisible():

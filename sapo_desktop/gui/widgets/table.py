@@ -11,6 +11,7 @@ from PySide6.QtCore import (
     QItemSelectionModel,
     QModelIndex,
     QPersistentModelIndex,
+    QSize,
     QSortFilterProxyModel,
     Qt,
     Signal,
@@ -241,4 +242,6 @@ class Table(QTableView):
         line = QFontMetrics(theme.font()).height() + 12
         head = QFontMetrics(theme.font("caption")).height() + 22
         self.verticalHeader().setDefaultSectionSize(line)
+        side = theme.pixels("body") + 2
+        self.setIconSize(QSize(side, side))
         self.setMinimumHeight(head + line * self._rows_shown + 4)
