@@ -6,11 +6,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QItemSelectionModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QSortFilterProxyModel,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.gui import icons, theme
 from sapo_desktop.gui.widgets.text import as_tooltip
 
 Index = QModelIndex | QPersistentModelIndex
@@ -28,6 +37,8 @@ class Heading:
     """Numbers stand at the right."""
     about: str = ""
     stretch: bool = False
+    icon: Callable[[Any], tuple[str, str] | None] | None = None
+    """Before the text: an icon's name, and the name of its colour in the theme. The text says the same."""
 
 
 class Rows(QAbstractTableModel):
@@ -72,6 +83,9 @@ class Rows(QAbstractTableModel):
             case Qt.ItemDataRole.TextAlignmentRole:
                 side = Qt.AlignmentFlag.AlignRight if heading.right else Qt.AlignmentFlag.AlignLeft
                 return int(side | Qt.AlignmentFlag.AlignVCenter)
+            case Qt.ItemDataRole.DecorationRole if heading.icon is not None:
+                named = heading.icon(item)
+                return None if named is None else icons.icon(named[0], getattr(theme.current(), named[1]))
             case Qt.ItemDataRole.UserRole:
                 return heading.order(item) if heading.order else heading.shown(item).casefold()
         return None
@@ -101,12 +115,30 @@ class _Sorted(QSortFilterProxyModel):
 
 
 class Table(QTableView):
-    """A table of records. `picked`: the row that was chosen, by a click or the Enter key."""
+    """A table of records.
+
+    Args:
+        same: what tells two records of one thing from those of two, so that a selection stays with its thing when
+            rows come, go and change.
+
+    Signals:
+        picked: the row that was chosen, by a click or the Enter key.
+        pointed: other rows are selected.
+    """
 
     picked = Signal(object)
+    pointed = Signal()
 
-    def __init__(self, name: str, headings: Sequence[Heading], *, rows_shown: int = 8) -> None:
+    def __init__(
+        self,
+        name: str,
+        headings: Sequence[Heading],
+        *,
+        rows_shown: int = 8,
+        same: Callable[[Any], Any] | None = None,
+    ) -> None:
         super().__init__()
+        self._same = same
         self.setAccessibleName(name)
         self._rows = Rows(headings)
         self._sorted = _Sorted(self)
@@ -131,12 +163,16 @@ class Table(QTableView):
         self._rows_shown = rows_shown
         self._fit_height()
         self.doubleClicked.connect(self._pick)
+        self.selectionModel().selectionChanged.connect(lambda *_: self.pointed.emit())
 
     def set_rows(self, rows: Sequence[Any]) -> None:
         was_empty = not self._rows.rows
+        selected = [] if self._same is None else [self._same(item) for item in self.selected()]
         self._rows.set_rows(rows)
         if was_empty and rows:
             self._fit_columns()
+        if self._same is not None and [self._same(item) for item in self.selected()] != selected:
+            self.select(selected)
 
     @property
     def rows(self) -> list[Any]:
@@ -148,6 +184,16 @@ class Table(QTableView):
 
     def selected(self) -> list[Any]:
         return [self.item(index) for index in self.selectionModel().selectedRows()]
+
+    def select(self, things: Sequence[Any]) -> None:
+        """Select the rows of these things, as `same` tells them, and no others."""
+        assert self._same is not None
+        self.clearSelection()
+        rows = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
+        for at, item in enumerate(self._rows.rows):
+            if self._same(item) in things:
+                index = self._sorted.mapFromSource(self._rows.index(at, 0))
+                self.selectionModel().setCurrentIndex(index, rows)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         if event.matches(QKeySequence.StandardKey.Copy):
