@@ -1,0 +1,67 @@
+"""The file dialogs: where they begin, what they give back, and that going back gives nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from sapo_desktop.gui.widgets import files
+
+
+@pytest.fixture
+def parent(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> QWidget:
+    monkeypatch.setattr(files, "_last_folder", str(tmp_path))
+    widget = QWidget()
+    qtbot.addWidget(widget)
+    return widget
+
+
+def _in_dialog(act: Callable[[QFileDialog], object]) -> None:
+    def do() -> None:
+        dialog = QApplication.activeModalWidget()
+        assert isinstance(dialog, QFileDialog)
+        act(dialog)
+
+    QTimer.singleShot(0, do)
+
+
+def test_a_path_is_suggested_and_given_back(parent: QWidget, tmp_path: Path) -> None:
+    suggested: list[str] = []
+
+    def accept(dialog: QFileDialog) -> None:
+        suggested.append(dialog.findChild(QLineEdit).text())
+        dialog.accept()
+
+    _in_dialog(accept)
+    assert files.ask_save_path(parent, "Save", "facts.txt", "Text (*.txt)") == str(tmp_path / "facts.txt")
+    assert suggested == ["facts.txt"]
+
+
+def test_going_back_gives_nothing(parent: QWidget) -> None:
+    for ask in (
+        lambda: files.ask_save_path(parent, "Save", "facts.txt"),
+        lambda: files.ask_open_path(parent, "Open"),
+        lambda: files.ask_folder(parent, "Folder"),
+    ):
+        _in_dialog(QFileDialog.reject)
+        assert ask() == ""
+
+
+def test_the_next_dialog_begins_where_the_last_one_ended(parent: QWidget, tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    _in_dialog(QFileDialog.accept)
+    assert files.ask_save_path(parent, "Save", str(tmp_path / "deep" / "a.txt")) == str(tmp_path / "deep" / "a.txt")
+    begins: list[str] = []
+
+    def look(dialog: QFileDialog) -> None:
+        begins.append(dialog.directory().absolutePath())
+        dialog.reject()
+
+    _in_dialog(look)
+    files.ask_open_path(parent, "Open")
+    assert begins == [str(tmp_path / "deep")]
