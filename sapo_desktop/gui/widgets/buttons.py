@@ -6,11 +6,22 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QButtonGroup, QCheckBox, QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QCheckBox,
+    QFrame,
+    QHBoxLayout,
+    QPushButton,
+    QRadioButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from sapo_desktop.gui import icons, theme
-from sapo_desktop.gui.widgets.text import for_button, restyle, set_tooltip
+from sapo_desktop.gui.widgets.text import Label, for_button, restyle, set_tooltip
 
 Kind = Literal["plain", "primary", "quiet", "danger", "big", "nav"]
 
@@ -188,3 +199,43 @@ class Segments(QWidget):
 
     def hint(self, value: str, text: str) -> None:
         set_tooltip(self._buttons[value], text)
+
+
+class Choice(QFrame):
+    """One of several, with a sentence: a radio button in a frame that can be pressed as a whole.
+
+    Signals:
+        chosen: it became the one.
+    """
+
+    chosen = Signal()
+
+    def __init__(self, group: QButtonGroup, title: str, about: str) -> None:
+        super().__init__()
+        self.setProperty("role", "choice")
+        self.setProperty("chosen", "false")
+        self.radio = QRadioButton(for_button(title))
+        self.radio.setAccessibleDescription(about)
+        font = self.radio.font()
+        font.setWeight(QFont.Weight.DemiBold)
+        self.radio.setFont(font)
+        group.addButton(self.radio)
+        self.radio.toggled.connect(self._toggled)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(14, 8, 14, 10)
+        box.setSpacing(0)
+        box.addWidget(self.radio)
+        words = Label(about, "muted")
+        words.setContentsMargins(34, 0, 0, 0)
+        box.addWidget(words)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        self.radio.setChecked(True)
+        self.radio.setFocus()
+        super().mousePressEvent(event)
+
+    def _toggled(self, on: bool) -> None:
+        self.setProperty("chosen", "true" if on else "false")
+        restyle(self)
+        if on:
+            self.chosen.emit()

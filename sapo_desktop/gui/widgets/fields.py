@@ -1,0 +1,202 @@
+"""What is typed or chosen: lines, numbers, a choice from a list, a text of several lines.
+
+The wheel scrolls the page and never changes a value that happens to lie under the pointer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QLocale, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QWheelEvent
+from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QDoubleSpinBox, QLineEdit, QPlainTextEdit, QSpinBox
+
+from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.gui import icons, theme
+from sapo_desktop.gui.timers import timer
+
+
+class Line(QLineEdit):
+    """One line of text. `taken`: the user is done with it, by Enter, by leaving it, or by a pause."""
+
+    taken = Signal(str)
+    PAUSE_MS = 1200
+    """Without a key; shorter, and half an address would be tried."""
+
+    def __init__(self, name: str, text: str = "", hint: str = "") -> None:
+        super().__init__(text)
+        self.setAccessibleName(name)
+        self.setPlaceholderText(hint)
+        self._known = text
+        self._pause = timer(self, self.PAUSE_MS, self._take, once=True)
+        self.textEdited.connect(lambda _: self._pause.start())
+        self.editingFinished.connect(self._take)
+
+    def show_text(self, text: str) -> None:
+        """Show what holds; while the user is in the field, it is shown when he leaves it."""
+        self._known = text
+        if not self.hasFocus() and self.text() != text:
+            self.setText(text)
+            self.setCursorPosition(0)
+
+    def _take(self) -> None:
+        self._pause.stop()
+        if self.isModified():
+            self.setModified(False)
+            if self.text() != self._known:
+                self._known = self.text()
+                self.taken.emit(self.text())
+        elif not self.hasFocus() and self.text() != self._known:
+            self.setText(self._known)
+
+
+class SearchLine(QLineEdit):
+    """A search. Escape empties it."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self.setPlaceholderText(name)
+        self.setClearButtonEnabled(True)
+        self._lens = self.addAction(icons.icon("search"), QLineEdit.ActionPosition.LeadingPosition)
+        theme.looks().changed.connect(self._paint_lens)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        if event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        else:
+            super().keyPressEvent(event)
+
+    def _paint_lens(self) -> None:
+        self._lens.setIcon(icons.icon("search"))
+
+
+class Choice(QComboBox):
+    """One of many. `chosen`: the value that the user took."""
+
+    chosen = Signal(str)
+
+    def __init__(self, name: str, choices: Sequence[tuple[str, str]] = (), current: str = "") -> None:
+        """`choices`: value and text of each."""
+        super().__init__()
+        self.setAccessibleName(name)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(8)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.set_choices(choices, current)
+        self.activated.connect(lambda at: self.chosen.emit(self.itemData(at)))
+
+    def set_choices(self, choices: Sequence[tuple[str, str]], current: str = "") -> None:
+        """Other choices; what was chosen stays where it is among them and `current` is not."""
+        wanted = current or self.current
+        blocked = self.blockSignals(True)
+        self.clear()
+        for value, text in choices:
+            self.addItem(one_line(text, 100), value)
+        self.blockSignals(blocked)
+        self.show_choice(wanted)
+
+    @property
+    def current(self) -> str:
+        return str(self.currentData() or "")
+
+    def show_choice(self, value: str) -> None:
+        """Show what holds, without anybody being asked to change it."""
+        at = self.findData(value)
+        if at >= 0 and at != self.currentIndex():
+            self.setCurrentIndex(at)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
+        event.ignore()
+
+
+class Whole(QSpinBox):
+    """A whole number. `taken`: by an arrow, by Enter, or by leaving it."""
+
+    taken = Signal(str)
+
+    def __init__(self, name: str, low: int, high: int) -> None:
+        super().__init__()
+        _prepare(self, name)
+        self.setRange(low, high)
+        self.setGroupSeparatorShown(True)
+        self.valueChanged.connect(lambda value: self.taken.emit(str(value)))
+
+    def show_number(self, value: int) -> None:
+        """Show what holds, unless the user is writing just now."""
+        if value != self.value() and not _is_written(self):
+            blocked = self.blockSignals(True)
+            self.setValue(value)
+            self.blockSignals(blocked)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
+        event.ignore()
+
+
+class Decimal(QDoubleSpinBox):
+    """A number with at most three digits after the point, of which it shows those that say something."""
+
+    taken = Signal(str)
+
+    def __init__(self, name: str, low: float, high: float, step: float) -> None:
+        super().__init__()
+        _prepare(self, name)
+        self.setDecimals(3)
+        self.setRange(low, high)
+        self.setSingleStep(step)
+        self.valueChanged.connect(lambda value: self.taken.emit(f"{value:g}"))
+
+    def show_number(self, value: float) -> None:
+        """Show what holds, unless the user is writing just now."""
+        if abs(value - self.value()) >= 0.0005 and not _is_written(self):
+            blocked = self.blockSignals(True)
+            self.setValue(value)
+            self.blockSignals(blocked)
+
+    def textFromValue(self, value: float) -> str:  # noqa: N802
+        text = super().textFromValue(value)
+        point = QLocale().decimalPoint()
+        return text.rstrip("0").removesuffix(point) if point in text else text
+
+    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
+        event.ignore()
+
+
+class Writing(QPlainTextEdit):
+    """A text of several lines. Tab goes on; Ctrl-Enter is `sent`."""
+
+    sent = Signal()
+
+    def __init__(self, name: str, hint: str = "", *, lines: int = 3) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self.setPlaceholderText(hint)
+        self.setTabChangesFocus(True)
+        self._lines = lines
+        self._fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        held = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and held:
+            self.sent.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._fit()
+        super().changeEvent(event)
+
+    def _fit(self) -> None:
+        height = QFontMetrics(theme.font("body")).lineSpacing() * self._lines + 28
+        self.setFixedHeight(height)
+
+
+def _prepare(box: QAbstractSpinBox, name: str) -> None:
+    box.setAccessibleName(name)
+    box.setKeyboardTracking(False)
+    box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+
+def _is_written(box: QAbstractSpinBox) -> bool:
+    return box.hasFocus() and box.lineEdit().isModified()
