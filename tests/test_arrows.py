@@ -71,7 +71,12 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "pyqtgraph": ("gui.charts",),
 }
 
-DISTRIBUTIONS = {"llama_cpp": "llama_cpp_python", "nacl": "pynacl", "PySide6": "pyside6_essentials", "shiboken6": "pyside6"}
+DISTRIBUTIONS = {
+    "llama_cpp": "llama_cpp_python",
+    "nacl": "pynacl",
+    "PySide6": "pyside6_essentials",
+    "shiboken6": "pyside6",
+}
 
 
 def modules(root: Path) -> dict[str, Path]:

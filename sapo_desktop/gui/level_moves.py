@@ -7,12 +7,14 @@ and the others from the one below. A level that was not asked before is a move u
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from sapo_desktop.core.records import TaskMark
 
+LEVELS = ("easy", "middle", "hard", "paper")
+"""From easy to hard, as in tasks/catalogue.py, which a window may not load; a test compares them."""
 MISSES = 8
 
 
@@ -42,9 +44,7 @@ class _Trail:
 class LevelMoves:
     """Fed with rounds in their order; knows each family's last move."""
 
-    def __init__(self, catalogue: Mapping[str, Sequence[str]]) -> None:
-        self._order = {family: {level: at for at, level in enumerate(levels)} for family, levels in catalogue.items()}
-        self._names = {family: list(levels) for family, levels in catalogue.items()}
+    def __init__(self) -> None:
         self._trails: dict[str, _Trail] = {}
         self._from_the_start = False
 
@@ -55,35 +55,35 @@ class LevelMoves:
         highest: dict[str, int] = {}
         for mark in marks:
             family, _, level = mark.task.partition("/")
-            at = self._order.get(family, {}).get(level)
-            if at is not None and mark.answers:
-                highest[family] = max(at, highest.get(family, at))
+            if level in LEVELS and mark.answers:
+                highest[family] = max(LEVELS.index(level), highest.get(family, 0))
         for family, at in highest.items():
-            self._asked(self._trails.setdefault(family, _Trail()), family, number, at)
+            _asked(self._trails.setdefault(family, _Trail()), number, at, from_the_start=self._from_the_start)
 
     def last(self, family: str) -> LevelMove | None:
         """The family's last move; None where none was seen."""
         trail = self._trails.get(family)
         return trail.move if trail else None
 
-    def _asked(self, trail: _Trail, family: str, number: int, at: int) -> None:
-        trail.asked += 1
-        if at > trail.level:
-            # The first rounds that are seen may show the lower of two levels only, which is no move.
-            settled = trail.asked > MISSES or (self._from_the_start and trail.level >= 0)
-            self._go(trail, family, number, at, seen=settled)
-        elif at == trail.level:
-            trail.misses = 0
-        else:
-            if not trail.misses:
-                trail.missed_since, trail.below = number, at
-            trail.misses += 1
-            trail.below = max(trail.below, at)
-            if trail.misses >= MISSES:
-                self._go(trail, family, trail.missed_since, trail.below, seen=True)
 
-    def _go(self, trail: _Trail, family: str, number: int, at: int, *, seen: bool) -> None:
-        if seen:
-            names = self._names[family]
-            trail.move = LevelMove(number, names[trail.level], names[at], at > trail.level)
-        trail.level, trail.misses = at, 0
+def _asked(trail: _Trail, number: int, at: int, *, from_the_start: bool) -> None:
+    trail.asked += 1
+    if at > trail.level:
+        # The first rounds that are seen may show the lower of two levels only, which is no move.
+        is_settled = trail.asked > MISSES or (from_the_start and trail.level >= 0)
+        _go(trail, number, at, is_move=is_settled)
+    elif at == trail.level:
+        trail.misses = 0
+    else:
+        if not trail.misses:
+            trail.missed_since, trail.below = number, at
+        trail.misses += 1
+        trail.below = max(trail.below, at)
+        if trail.misses >= MISSES:
+            _go(trail, trail.missed_since, trail.below, is_move=True)
+
+
+def _go(trail: _Trail, number: int, at: int, *, is_move: bool) -> None:
+    if is_move:
+        trail.move = LevelMove(number, LEVELS[trail.level], LEVELS[at], at > trail.level)
+    trail.level, trail.misses = at, 0

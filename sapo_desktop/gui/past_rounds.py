@@ -48,31 +48,24 @@ class PastRounds:
 
     def __init__(self) -> None:
         self._rounds: dict[int, Played] = {}
+        self.first = self.last = 0
+        """The oldest and the newest round that is known; 0 where none is."""
 
     def __len__(self) -> int:
         return len(self._rounds)
-
-    @property
-    def first(self) -> int:
-        """The oldest round that is known; 0 where none is."""
-        return min(self._rounds, default=0)
-
-    @property
-    def last(self) -> int:
-        return max(self._rounds, default=0)
 
     def add(self, reports: Iterable[RoundReport]) -> None:
         """Take rounds in; one that was lost and played again replaces the lost one."""
         for report in reports:
             self._rounds[report.round] = _played(report)
+            self.first = min(self.first or report.round, report.round)
+            self.last = max(self.last, report.round)
 
     def keep_until(self, last_round: int) -> None:
         """Rounds after this one were lost."""
         if self.last > last_round:
             self._rounds = {number: one for number, one in self._rounds.items() if number <= last_round}
-
-    def clear(self) -> None:
-        self._rounds.clear()
+            self.first, self.last = min(self._rounds, default=0), max(self._rounds, default=0)
 
     def by_mix(self) -> list[Under]:
         """The four mixes, and others that were played, from all own to most of peers."""
@@ -83,9 +76,7 @@ class PastRounds:
     def by_treatment(self, treatments: Iterable[str]) -> list[Under]:
         """Each treatment over the rounds in which a peer's group was weighed by it."""
         rows = self._ordered()
-        return [
-            _under(name, rows, [one.treatment == name and one.external > 0 for one in rows]) for name in treatments
-        ]
+        return [_under(name, rows, [one.treatment == name and one.external > 0 for one in rows]) for name in treatments]
 
     def _ordered(self) -> list[Played]:
         return [self._rounds[number] for number in sorted(self._rounds)]

@@ -60,7 +60,8 @@ def of_report(report: RoundReport) -> Spent:
         "train": report.train_seconds,
     }
     rest = max(0.0, report.seconds - sum(known.values()))
-    return Spent(report.round, 1, {"questions": rest} | known)
+    known["questions"] = rest
+    return Spent(report.round, 1, known)
 
 
 def mean_of(reports: Sequence[RoundReport], most: int = MEAN_OF) -> Spent | None:
