@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
@@ -187,6 +187,8 @@ class Segments(QWidget):
             self._buttons[value] = button
         row.addStretch(1)
         self.show_choice(current)
+        self._fit()
+        theme.looks().changed.connect(self._fit)
 
     @property
     def current(self) -> str:
@@ -199,6 +201,12 @@ class Segments(QWidget):
 
     def hint(self, value: str, text: str) -> None:
         set_tooltip(self._buttons[value], text)
+
+    def _fit(self) -> None:
+        """The chosen one is bold: there is room for that in each, so that none is cut off and none moves."""
+        bold = QFontMetrics(theme.font("strong"))
+        for button in self._buttons.values():
+            button.setMinimumWidth(bold.horizontalAdvance(button.text()) + 32)
 
 
 class Choice(QFrame):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QDialog, QFrame, QLayout, QScrollArea, QVBoxLayout, QWidget
 
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.theme import grid
@@ -11,21 +12,42 @@ from sapo_desktop.gui.widgets.buttons import Button, Kind
 from sapo_desktop.gui.widgets.layout import row
 from sapo_desktop.gui.widgets.text import Label
 
+_OF_SCREEN = 0.9
+
 
 class Sheet(QDialog):
-    """A dialog with a heading, parts below each other, and buttons at its foot."""
+    """A dialog with a heading, parts below each other, and buttons at its foot.
+
+    It is as high as its parts need, and grows with them; where the screen ends they scroll, and the buttons stay.
+    """
 
     def __init__(self, parent: QWidget, title: str, about: str = "") -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
         self.setWindowModality(Qt.WindowModality.WindowModal)
-        self._box = QVBoxLayout(self)
-        self._box.setContentsMargins(grid(3), grid(2.5), grid(3), grid(2.5))
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(grid(3), grid(2.5), grid(3), grid(2.5))
+        whole.setSpacing(grid(1.5))
+        whole.addWidget(Label(title, "subtitle"))
+        self._inner = QWidget()
+        self._inner.setProperty("role", "page")
+        self._box = QVBoxLayout(self._inner)
+        # Room for the frame of what has the focus, which would be cut off at the edge.
+        self._box.setContentsMargins(2, 2, 2, 2)
         self._box.setSpacing(grid(1.5))
-        self._box.addWidget(Label(title, "subtitle"))
+        self._scroll = QScrollArea()
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.setWidget(self._inner)
+        self._inner.installEventFilter(self)
+        whole.addWidget(self._scroll, 1)
+        self._foot = QVBoxLayout()
+        whole.addLayout(self._foot)
         if about:
             self._box.addWidget(Label(about, "muted"))
-        self.resize(min(720, max(480, parent.window().width() - grid(12))), 360)
+        self.resize(min(720, max(480, parent.window().width() - grid(12))), 200)
 
     def add(self, *parts: QWidget | QLayout) -> None:
         for part in parts:
@@ -35,7 +57,31 @@ class Sheet(QDialog):
                 self._box.addWidget(part)
 
     def add_buttons(self, *buttons: Button) -> None:
-        self._box.addLayout(row(1, *buttons))
+        self._foot.addLayout(row(1, *buttons))
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        self._fit()
+        super().showEvent(event)
+
+    def eventFilter(self, watched: object, event: QEvent) -> bool:  # noqa: N802
+        if event.type() is QEvent.Type.LayoutRequest and self.isVisible():
+            self._fit()
+        return False
+
+    def _fit(self) -> None:
+        """Be as high as the parts need, never lower than before: nothing jumps away from under the pointer."""
+        self.ensurePolished()
+        margins = self.layout().contentsMargins()
+        width = self.width() - margins.left() - margins.right()
+        inside = self._inner.layout()
+        inside.activate()
+        parts = inside.heightForWidth(width) if inside.hasHeightForWidth() else inside.sizeHint().height()
+        # What the rest of the dialog takes is what it takes with an empty scroll area.
+        rest = self.layout().totalMinimumSize().height() - self._scroll.minimumSizeHint().height()
+        most = round(_OF_SCREEN * self.screen().availableGeometry().height())
+        height = min(most, rest + parts + 2)
+        if height > self.height() or not self.isVisible():
+            self.resize(self.width(), height)
 
 
 def confirm(parent: QWidget, title: str, about: str, action: str, *, kind: Kind = "primary") -> bool:
@@ -44,6 +90,5 @@ def confirm(parent: QWidget, title: str, about: str, action: str, *, kind: Kind 
     back = Button(tr("Cancel"), sheet.reject)
     back.setDefault(True)
     sheet.add_buttons(back, Button(action, sheet.accept, kind=kind))
-    sheet.resize(sheet.width(), sheet.sizeHint().height())
     back.setFocus()
     return sheet.exec() == QDialog.DialogCode.Accepted

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sapo_desktop.gui.theme import grid
+from sapo_desktop.gui.theme import grid, looks
 from sapo_desktop.gui.widgets.text import Label, Tone
 
 WIDEST = 1180
@@ -119,7 +119,8 @@ class PageColumn(QScrollArea):
 
 
 class Columns(QWidget):
-    """Cards side by side where there is room for `narrowest` pixels each, else below each other."""
+    """Cards side by side where there is room for `narrowest` pixels each (more with larger text), else below each
+    other."""
 
     def __init__(self, *cards: QWidget, narrowest: int = 340, most: int = 3) -> None:
         super().__init__()
@@ -142,7 +143,8 @@ class Columns(QWidget):
         self._place(across)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        self._place(max(1, min(self._most, len(self._cards), (event.size().width() + grid(2)) // self._narrowest)))
+        narrowest = round(self._narrowest * max(1.0, looks().text_percent / 100))
+        self._place(max(1, min(self._most, len(self._cards), (event.size().width() + grid(2)) // narrowest)))
         super().resizeEvent(event)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
@@ -206,6 +208,8 @@ class Flow(QLayout):
     def _arrange(self, rect: QRect, *, place: bool) -> int:
         x, y, line = rect.x(), rect.y(), 0
         for item in self._items:
+            if item.isEmpty():
+                continue  # hidden
             hint = item.sizeHint()
             if x > rect.x() and x + hint.width() > rect.right() + 1:
                 x, y, line = rect.x(), y + line + self._space, 0

@@ -50,6 +50,7 @@ class Empty(QWidget):
         box = QVBoxLayout(self)
         box.setContentsMargins(grid(2), grid(3), grid(2), grid(3))
         box.setSpacing(grid(1))
+        box.addStretch(1)
         self.title = Label(title, "subtitle")
         self.about = Label(about, "muted")
         for part in (Picture(icon, 36), self.title, self.about):
@@ -58,6 +59,7 @@ class Empty(QWidget):
         if action:
             box.addSpacing(grid(1))
             box.addWidget(Button(action, on_press), 0, Qt.AlignmentFlag.AlignHCenter)
+        box.addStretch(1)
 
 
 class Banner(QFrame):

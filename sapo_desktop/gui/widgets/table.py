@@ -15,7 +15,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from sapo_desktop.core.plain_text import one_line
@@ -24,6 +24,8 @@ from sapo_desktop.gui.widgets.text import as_tooltip
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
+_HEAD_ROOM = 34
+"""Pixels beside a heading's text: its padding, and the arrow of the order."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,7 @@ class Table(QTableView):
     ) -> None:
         super().__init__()
         self._same = same
+        self._fitted = False
         self.setAccessibleName(name)
         self._rows = Rows(headings)
         self._sorted = _Sorted(self)
@@ -162,6 +165,7 @@ class Table(QTableView):
                 header.setSectionResizeMode(at, QHeaderView.ResizeMode.Stretch)
         self._rows_shown = rows_shown
         self._fit_height()
+        theme.looks().changed.connect(self._fit_height)
         self.doubleClicked.connect(self._pick)
         self.selectionModel().selectionChanged.connect(lambda *_: self.pointed.emit())
 
@@ -171,6 +175,7 @@ class Table(QTableView):
         self._rows.set_rows(rows)
         if was_empty and rows:
             self._fit_columns()
+            self._fitted = self.isVisible()
         if self._same is not None and [self._same(item) for item in self.selected()] != selected:
             self.select(selected)
 
@@ -210,16 +215,30 @@ class Table(QTableView):
         lines += ["\t".join(one_line(heading.shown(item), 4000) for heading in self._rows.headings) for item in chosen]
         QGuiApplication.clipboard().setText("\n".join(lines))
 
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        super().showEvent(event)
+        if self._rows.rows and not self._fitted:
+            self._fitted = True
+            self._fit_columns()  # only now there is a width to fit into
+
     def _pick(self, index: QModelIndex) -> None:
         self.picked.emit(self.item(index))
 
     def _fit_columns(self) -> None:
-        header = self.horizontalHeader()
-        for at, heading in enumerate(self._rows.headings):
-            if not heading.stretch:
-                self.setColumnWidth(at, min(260, max(self.sizeHintForColumn(at), header.sectionSizeHint(at)) + 16))
+        """As wide as what is in it, with some air where there is room for it."""
+        # Qt's own hint of a section knows nothing of the smaller type of headings.
+        heads = QFontMetrics(theme.font("caption"))
+        wanted = {
+            at: min(260, max(self.sizeHintForColumn(at) + 4, heads.horizontalAdvance(heading.name) + _HEAD_ROOM))
+            for at, heading in enumerate(self._rows.headings)
+            if not heading.stretch
+        }
+        air = 12 if sum(wanted.values()) + 12 * len(wanted) <= self.viewport().width() else 0
+        for at, width in wanted.items():
+            self.setColumnWidth(at, width + air)
 
     def _fit_height(self) -> None:
-        line = self.fontMetrics().height() + 12
+        line = QFontMetrics(theme.font()).height() + 12
+        head = QFontMetrics(theme.font("caption")).height() + 22
         self.verticalHeader().setDefaultSectionSize(line)
-        self.setMinimumHeight(line * (self._rows_shown + 1) + 4)
+        self.setMinimumHeight(head + line * self._rows_shown + 4)

@@ -107,6 +107,9 @@ class Reading(QPlainTextEdit):
         self.set_text(text)
         self._fit()
 
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(super().sizeHint().width(), self.minimumHeight())
+
     def set_text(self, text: str) -> None:
         plain = clean(text[: self.MOST])
         if plain != self.toPlainText():
