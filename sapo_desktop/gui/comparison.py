@@ -42,10 +42,11 @@ class Comparison(NamedTuple):
 def compare(curves: Curves) -> Comparison:
     """Set the rounds that were played alone against those played with the swarm."""
     silo, reward = curves.column("silo"), curves.column("reward")
-    return Comparison(_side(silo == 1, reward), _side(silo == 0, reward))
+    return Comparison(side_of(silo == 1, reward), side_of(silo == 0, reward))
 
 
-def _side(mine: np.ndarray[tuple[int], np.dtype[np.bool_]], reward: Column) -> Side:
+def side_of(mine: np.ndarray[tuple[int], np.dtype[np.bool_]], reward: Column) -> Side:
+    """The rounds for which `mine` is true, of a history in its order."""
     count = int(mine.sum())
     if count < FEWEST_ROUNDS:
         return Side(count, None, None)

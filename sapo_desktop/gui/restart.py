@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.gui.attachment import Attached, Ended, Lost
 from sapo_desktop.gui.bridge import Asks
+from sapo_desktop.gui.link import Attached, Ended, Lost
 from sapo_desktop.gui.viewmodel import Section, View
 from sapo_desktop.worker.messages import Ok, Quit
 

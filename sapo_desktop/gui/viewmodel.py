@@ -139,6 +139,7 @@ class View:
                     self.done = self.total = 0
                 return frozenset({"link", "state"})
             case StateChanged(state=state, why=why, resume_at=resume_at):
+                self._account()
                 self.state, self.why, self.resume_at = state, _plain(why), resume_at
                 return frozenset({"state"})
             case PhaseChanged(round=number, phase=phase):
@@ -224,14 +225,19 @@ class View:
         return ALL
 
     def _enter(self, number: int, phase: Phase) -> None:
-        now = self.clock()
+        self._account()
         if number != self.round:
             self.spent.clear()
-        else:
-            self.spent[self.phase] = self.spent.get(self.phase, 0.0) + now - self.phase_began
-        self.round, self.phase, self.phase_began = number, phase, now
+        self.round, self.phase = number, phase
         self.done = self.total = 0
         self.detail = ""
+
+    def _account(self) -> None:
+        """Count the time since the last look to the phase, but for time in which nothing was computed."""
+        now = self.clock()
+        if self.at_work:
+            self.spent[self.phase] = self.spent.get(self.phase, 0.0) + now - self.phase_began
+        self.phase_began = now
 
     def _answered(self, event: Answered) -> None:
         self.answers.append(

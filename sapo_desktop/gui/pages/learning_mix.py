@@ -1,0 +1,216 @@
+"""Own and peers' answers: how many of each, how peers' are weighed, and what either did on this computer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtWidgets import QButtonGroup
+
+from sapo_desktop.gui import numbers
+from sapo_desktop.gui.bridge import Asks
+from sapo_desktop.gui.comparison import FEWEST_ROUNDS
+from sapo_desktop.gui.language import tr
+from sapo_desktop.gui.learning_words import (
+    TREATMENTS,
+    mix_meaning,
+    mix_words,
+    treatment_meaning,
+    treatment_name,
+)
+from sapo_desktop.gui.mix_slider import MixPicture, Stops
+from sapo_desktop.gui.pages.changing import change
+from sapo_desktop.gui.past_rounds import MIXES, PastRounds, Under, mix_of
+from sapo_desktop.gui.timers import timer
+from sapo_desktop.gui.viewmodel import View
+from sapo_desktop.gui.widgets.buttons import Choice, Switch
+from sapo_desktop.gui.widgets.layout import Card, column, holding, row
+from sapo_desktop.gui.widgets.notes import Banner
+from sapo_desktop.gui.widgets.split import Split
+from sapo_desktop.gui.widgets.table import Heading, Table
+from sapo_desktop.gui.widgets.text import Label
+
+ADAPTIVE = "adaptive"
+SETTLED_MS = 500
+"""After the last move of the slider; keys pass several stops on their way."""
+
+
+class LookBack:
+    """A table of what was played under each choice, with what it can say and what not."""
+
+    def __init__(self, name: str, what: str, names: dict[str, str], rows_shown: int) -> None:
+        self._names = names
+        self.table = Table(name, self._headings(what), rows_shown=rows_shown)
+        self.words = Label("", "caption")
+        self.part = holding(column(Label(tr("What it did here"), "strong"), self.table, self.words, 1, spacing=1))
+
+    def show(self, rows: Sequence[Under], rounds: int) -> None:
+        """Other rows. `rounds`: of how many in all."""
+        if list(rows) != self.table.rows:
+            self.table.set_rows(list(rows))
+        if not rounds:
+            self.words.setText(tr("No round was looked at yet."))
+            return
+        looked = tr("In the newest %n round(s).", None, rounds)
+        few = tr("From %n rounds on there is a number here.", None, FEWEST_ROUNDS)
+        fair = tr("They were played at different times, so this is no experiment.")
+        self.words.setText(f"{looked} {few} {fair}")
+
+    def _headings(self, what: str) -> list[Heading]:
+        def name(under: Under) -> str:
+            return self._names.get(under.name, under.name)
+
+        def gain(under: Under) -> str:
+            return numbers.signed(under.side.gain)
+
+        return [
+            Heading(what, name, lambda under: under.name, stretch=True),
+            Heading(tr("Rounds"), lambda one: numbers.count(one.side.rounds), lambda one: one.side.rounds, right=True),
+            Heading(
+                tr("Mean reward"), lambda one: numbers.number(one.side.reward), lambda one: one.side.reward, right=True
+            ),
+            Heading(
+                tr("In 100"),
+                gain,
+                lambda one: one.side.gain,
+                right=True,
+                about=tr("How much the reward rose in 100 such rounds"),
+            ),
+            Heading(
+                tr("From peers"),
+                lambda one: numbers.percent(one.external),
+                lambda one: one.external,
+                right=True,
+                about=tr("Share of the groups that came from peers"),
+            ),
+        ]
+
+
+class MixCard(Card):
+    """The slider between own and peers' answers."""
+
+    def __init__(self, view: View, bridge: Asks) -> None:
+        super().__init__(
+            tr("Own and peers' answers"), tr("Of eight questions, how many are learned from with whose answers.")
+        )
+        self._view, self._bridge = view, bridge
+        self.banner = Banner()
+        self.banner.hide()
+        self.picture = MixPicture()
+        self.slider = Stops(tr("Mix of own and peers' answers"), MIXES)
+        self.slider.valueChanged.connect(self._moved)
+        self._meaning = Label("")
+        self.adaptive = Switch(tr("Adaptive"))
+        self.adaptive.clicked.connect(self._adapt)
+        about = Label(
+            tr(
+                "The held-out score decides: the rounds between two scores are played with one of the four mixes, and "
+                "those under which it rose come more often."
+            ),
+            "muted",
+        )
+        self.adaptive.setAccessibleDescription(about.text())
+        ends = row(Label(tr("own"), "caption", wrap=False), 1, Label(tr("peers'"), "caption", wrap=False))
+        choosing = column(
+            self.picture, column(self.slider, ends, spacing=0), self._meaning, self.adaptive, about, 1, spacing=1.5
+        )
+        self.back = LookBack(tr("Rounds by mix"), tr("Mix"), {}, len(MIXES))
+        self.add(self.banner, Split(holding(choosing), self.back.part, narrowest=720, shares=(1, 1), gap=4))
+        self._settling = timer(self, SETTLED_MS, self.commit, once=True)
+
+    def refresh(self) -> None:
+        """Show what holds; a slider that is being moved stays where it is."""
+        view = self._view
+        is_open = view.attached and not view.silo
+        adaptive = view.settings.mix == ADAPTIVE
+        self.adaptive.show_state(adaptive)
+        for part in (self.slider, self.picture):
+            part.setEnabled(is_open and not adaptive)
+        self.adaptive.setEnabled(is_open)
+        if not self._settling.isActive() and not self.slider.isSliderDown():
+            self.slider.show_stop(self.in_force)
+        self._say()
+
+    @property
+    def in_force(self) -> str:
+        """The fixed mix that rounds are played with; with `adaptive` that of the last one."""
+        if self._view.silo:
+            return "8/0"
+        if self._view.settings.mix != ADAPTIVE:
+            return self._view.settings.mix
+        last = self._view.reports[-1] if self._view.reports else None
+        played = mix_of(last.mix) if last is not None and not last.silo else ""
+        return played if played in MIXES else "4/4"
+
+    def look_back(self, past: PastRounds) -> None:
+        self.back.show(past.by_mix(), len(past))
+
+    def commit(self) -> None:
+        """Make the slider's stop the setting."""
+        if self.slider.isSliderDown():
+            self._settling.start()
+        elif self.slider.isEnabled() and self.slider.stop != self._view.settings.mix:
+            self._set(self.slider.stop)
+
+    def _moved(self) -> None:
+        self._say()
+        self._settling.start()
+
+    def _adapt(self, on: bool) -> None:
+        self._settling.stop()
+        self._set(ADAPTIVE if on else self.in_force)
+
+    def _set(self, mix: str) -> None:
+        change(self._bridge, "mix", mix, of=self, banner=self.banner, undo=self.refresh)
+
+    def _say(self) -> None:
+        own, _, external = self.slider.stop.partition("/")
+        words = mix_words(int(own), int(external))
+        self.picture.show_mix(int(own), int(external), words)
+        self.slider.setAccessibleDescription(words)
+        meaning = mix_meaning(self.slider.stop)
+        if self._view.settings.mix == ADAPTIVE and not self._view.silo:
+            meaning = self._adaptive_words()
+        self._meaning.setText(meaning)
+
+    def _adaptive_words(self) -> str:
+        if not self._view.settings.validate_every:
+            return tr("No held-out score is taken (validate_every is 0), so rounds are played 4/4.")
+        return tr("Now {mix}").format(mix=self.in_force)
+
+
+class TreatmentCard(Card):
+    """How peers' answers are weighed."""
+
+    def __init__(self, view: View, bridge: Asks) -> None:
+        super().__init__(
+            tr("What peers' answers weigh"),
+            tr("Every one of them is marked here first. This is about what comes after."),
+        )
+        self._view, self._bridge = view, bridge
+        self.banner = Banner()
+        self.banner.hide()
+        self._group = QButtonGroup(self)
+        self.choices: dict[str, Choice] = {}
+        for name in TREATMENTS:
+            choice = Choice(self._group, treatment_name(name), treatment_meaning(name))
+            choice.chosen.connect(partial(self._set, name))
+            self.choices[name] = choice
+        names: dict[str, str] = {name: treatment_name(name) for name in TREATMENTS}
+        self.back = LookBack(tr("Rounds by treatment"), tr("Weighed"), names, len(TREATMENTS))
+        choosing = holding(column(*self.choices.values(), 1, spacing=1))
+        self.add(self.banner, Split(choosing, self.back.part, narrowest=720, shares=(1, 1), gap=4))
+
+    def refresh(self) -> None:
+        is_open = self._view.attached and not self._view.silo
+        for name, choice in self.choices.items():
+            choice.setEnabled(is_open)
+            if name == self._view.settings.treatment:
+                choice.radio.setChecked(True)
+
+    def look_back(self, past: PastRounds) -> None:
+        self.back.show(past.by_treatment(TREATMENTS), len(past))
+
+    def _set(self, name: str) -> None:
+        if name != self._view.settings.treatment:
+            change(self._bridge, "treatment", name, of=self, banner=self.banner, undo=self.refresh)

@@ -1,0 +1,45 @@
+"""A stranger's text that is shown only when one asks for it."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from sapo_desktop.gui.theme import grid
+from sapo_desktop.gui.widgets.buttons import Button
+from sapo_desktop.gui.widgets.text import Reading
+
+
+class Folded(QWidget):
+    """A button that unfolds the text below it; with `fold` False the text is there at once, without a button."""
+
+    def __init__(self, name: str, *, lines: int = 6) -> None:
+        super().__init__()
+        self.button = Button("", self._switch, icon="chevron-right")
+        self.button.setCheckable(True)
+        self.reading = Reading(name, lines=lines)
+        self._show = self._hide = ""
+        self._text = ""
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(grid(1))
+        box.addWidget(self.button)
+        box.addWidget(self.reading, 1)
+
+    def set_text(self, text: str, show: str, hide: str, *, fold: bool = True) -> None:
+        """Another text, folded again. `show` and `hide`: what the button says."""
+        self._text, self._show, self._hide = text, show, hide
+        self.button.setChecked(not fold)
+        self.button.setVisible(fold)
+        self._switch()
+
+    @property
+    def is_open(self) -> bool:
+        return not self.reading.isHidden()
+
+    def _switch(self) -> None:
+        is_open = self.button.isChecked()
+        self.button.set_text(self._hide if is_open else self._show)
+        self.button.set_icon("chevron-down" if is_open else "chevron-right")
+        # A text that is not shown is not laid out either: it may be long.
+        self.reading.set_text(self._text if is_open else "")
+        self.reading.setVisible(is_open)

@@ -1,0 +1,208 @@
+"""What a worker would answer the Learning page: tasks, rounds under several mixes, kept answers, refused groups."""
+
+from __future__ import annotations
+
+import random
+import tomllib
+from typing import Any
+
+from sapo_desktop.core.records import RoundReport, TaskMark
+from sapo_desktop.core.resources import resource
+from sapo_desktop.worker.messages import (
+    Answered,
+    Exported,
+    ExportRollouts,
+    GetHistory,
+    GetRefused,
+    GetRollouts,
+    History,
+    ListTasks,
+    Ok,
+    Refused,
+    RefusedGroup,
+    Rollout,
+    Rollouts,
+    SetSettings,
+    TaskInfo,
+    Tasks,
+)
+from tests.gui.scenes import NOW
+from tests.gui.stage import StageBridge
+from tests.records import round_report
+
+LAST_ROUND = 900
+KEPT = 900
+PEERS = ("7c41b09ee2" * 6 + "aa17", "e05d9a3312" * 6 + "09bc", "19ffab6640" * 6 + "5d21")
+_MIXES = (("32/0", 120), ("24/8", 200), ("16/16", 400), ("8/24", 180))
+
+
+def stage(bridge: StageBridge) -> None:
+    """Fill the bridge with what the page asks for."""
+    bridge.replies |= {
+        ListTasks: tasks(),
+        GetHistory: lambda request: history(request, bridge.view.curves.last_round),
+        GetRollouts: page,
+        GetRefused: refused(),
+        SetSettings: Ok(text="Saved."),
+        ExportRollouts: exported,
+    }
+
+
+def stage_nothing(bridge: StageBridge) -> None:
+    """A node that has not played a round."""
+    bridge.replies |= {
+        ListTasks: tasks(fresh=True),
+        GetHistory: History(rounds=[], more=False),
+        GetRollouts: Rollouts(items=[], more=False),
+        GetRefused: Refused(items=[]),
+        SetSettings: Ok(text="Saved."),
+    }
+
+
+def tasks(*, fresh: bool = False) -> Tasks:
+    """The catalogue of this release, as a node with the curriculum tells of it."""
+    draw = random.Random(4)
+    items = []
+    for family, entry in tomllib.loads(resource("tasks.toml").read_text(encoding="utf-8")).items():
+        at = draw.choice([0, 0, 1, 1, 2]) if not fresh else 0
+        for place, (level, config) in enumerate(entry["levels"].items()):
+            training = place in (at - 1, at) and level != "paper"
+            answers = draw.randint(80, 420) if training and not fresh else 0
+            items.append(
+                TaskInfo(
+                    family=family,
+                    title=entry["title"],
+                    level=level,
+                    task_id="",
+                    config=config,
+                    grammar=entry["grammar"],
+                    example="",
+                    solved=draw.uniform(0.1, 0.95) if answers else None,
+                    answers=answers,
+                    reward=draw.uniform(0.1, 0.95) if answers else None,
+                    training=training,
+                )
+            )
+    return Tasks(items=items)
+
+
+def report(number: int) -> RoundReport:
+    """A round of a node that tried the mixes one after the other."""
+    draw = random.Random(number)
+    mix, begun = _MIXES[-1][0], 0
+    for name, rounds in _MIXES:
+        if number <= begun + rounds:
+            mix = name
+            break
+        begun += rounds
+    external = int(mix.partition("/")[2])
+    got = max(0, external - (draw.random() < 0.2) * draw.randint(1, 4))
+    generate, mark, share, fetch, train = (draw.gauss(mean, mean / 12) for mean in (2.4, 0.35, 0.12, 0.5, 1.7))
+    level = "easy" if number < 400 else "middle"
+    return round_report(
+        number,
+        reward=min(1.0, 0.55 + 0.0002 * number + draw.gauss(0, 0.04)),
+        local_groups=32 - got,
+        external_groups=got,
+        zero_advantage_groups=draw.randint(9, 14),
+        truncated=0.03,
+        mix=mix,
+        treatment="guarded" if number < 700 else "capable",
+        silo=external == 0,
+        generate_seconds=generate,
+        mark_seconds=mark,
+        share_seconds=share if external else 0.0,
+        draw_seconds=fetch if external else 0.0,
+        train_seconds=train,
+        seconds=generate + mark + train + 0.15 + (share + fetch if external else 0.0),
+        tasks=[
+            TaskMark(task=f"{family}/{level}", answers=24, solved=draw.uniform(0.4, 0.7), partial=0.6, reward=0.6)
+            for family in ("gcd", "lcm", "chain_sum", "arc_1d", "basic_arithmetic")
+        ],
+    )
+
+
+def history(request: GetHistory, last: int = LAST_ROUND) -> History:
+    first = request.after + 1
+    end = min(last, request.after + request.limit)
+    return History(rounds=[report(number) for number in range(first, end + 1)], more=end < last)
+
+
+def rollout(number: int) -> Rollout:
+    """The answer of this id, the same each time."""
+    draw = random.Random(number)
+    origin = draw.choices(("own", "peer", "human"), weights=(12, 8, 1))[0]
+    author = draw.choice(PEERS) if origin == "peer" else ""
+    verdict = draw.choices(
+        ("solved", "wrong", "partial", "unparsed", "no_answer", "timeout", "scorer_failed"),
+        weights=(50, 25, 8, 6, 6, 1, 1),
+    )[0]
+    solved = verdict == "solved"
+    first, second = draw.randint(12, 96), draw.randint(12, 96)
+    return Rollout(
+        id=number,
+        round=max(1, LAST_ROUND - (KEPT - number) // 40),
+        task=draw.choice(("gcd/middle", "chain_sum/easy", "arc_1d/middle", "spell_backward/easy")),
+        seed=number,
+        question=f"Find the greatest common divisor of {first} and {second}. Give the number alone as your answer.",
+        origin=origin,
+        author=author,
+        completion=f"{first} = {second} + {abs(first - second)}, and so on.\n<answer>{draw.randint(1, 12)}</answer>",
+        solved=solved,
+        partial=1.0 if solved else 0.4 if verdict == "partial" else 0.0,
+        reward=float(solved),
+        advantage=0.72 if solved else (-0.6 if not author else 0.0),
+        verdict=verdict,
+        kind="human" if origin == "human" else "model",
+    )
+
+
+def page(request: GetRollouts) -> Rollouts:
+    """A page of them, under the request's filters."""
+    begin = KEPT if request.before is None else request.before - 1
+    passing = [one for one in map(rollout, range(begin, 0, -1)) if _passes(one, request)]
+    return Rollouts(items=passing[: request.limit], more=len(passing) > request.limit)
+
+
+def _passes(one: Rollout, request: GetRollouts) -> bool:
+    return (
+        (not request.task or one.task == request.task or one.task.startswith(f"{request.task}/"))
+        and (not request.origin or one.origin == request.origin)
+        and (not request.verdict or one.verdict == request.verdict)
+        and request.search.lower() in f"{one.question} {one.completion}".lower()
+    )
+
+
+def refused() -> Refused:
+    reasons = (
+        ("other_question", "unverifiable"), ("unfit", "ignored"), ("bad_text", "invalid"), ("held_out", "ignored"),
+        ("unknown_task", "ignored"), ("timed_out", "unverifiable"), ("second_body", "invalid"),
+    )  # fmt: skip
+    draw = random.Random(8)
+    items = []
+    for at in range(40):
+        reason, kind = draw.choice(reasons)
+        task = "3f9a" * 16 if reason == "unknown_task" else draw.choice(("gcd/middle", "lcm/easy", "bf/paper"))
+        items.append(
+            RefusedGroup(
+                reason=reason,
+                kind=kind,
+                author=draw.choice(PEERS),
+                task=task,
+                round=LAST_ROUND - at,
+                time=NOW - 90 * at,
+                answers=[f"<answer>{draw.randint(1, 30)}</answer>" for _ in range(8)] if reason != "bad_text" else [],
+            )
+        )
+    return Refused(items=items)
+
+
+def exported(request: ExportRollouts) -> Exported:
+    folder, _, name = request.to.rpartition("/")
+    return Exported(folder=folder, files=[name])
+
+
+def answered(number: int) -> Answered:
+    """Own answers as they are marked."""
+    one: Any = rollout(number)
+    return Answered(round=901, task=one.task, question=one.question, completion=one.completion, solved=one.solved)
