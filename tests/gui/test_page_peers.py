@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.errors import InSilo, PassphraseNeeded, UsageError
 from sapo_desktop.gui.actions import Actions
-from sapo_desktop.gui.attachment import Lost
+from sapo_desktop.gui.link import Lost
 from sapo_desktop.gui.pages import peers_links, peers_private
 from sapo_desktop.gui.pages.passphrase import SHORTEST, PassphraseSheet
 from sapo_desktop.gui.pages.peers import PeersPage

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -142,7 +142,8 @@ class Story:
 
     def quit(self) -> None:
         pid = self.view.status.pid if self.view.status else 0
-        self.choose("Quit")
+        # Within the loop that it ends, as it is pressed.
+        QTimer.singleShot(0, lambda: self.choose("Quit"))
         code = self.app.exec()
         assert code == 0
         until = time.monotonic() + PATIENCE
