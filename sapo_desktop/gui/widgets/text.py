@@ -11,8 +11,8 @@ import re
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QTextCursor
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QSizePolicy, QTextEdit, QWidget
 
 from sapo_desktop.core.plain_text import clean, one_line
 from sapo_desktop.gui import theme
@@ -113,6 +113,7 @@ class Reading(QPlainTextEdit):
 
     MOST = 100_000
     """Characters shown; more than a person reads and less than a widget chokes on."""
+    MOST_MARKS = 1000
 
     def __init__(self, name: str, text: str = "", *, lines: int = 6) -> None:
         super().__init__()
@@ -122,6 +123,7 @@ class Reading(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self._lines = lines
+        self._marks: list[QTextCursor] = []
         self.set_text(text)
         self._fit()
 
@@ -131,7 +133,42 @@ class Reading(QPlainTextEdit):
     def set_text(self, text: str) -> None:
         plain = clean(text[: self.MOST])
         if plain != self.toPlainText():
+            self._marks.clear()
             self.setPlainText(plain)
+
+    def to_end(self) -> None:
+        """Show the end of it."""
+        self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
+
+    def mark(self, query: str) -> int:
+        """Mark every place that has `query`, in either case; returns how many, at most MOST_MARKS."""
+        self._marks.clear()
+        found = self.document().find(query) if query else QTextCursor()
+        while not found.isNull() and len(self._marks) < self.MOST_MARKS:
+            self._marks.append(found)
+            found = self.document().find(query, found)
+        self._draw_marks(-1)
+        return len(self._marks)
+
+    def show_mark(self, at: int) -> None:
+        """Bring one of them into sight."""
+        place = QTextCursor(self._marks[at])
+        place.clearSelection()
+        self.setTextCursor(place)
+        self.centerCursor()
+        self._draw_marks(at)
+
+    def _draw_marks(self, chosen: int) -> None:
+        colours = theme.current()
+        drawn = []
+        for at, place in enumerate(self._marks):
+            one = QTextEdit.ExtraSelection()
+            one.cursor = place  # type: ignore[attr-defined]
+            back, front = (colours.accent, colours.on_accent) if at == chosen else (colours.warning_soft, colours.text)
+            one.format.setBackground(QColor(back))  # type: ignore[attr-defined]
+            one.format.setForeground(QColor(front))  # type: ignore[attr-defined]
+            drawn.append(one)
+        self.setExtraSelections(drawn)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
