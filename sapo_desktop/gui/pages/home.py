@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QProgressBar, QStackedWidget, QWidget
+from PySide6.QtWidgets import QProgressBar, QSizePolicy, QStackedWidget, QWidget
 
 from sapo_desktop.gui import numbers, theme
 from sapo_desktop.gui.actions import Actions
@@ -119,11 +119,13 @@ class Hero(Card):
         self._phase = Label("", "caption", wrap=False)
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
-        self._bar.setMaximumWidth(320)
-        self._progress = holding(row(self._bar, self._phase, 1, spacing=1.5))
+        self._bar.setFixedWidth(220)
+        self._progress = holding(row(self._bar, self._phase, spacing=1.5))
         keep = self._progress.sizePolicy()
         keep.setRetainSizeWhenHidden(True)
         self._progress.setSizePolicy(keep)
+        # Words of other lengths come and go several times a round: nothing moves for them.
+        self._phase.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._words = column(self._sentence, self._swarm, self._progress, spacing=0.5)
         top = row(self._button, spacing=3)
         top.addLayout(self._words, 1)

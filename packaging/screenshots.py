@@ -1,0 +1,148 @@
+"""Takes the pictures of docs/screens: every page, light and dark, and the states that a page can be in.
+
+    python packaging/screenshots.py [--only WORD]      needs Xvfb
+
+The window is the real one; what it shows comes from tests/gui (scenes.py, staged_*.py). The curve alone in silo is a
+real one (docs/data/learning.json), peers and what they do are made up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+WHERE = ROOT / "docs" / "screens"
+
+
+class Shot(NamedTuple):
+    """One picture."""
+
+    name: str
+    page: str = "home"
+    scene: str = "swarm"
+    theme: str = "light"
+    size: tuple[int, int] = (1180, 860)
+    percent: int = 100
+    language: str = "en"
+
+
+def shots() -> Iterator[Shot]:
+    for page in ("home", "learning", "peers", "model", "try", "settings", "log"):
+        yield Shot(page, page)
+        yield Shot(f"{page}-dark", page, theme="dark")
+    yield Shot("home-silo", scene="silo")
+    yield Shot("home-silo-dark", scene="silo", theme="dark")
+    yield Shot("home-empty", scene="new", size=(900, 600))
+    yield Shot("home-starting", scene="starting", size=(900, 600))
+    yield Shot("home-lost", scene="lost", size=(900, 600))
+    yield Shot("home-battery", scene="battery", size=(900, 600))
+    yield Shot("home-german", language="de")
+    yield Shot("home-large-text", percent=200)
+    yield Shot("learning-new", "learning", "new")
+    yield Shot("peers-silo", "peers", "silo")
+    yield Shot("model-new", "model", "new")
+    yield Shot("settings-large-text-dark", "settings", theme="dark", percent=200)
+    for step in range(1, 5):
+        yield Shot(f"first-run-{step}", f"first run {step}", "new", size=(760, 600))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Take the pictures of docs/screens.")
+    parser.add_argument("--only", default="", help="pictures whose name has this word")
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if not given.here:
+        from tests.display import a_display
+
+        with a_display("1920x1200") as screen:
+            line = [sys.executable, __file__, "--here", "--only", given.only]
+            sys.exit(subprocess.run(line, env=screen, cwd=ROOT).returncode)
+    WHERE.mkdir(parents=True, exist_ok=True)
+    take([shot for shot in shots() if given.only in shot.name])
+
+
+def take(wanted: list[Shot]) -> None:
+    from PySide6.QtTest import QTest
+    from PySide6.QtWidgets import QApplication
+
+    from sapo_desktop.gui import language, theme
+
+    app = QApplication([])
+    app.setStyle("Fusion")
+    for shot in wanted:
+        language.speak(shot.language)
+        theme.wear(theme.THEMES[shot.theme], shot.percent)
+        widget = first_run(shot) if shot.page.startswith("first run") else window(shot)
+        widget.resize(*shot.size)
+        QTest.qWait(700)
+        picture = widget.grab()
+        # A palette of colours is a quarter of the bytes, and nobody sees it.
+        picture.toImage().convertToFormat(picture.toImage().Format.Format_Indexed8).save(
+            str(WHERE / f"{shot.name}.png")
+        )
+        widget.hide()
+        widget.deleteLater()
+        print(shot.name, flush=True)
+
+
+def window(shot: Shot):  # type: ignore[no-untyped-def]
+    from sapo_desktop.gui.actions import Actions
+    from sapo_desktop.gui.window import MainWindow
+    from tests.gui.every_page import staged
+
+    view = scene(shot.scene)
+    bridge = staged(view)
+    made = MainWindow(view, bridge, Actions(view, bridge))  # type: ignore[arg-type]
+    made.resize(*shot.size)
+    made.show()
+    made.go(shot.page)
+    return made
+
+
+def first_run(shot: Shot):  # type: ignore[no-untyped-def]
+    from sapo_desktop.gui.wizard import Wizard
+    from tests.gui.every_page import staged
+
+    bridge = staged(scene("new"))
+    made = Wizard(bridge.view, bridge)
+    made.show()
+    for _ in range(int(shot.page[-1]) - 1):
+        made._go_on()
+    return made
+
+
+def scene(name: str):  # type: ignore[no-untyped-def]
+    """The view behind a picture."""
+    from sapo_desktop.core.why import OnBattery
+    from sapo_desktop.gui.link import Connecting, Lost
+    from sapo_desktop.gui.viewmodel import View
+    from sapo_desktop.worker.messages import StateChanged
+    from tests.gui.scenes import NOW, a_view, silo_curve, swarm_curve
+
+    match name:
+        case "swarm":
+            return a_view(swarm_curve(), silo=False, share=True)
+        case "silo":
+            return a_view(silo_curve())
+        case "new":
+            return a_view(state="idle")
+        case "starting":
+            view = View(clock=lambda: NOW)
+            view.take(Connecting())
+        case "lost":
+            view = a_view(silo_curve())
+            view.take(Lost(reason="It was ended by the system, which had no memory left", retry_at=NOW + 4))
+        case "battery":
+            view = a_view(silo_curve())
+            view.take(StateChanged(state="paused", reason="", why=OnBattery()))
+    return view
+
+
+if __name__ == "__main__":
+    main()
