@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 import msgspec
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import QApplication
 
 from sapo_desktop.core.settings import Settings
@@ -50,8 +50,7 @@ def main(folder: Path, *, hidden: bool = False) -> int:
         SapoError: the data folder cannot be used.
     """
     data = DataFolder.open(folder)
-    app = QApplication.instance() or QApplication([sys.argv[0]])
-    assert isinstance(app, QApplication)
+    app = App([sys.argv[0]])
     single = SingleWindow(data.root)
     if not single.is_first():
         return 0
@@ -66,10 +65,22 @@ def main(folder: Path, *, hidden: bool = False) -> int:
         return code
 
 
+class App(QApplication):
+    """Qt's application. `quit_asked`: the desktop wants it to end (Cmd-Q, a session that closes)."""
+
+    quit_asked = Signal()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Quit:
+            self.quit_asked.emit()
+            return True
+        return super().event(event)
+
+
 class Desktop(QObject):
     """Window, tray and link of one data folder."""
 
-    def __init__(self, app: QApplication, folder: DataFolder) -> None:
+    def __init__(self, app: App, folder: DataFolder) -> None:
         super().__init__()
         self._app = app
         self._folder = folder
@@ -89,8 +100,9 @@ class Desktop(QObject):
         self.bridge.changed.connect(self._changed)
         self.bridge.linked.connect(self._linked)
         app.setQuitOnLastWindowClosed(False)
+        app.quit_asked.connect(self.quit)
         app.styleHints().colorSchemeChanged.connect(lambda _: self._wear())
-        app.commitDataRequest.connect(lambda _: self._log_out(), Qt.ConnectionType.DirectConnection)
+        app.commitDataRequest.connect(lambda _: self._keep_looks(), Qt.ConnectionType.DirectConnection)
         sys.excepthook = self._bug
 
     def begin(self, *, hidden: bool = False) -> None:
@@ -210,13 +222,10 @@ class Desktop(QObject):
 
     # -- the end ---------------------------------------------------------------------------------------------
 
-    def _log_out(self) -> None:
-        """The session ends: what is shown is kept, and nothing stands in its way."""
-        self._keep_looks()
-
     def _leave(self) -> None:
         self.bridge.link.stop()
-        self._app.quit()
+        # Not quit(): that would ask every window first, and ours answers by hiding.
+        self._app.exit(0)
 
     def _keep_looks(self) -> None:
         if self._memory.welcomed >= WELCOME:

@@ -126,14 +126,14 @@ def load(folder: Path, seconds: float) -> None:
     app.exec()
 
 
-def our_desktop(folder: Path) -> tuple[QApplication, Any]:
-    from sapo_desktop.gui.app import Desktop
+def our_desktop(folder: Path) -> tuple[Any, Any]:
+    from sapo_desktop.gui.app import App, Desktop
     from sapo_desktop.gui.remembered import WELCOME, Remembered, remember
     from sapo_desktop.system.folders import DataFolder
 
     data = DataFolder.open(folder)
     remember(data, Remembered(welcomed=WELCOME))
-    app = QApplication([])
+    app = App([])
     return app, Desktop(app, data)
 
 

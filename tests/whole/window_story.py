@@ -19,9 +19,9 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QWidget
 
-from sapo_desktop.gui.app import Desktop
+from sapo_desktop.gui.app import App, Desktop
 from sapo_desktop.gui.link import Lost
 from sapo_desktop.gui.pages.home import HomePage
 from sapo_desktop.gui.single import SingleWindow
@@ -35,7 +35,7 @@ PAGES = ("home",)
 
 def main() -> None:
     act, folder, pictures = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
-    app = QApplication([])
+    app = App([])
     data = DataFolder.open(folder)
     single = SingleWindow(data.root)
     assert single.is_first()
@@ -49,7 +49,7 @@ def main() -> None:
 class Story:
     """What a person does, and what they must see."""
 
-    def __init__(self, app: QApplication, desktop: Desktop, pictures: Path) -> None:
+    def __init__(self, app: App, desktop: Desktop, pictures: Path) -> None:
         self.app, self.desktop, self.view = app, desktop, desktop.view
         self.pictures = pictures
 
