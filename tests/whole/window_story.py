@@ -28,7 +28,7 @@ from sapo_desktop.gui.single import SingleWindow
 from sapo_desktop.gui.wizard import Wizard
 from sapo_desktop.gui.wizard_steps import LeavesStep
 from sapo_desktop.system.folders import DataFolder
-from tests.whole.nodes import PATIENCE
+from tests.whole.nodes import PATIENCE, wait_gone
 
 PAGES = ("home",)
 
@@ -141,15 +141,13 @@ class Story:
         self.until(lambda: self.at_work, "started again, and at work as before")
 
     def quit(self) -> None:
-        pid = self.view.status.pid if self.view.status else 0
+        assert self.view.status is not None
+        pid = self.view.status.pid
         # Within the loop that it ends, as it is pressed.
         QTimer.singleShot(0, lambda: self.choose("Quit"))
         code = self.app.exec()
         assert code == 0
-        until = time.monotonic() + PATIENCE
-        while Path(f"/proc/{pid}").exists() and time.monotonic() < until:
-            time.sleep(0.05)
-        assert not Path(f"/proc/{pid}").exists(), "the worker ended with the window"
+        wait_gone(pid)  # the worker ended with the window
 
     # -- what a person has -----------------------------------------------------------------------------------
 
