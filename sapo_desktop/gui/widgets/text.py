@@ -163,10 +163,10 @@ class Reading(QPlainTextEdit):
         drawn = []
         for at, place in enumerate(self._marks):
             one = QTextEdit.ExtraSelection()
-            one.cursor = place  # type: ignore[attr-defined]
+            one.cursor = place
             back, front = (colours.accent, colours.on_accent) if at == chosen else (colours.warning_soft, colours.text)
-            one.format.setBackground(QColor(back))  # type: ignore[attr-defined]
-            one.format.setForeground(QColor(front))  # type: ignore[attr-defined]
+            one.format.setBackground(QColor(back))
+            one.format.setForeground(QColor(front))
             drawn.append(one)
         self.setExtraSelections(drawn)
 
