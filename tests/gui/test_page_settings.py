@@ -14,8 +14,8 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.settings_file import known_keys
 from sapo_desktop.gui import consent
 from sapo_desktop.gui.actions import Actions
-from sapo_desktop.gui.link import Lost
 from sapo_desktop.gui.language import tr
+from sapo_desktop.gui.link import Lost
 from sapo_desktop.gui.pages.settings import SettingsPage
 from sapo_desktop.gui.pages.settings_rows import SettingRow
 from sapo_desktop.gui.setting_groups import GROUPS

@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 from sapo_desktop.core.errors import NotRunning, TaskError
 from sapo_desktop.core.records import Mark
 from sapo_desktop.gui.actions import Actions
-from sapo_desktop.gui.link import Lost
 from sapo_desktop.gui.language import tr
+from sapo_desktop.gui.link import Lost
 from sapo_desktop.gui.pages.try_it import TryPage
 from sapo_desktop.gui.pages.try_words import EXAMPLE_QUESTIONS, figures, outcome
 from sapo_desktop.gui.trying import Side
