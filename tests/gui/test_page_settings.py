@@ -272,3 +272,17 @@ def test_an_error_stays_text(qtbot: QtBot) -> None:
     said = next(text for text in texts(made) if "<b>no</b>" in text)
     assert "\u202e" not in said and len(said) <= 1000
     assert page.widget().minimumSizeHint().width() <= 1000
+
+
+def test_tab_goes_through_the_cards_as_they_stand(qtbot: QtBot) -> None:
+    page, _ = a_page(qtbot)
+    page._choose("storage")  # made after the window's card, and stands below it
+    page._choose("gentle")
+    stops = [stop for key in GROUPS["gentle"] for stop in page._cards["gentle"].rows[key].stops()]
+    later = page._cards["storage"].rows["models_folder"].stops()[0]
+    order, at = [], page._cards["window"].rows["language"].stops()[0]
+    for _ in range(200):
+        order.append(at)
+        at = at.nextInFocusChain()
+    found = [order.index(widget) for widget in (*stops, later)]
+    assert found == sorted(found)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import ClassVar
 
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QButtonGroup
+from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.plain_text import one_line
@@ -142,7 +142,17 @@ class SettingsPage(Page):
         self._cards[name] = card
         order = [group for group in GROUPS if group in self._cards]
         self._places.insertWidget(order.index(name), card)
+        self._chain(order)
         self._fill(card)
+
+    def _chain(self, order: list[GroupName]) -> None:
+        """Tab goes through the cards as they stand, not as they were made."""
+        before: QWidget = list(self._buttons.values())[-1]
+        for name in order:
+            for made in self._cards[name].rows.values():
+                for stop in made.stops():
+                    self.setTabOrder(before, stop)
+                    before = stop
 
     # -- what is shown of them -------------------------------------------------------------------------------
 

@@ -82,6 +82,10 @@ class SettingRow(QFrame):
         if not self.refused:
             self.control.show_value(value)
 
+    def stops(self) -> list[QWidget]:
+        """What the Tab key stops at, in its order."""
+        return [*self.control.stops(), self._reset]
+
     def show_error(self, text: str, value: Value) -> None:
         """The worker refused it: a text stays as it was typed, anything else goes back."""
         self._error.say(text, "danger")
@@ -135,6 +139,13 @@ class SettingControl(QWidget):
     def show_value(self, value: Value) -> None:
         """Show what holds, without anybody being asked to change it."""
         raise NotImplementedError
+
+    def stops(self) -> list[QWidget]:
+        """What the Tab key stops at, in its order."""
+        layout = self.layout()
+        assert layout is not None
+        parts = (layout.itemAt(at) for at in range(layout.count()))
+        return [widget for part in parts if part is not None and (widget := part.widget()) is not None]
 
 
 class SwitchControl(SettingControl):

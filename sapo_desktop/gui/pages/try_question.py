@@ -45,13 +45,13 @@ class QuestionCard(Card):
         self._own.textChanged.connect(self._enable)
         self._task = TaskQuestion(bridge)
         self._task.changed.connect(self._enable)
+        self._go = Button(tr("Ask both"), self._ask, kind="primary")
+        self._stop = Button(tr("Stop"), self.stop.emit, icon="stop")
         self._how = Segments(
             tr("How each word is chosen"), [("greedy", tr("the likeliest")), ("drawn", tr("drawn"))], "greedy"
         )
         self._how.hint("greedy", tr("The same answer every time"))
         self._how.hint("drawn", tr("As in training: another answer every time"))
-        self._go = Button(tr("Ask both"), self._ask, kind="primary")
-        self._stop = Button(tr("Stop"), self.stop.emit, icon="stop")
         self._banner = Banner()
         self._banner.say("")
         head = Flow(Label(tr("Question:"), "muted", wrap=False), self._source)

@@ -11,8 +11,18 @@ import re
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QTextCursor
-from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QSizePolicy, QTextEdit, QWidget
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QPainter,
+    QPaintEvent,
+    QSyntaxHighlighter,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+)
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QSizePolicy, QWidget
 
 from sapo_desktop.core.plain_text import clean, one_line
 from sapo_desktop.gui import theme
@@ -123,7 +133,8 @@ class Reading(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self._lines = lines
-        self._marks: list[QTextCursor] = []
+        self._marks: _Marks | None = None
+        self._found: list[QTextCursor] = []
         self.set_text(text)
         self._fit()
 
@@ -133,7 +144,7 @@ class Reading(QPlainTextEdit):
     def set_text(self, text: str) -> None:
         plain = clean(text[: self.MOST])
         if plain != self.toPlainText():
-            self._marks.clear()
+            self._found.clear()
             self.setPlainText(plain)
 
     def to_end(self) -> None:
@@ -142,33 +153,21 @@ class Reading(QPlainTextEdit):
 
     def mark(self, query: str) -> int:
         """Mark every place that has `query`, in either case; returns how many, at most MOST_MARKS."""
-        self._marks.clear()
+        self._found.clear()
+        if self._marks is None and query:
+            self._marks = _Marks(self.document())
+        if self._marks is not None:
+            self._marks.set_query(query)
         found = self.document().find(query) if query else QTextCursor()
-        while not found.isNull() and len(self._marks) < self.MOST_MARKS:
-            self._marks.append(found)
+        while not found.isNull() and len(self._found) < self.MOST_MARKS:
+            self._found.append(found)
             found = self.document().find(query, found)
-        self._draw_marks(-1)
-        return len(self._marks)
+        return len(self._found)
 
     def show_mark(self, at: int) -> None:
-        """Bring one of them into sight."""
-        place = QTextCursor(self._marks[at])
-        place.clearSelection()
-        self.setTextCursor(place)
+        """Bring one of them into sight, and select it."""
+        self.setTextCursor(self._found[at])
         self.centerCursor()
-        self._draw_marks(at)
-
-    def _draw_marks(self, chosen: int) -> None:
-        colours = theme.current()
-        drawn = []
-        for at, place in enumerate(self._marks):
-            one = QTextEdit.ExtraSelection()
-            one.cursor = place
-            back, front = (colours.accent, colours.on_accent) if at == chosen else (colours.warning_soft, colours.text)
-            one.format.setBackground(QColor(back))
-            one.format.setForeground(QColor(front))
-            drawn.append(one)
-        self.setExtraSelections(drawn)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
@@ -179,6 +178,32 @@ class Reading(QPlainTextEdit):
         self.setFont(theme.fixed_font())
         height = QFontMetrics(theme.fixed_font()).lineSpacing() * self._lines + 24
         self.setMinimumHeight(height)
+
+
+class _Marks(QSyntaxHighlighter):
+    """Colours the places that have what is searched for."""
+
+    def __init__(self, document: QTextDocument) -> None:
+        super().__init__(document)
+        self._pattern: re.Pattern[str] | None = None
+
+    def set_query(self, query: str) -> None:
+        self._pattern = re.compile(re.escape(query), re.IGNORECASE) if query else None
+        self.rehighlight()
+
+    def highlightBlock(self, text: str) -> None:  # noqa: N802
+        if self._pattern is None:
+            return
+        drawn = QTextCharFormat()
+        drawn.setBackground(QColor(theme.current().warning_soft))
+        drawn.setForeground(QColor(theme.current().warning))
+        for hit in self._pattern.finditer(text):
+            self.setFormat(_units(text[: hit.start()]), _units(hit[0]), drawn)
+
+
+def _units(text: str) -> int:
+    """Qt counts in UTF-16."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def set_tooltip(widget: QWidget, text: str) -> None:
