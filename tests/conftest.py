@@ -11,6 +11,16 @@ from collections.abc import Generator
 
 import pytest
 
+try:
+    import PySide6.QtTest
+    import PySide6.QtWidgets  # noqa: F401
+except ImportError as error:
+    QT_TROUBLE = f"Qt cannot be loaded here: {error}"
+else:
+    QT_TROUBLE = ""
+# pytest-qt would load Qt for every run, and end those on a machine that lacks one of its system libraries.
+pytest_plugins = [] if QT_TROUBLE else ["pytestqt.plugin"]
+
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
 
 

@@ -29,7 +29,7 @@ def test_known(): assert False
 def test_only_a_skip_with_a_reason_given_beforehand_passes_in_ci(tmp_path: Path, ci: str, ending: str) -> None:
     shutil.copy(Path(__file__).with_name("conftest.py"), tmp_path)
     (tmp_path / "test_them.py").write_text(TESTS)
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = allowed_skip(why): as above\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p no:pytest-qt\nmarkers = allowed_skip(why): as above\n")
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
         cwd=tmp_path,

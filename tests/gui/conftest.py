@@ -4,10 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.conftest import QT_TROUBLE
+
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+
+class WithoutQt(pytest.Module):
+    """A file of tests on a machine where Qt cannot be loaded: skipped as a whole, and counted."""
+
+    def collect(self) -> list[pytest.Item]:
+        pytest.skip(QT_TROUBLE, allow_module_level=True)
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
+    return WithoutQt.from_parent(parent, path=module_path) if QT_TROUBLE else None
 
 
 @pytest.fixture(scope="session")
