@@ -60,6 +60,7 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         super().__init__()
         self._curves = curves
         self.setAccessibleName(name)
+        self.viewport().setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._all = True

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QProgressBar, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QProgressBar, QStackedWidget, QWidget
 
 from sapo_desktop.gui import numbers, theme
 from sapo_desktop.gui.actions import Actions
@@ -116,20 +117,24 @@ class Hero(Card):
         self._button.setMinimumWidth(220)
         self._sentence = Label("", "subtitle")
         self._swarm = Label("", "muted")
-        self._phase = Label("", "caption", wrap=False)
+        self._phase = Elided("", "caption")
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
-        self._bar.setFixedWidth(220)
+        self._bar.setMaximumWidth(220)
         self._progress = holding(row(self._bar, self._phase, spacing=1.5))
         keep = self._progress.sizePolicy()
         keep.setRetainSizeWhenHidden(True)
         self._progress.setSizePolicy(keep)
-        # Words of other lengths come and go several times a round: nothing moves for them.
-        self._phase.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._words = column(self._sentence, self._swarm, self._progress, spacing=0.5)
-        top = row(self._button, spacing=3)
-        top.addLayout(self._words, 1)
-        self.add(top)
+        self._top = row(self._button, spacing=3)
+        self._top.addLayout(self._words, 1)
+        self.add(self._top)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Button and words are side by side where a line of words has room."""
+        wide = event.size().width() > self._button.sizeHint().width() + 24 * theme.pixels("body")
+        self._top.setDirection(QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom)
+        super().resizeEvent(event)
 
     def add_counts(self, counts: QWidget) -> None:
         self.add(counts)
@@ -165,7 +170,7 @@ class Hero(Card):
             self._bar.setRange(0, max(1, view.total))
             self._bar.setValue(view.done)
             of = f" {numbers.count(view.done)}/{numbers.count(view.total)}" if view.total else ""
-            self._phase.setText(f"{phase_words(view.phase)}{of}")
+            self._phase.set_text(f"{phase_words(view.phase)}{of}")
             self._bar.setAccessibleName(self._phase.text())
 
 
@@ -235,7 +240,10 @@ class ChartCard(Card):
         self._as_table = IconButton("table", tr("Show as a table"), self._switch, checkable=True)
         self.corner.addWidget(self._range)
         self.corner.addWidget(self._as_table)
-        self._words = Label("", "caption", wrap=False)
+        self._words = Label("", "caption")
+        # Two lines' room: what is pointed at changes its length, and nothing may move for it.
+        self._words.setMinimumHeight(3 * theme.pixels("caption"))
+        self._words.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._table = Table(tr("Rounds"), _headings(view), rows_shown=9)
         self._empty = Empty(
             "learning",

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui import theme
 
 _HEIGHT = 20
@@ -70,7 +71,7 @@ class Swatch(QWidget):
         super().__init__()
         self._text = text
         self._part = Stretch(1.0, colour, hatched)
-        self.setAccessibleName(text)
+        self.setAccessibleName(one_line(text, 1000))
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         theme.looks().changed.connect(self.updateGeometry)
 

@@ -69,10 +69,13 @@ class Card(QFrame):
         self.corner = QHBoxLayout()
         """At the right of the title: a button, a chip."""
         self.corner.setSpacing(grid(0.5))
-        self.title = Label(title, "subtitle", wrap=False)
+        self.title = Label(title, "subtitle")
         self.about = Label(about, "muted")
         if title:
-            self.body.addLayout(row(self.title, 1, self.corner))
+            head = row(self.title)
+            head.setStretch(0, 1)
+            head.addLayout(self.corner)
+            self.body.addLayout(head)
             self.setAccessibleName(title)
         if about:
             self.body.addWidget(self.about)

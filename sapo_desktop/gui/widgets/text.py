@@ -52,12 +52,15 @@ class Label(QLabel):
         self._plain = ""
         self.setText(text)
 
+    MOST = 4000
+    """Characters shown; what may be longer is read in a `Reading`."""
+
     def setText(self, text: str) -> None:  # noqa: N802
-        self._plain = text
-        super().setText(_breakable(text) if self.wordWrap() else text)
+        self._plain = clean(text[: self.MOST])
+        super().setText(_breakable(self._plain) if self.wordWrap() else self._plain)
 
     def text(self) -> str:
-        """What was given; what is drawn may have breaks in it that nobody sees."""
+        """What was given, made plain; what is drawn may have breaks in it that nobody sees."""
         return self._plain
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
