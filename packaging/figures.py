@@ -48,6 +48,7 @@ SCRIPTS = {
     "autobahn": "tests.attack.autobahn",
     "bandwidth": "tests.bench.bandwidth",
     "two_kinds": "tests.bench.two_kinds",
+    "window": "tests.bench.window",
 }
 
 

@@ -25,6 +25,7 @@ SCRIPTS = [
     "tests.attack.autobahn",
     "tests.bench.bandwidth",
     "tests.bench.two_kinds",
+    "tests.bench.window",
 ]
 
 
