@@ -68,6 +68,7 @@ def main() -> None:
 
 
 def take(wanted: list[Shot]) -> None:
+    from PySide6.QtGui import QImage
     from PySide6.QtTest import QTest
     from PySide6.QtWidgets import QApplication
 
@@ -81,11 +82,9 @@ def take(wanted: list[Shot]) -> None:
         widget = first_run(shot) if shot.page.startswith("first run") else window(shot)
         widget.resize(*shot.size)
         QTest.qWait(700)
-        picture = widget.grab()
-        # A palette of colours is a quarter of the bytes, and nobody sees it.
-        picture.toImage().convertToFormat(picture.toImage().Format.Format_Indexed8).save(
-            str(WHERE / f"{shot.name}.png")
-        )
+        # 0: as small as PNG can be.
+        picture = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
+        picture.save(str(WHERE / f"{shot.name}.png"), "PNG", 0)
         widget.hide()
         widget.deleteLater()
         print(shot.name, flush=True)
