@@ -50,6 +50,8 @@ class WelcomeStep(Step):
             tr("Let this computer learn to reason"),
             tr("A small language model on your computer answers puzzles, marks its own answers and learns from them."),
         )
+        self.box.insertWidget(0, Picture("sapo", 96))
+        self.box.setSpacing(grid(3))
         for icon, title, text in (
             (
                 "home",
