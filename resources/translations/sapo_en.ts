@@ -5,191 +5,191 @@
     <name></name>
     <message numerus="yes">
         <source>swarm {value} ({low} to {high}), measured on %n peer(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>swarm {value} ({low} to {high}), measured on %n peer</numerusform>
+            <numerusform>swarm {value} ({low} to {high}), measured on %n peers</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>and %n earlier</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>and %n earlier</numerusform>
+            <numerusform>and %n earlier</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n own answers were wrong. In round {peer_round} a peer&apos;s answer was learned from; in round {round} an own one was right.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n own answer was wrong. In round {peer_round} a peer&apos;s answer was learned from; in round {round} an own one was right.</numerusform>
+            <numerusform>%n own answers were wrong. In round {peer_round} a peer&apos;s answer was learned from; in round {round} an own one was right.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>mean of the last %n round(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>mean of the last round</numerusform>
+            <numerusform>mean of the last %n rounds</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{low} to {high}, measured on %n peer(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>{low} to {high}, measured on %n peer</numerusform>
+            <numerusform>{low} to {high}, measured on %n peers</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>my reward, mean of %n rounds</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>my reward, mean of %n round</numerusform>
+            <numerusform>my reward, mean of %n rounds</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>From %n rounds on there is a number here.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>From %n round on there is a number here.</numerusform>
+            <numerusform>From %n rounds on there is a number here.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>This computer has %n core(s). All of this can be changed at any time.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>This computer has %n core. All of this can be changed at any time.</numerusform>
+            <numerusform>This computer has %n cores. All of this can be changed at any time.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>Training round {round}, %n peer(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Training round {round}, %n peer</numerusform>
+            <numerusform>Training round {round}, %n peers</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>Stopped after %n failure(s) in a row: {reason}</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Stopped after %n failure: {reason}</numerusform>
+            <numerusform>Stopped after %n failures in a row: {reason}</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>Linked to %n peer(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Linked to %n peer</numerusform>
+            <numerusform>Linked to %n peers</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>The model answered beside you: {right} of %n right.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>The model answered beside you: {right} of %n right.</numerusform>
+            <numerusform>The model answered beside you: {right} of %n right.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>Show the peer&apos;s text, %n character(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Show the peer&apos;s text, %n character</numerusform>
+            <numerusform>Show the peer&apos;s text, %n characters</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n answer(s), newest first</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n answer, newest first</numerusform>
+            <numerusform>%n answers, newest first</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{share} of %n</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>{share} of %n</numerusform>
+            <numerusform>{share} of %n</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>In the newest %n round(s).</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>In the newest round.</numerusform>
+            <numerusform>In the newest %n rounds.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>Show the peer&apos;s %n answer(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Show the peer&apos;s answer</numerusform>
+            <numerusform>Show the peer&apos;s %n answers</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>Mean of the last %n round(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Mean of the last round</numerusform>
+            <numerusform>Mean of the last %n rounds</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>of own answers, at the limit of %n token(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>of own answers, at the limit of %n token</numerusform>
+            <numerusform>of own answers, at the limit of %n tokens</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n notice(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n notice</numerusform>
+            <numerusform>%n notices</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n notice(s) copied.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n notice copied.</numerusform>
+            <numerusform>%n notices copied.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>A passphrase has at least %n characters.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>A passphrase has at least %n character.</numerusform>
+            <numerusform>A passphrase has at least %n characters.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n of this node&apos;s groups used</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n of this node&apos;s groups used</numerusform>
+            <numerusform>%n of this node&apos;s groups used</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>It leads to the private swarm {key}, by %n address(es).</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>It leads to the private swarm {key}, by %n address.</numerusform>
+            <numerusform>It leads to the private swarm {key}, by %n addresses.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n setting(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n setting</numerusform>
+            <numerusform>%n settings</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>Writing, %n token(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Writing, %n token</numerusform>
+            <numerusform>Writing, %n tokens</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n token(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n token</numerusform>
+            <numerusform>%n tokens</numerusform>
         </translation>
     </message>
 </context>

@@ -109,10 +109,12 @@ def destination(posed: PosedQuestion, *, silo: bool, share: bool) -> str:
         )
     stays = tr("Your answer stays on this computer, where the model learns from it.")
     if silo:
-        return f"{stays} {tr('In silo nothing leaves it.')}"
-    if not share:
-        return f"{stays} {tr('Sharing is switched off.')}"
-    return f"{stays} {tr('This one is not shared.')}"
+        why = tr("In silo nothing leaves it.")
+    elif not share:
+        why = tr("Sharing is switched off.")
+    else:
+        why = tr("This one is not shared.")
+    return f"{stays} {why}"
 
 
 def verdict_words(mark: Mark) -> str:

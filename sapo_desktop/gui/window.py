@@ -205,7 +205,8 @@ class Sidebar(QFrame):
             button = Button(entry.title, partial(self.wanted.emit, entry.name), kind="nav", icon=entry.name)
             button.setSizePolicy(button.sizePolicy().Policy.Expanding, button.sizePolicy().Policy.Fixed)
             button.setCheckable(True)
-            set_tooltip(button, f"Ctrl+{number}")
+            # As the keyboard at hand has it printed: Ctrl+1, Strg+1, ⌘1.
+            set_tooltip(button, QKeySequence(f"Ctrl+{number}").toString(QKeySequence.SequenceFormat.NativeText))
             self._buttons[entry.name] = button
             nav.addWidget(button)
         self.silo = Switch(tr("Silo"), tone="silo")

@@ -185,7 +185,7 @@ class AddSheet(Sheet):
     def _joined(self, invite: Invite) -> None:
         said = tr("This node goes to the private swarm {key}.").format(key=peer_words.short_key(invite.swarm))
         if not invite.admission:
-            said = f"{said} {tr('Tell its founder the key of this node, so that it is let in.')}"
+            said += " " + tr("Tell its founder the key of this node, so that it is let in.")
         self._bridge.said.emit(said)
         self.accept()
 

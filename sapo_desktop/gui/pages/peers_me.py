@@ -126,7 +126,7 @@ class SharingCard(Card):
         if share:
             words = tr("Published for good, in the public domain (CC0).")
             if self._view.silo:
-                words = f"{words} {tr('Nothing leaves in silo.')}"
+                words += " " + tr("Nothing leaves in silo.")
         else:
             words = tr("Nothing is shared. This node draws others' answers and learns from them.")
         self._words.setText(words)

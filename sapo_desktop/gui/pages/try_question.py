@@ -10,6 +10,7 @@ from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui import numbers
 from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
+from sapo_desktop.gui.learning_words import level_name
 from sapo_desktop.gui.trying import Draft, Family, families, first_choice
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button, Segments
@@ -158,7 +159,7 @@ class TaskQuestion(QWidget):
     def _choose_family(self, name: str, level: str = "") -> None:
         family = self._families.get(name)
         levels = family.levels if family else []
-        self._level.set_choices([(info.level, info.level) for info in levels], level)
+        self._level.set_choices([(info.level, level_name(info.level)) for info in levels], level)
         self._choose_level()
 
     def _choose_level(self) -> None:
