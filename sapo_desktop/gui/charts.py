@@ -65,6 +65,7 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._all = True
         """Whether everything is shown, whatever is added."""
+        self._height = (0.0, 1.0)
         self._stale = False
         self._arranging = False
         plot = self.getPlotItem()
@@ -152,7 +153,11 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
     def _draw(self) -> None:
         low, high = self.getPlotItem().viewRange()[0]
         heights = [self._draw_lines(low, high), self._draw_scores(low, high)]
-        self.getPlotItem().setYRange(*height_for(np.concatenate(heights)), padding=0)
+        height = height_for(np.concatenate(heights))
+        # The axis would be laid out anew, though its twentieths seldom change.
+        if height != self._height:
+            self._height = height
+            self.getPlotItem().setYRange(*height, padding=0)
 
     def _draw_lines(self, low: float, high: float) -> Column:
         """Returns the values that are shown."""
