@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 
 from PySide6.QtCore import QObject
 
+from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.bridge import Bridge
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.viewmodel import View
-from sapo_desktop.worker.messages import Finish, Ok, Pause, Resume, SetSettings, SetSilo, StartRounds
+from sapo_desktop.worker.messages import Finish, Ok, Pause, Request, Resume, SetSilo, StartRounds
 
 PAUSES = (15 * 60, 3600, 3 * 3600)
 """Seconds that the tray offers."""
@@ -23,17 +24,25 @@ class Actions(QObject):
         self._view = view
         self._bridge = bridge
 
+    def _order(self, request: Request) -> None:
+        self._bridge.ask(request, _quietly, self._refused, of=self)
+
+    def _refused(self, error: SapoError) -> None:
+        """It is said, and every switch shows again what holds."""
+        self._bridge.trouble.emit(str(error))
+        self._bridge.changed.emit(frozenset({"settings", "state"}))
+
     def main(self) -> None:
         """The large button."""
         match self._view.main_action:
             case "contribute":
-                self._bridge.ask(StartRounds(), _quietly, of=self)
+                self._order(StartRounds())
             case "resume" | "despite battery":
-                self._bridge.ask(Resume(), _quietly, of=self)
+                self._order(Resume())
             case "pause":
                 self.pause(None)
             case "try again" if self._view.attached:
-                self._bridge.ask(StartRounds(), _quietly, of=self)
+                self._order(StartRounds())
             case "try again":
                 self._bridge.try_again()
             case "wait":
@@ -42,7 +51,7 @@ class Actions(QObject):
     def pause(self, seconds: float | None) -> None:
         """Stop computing now; with `seconds`, for that long. A node that is not at work has nothing to pause."""
         if self._view.state in ("working", "finishing", "paused"):
-            self._bridge.ask(Pause(seconds=seconds), _quietly, of=self)
+            self._order(Pause(seconds=seconds))
         else:
             self._bridge.said.emit(tr("Nothing is being computed."))
 
@@ -51,15 +60,11 @@ class Actions(QObject):
 
     def finish(self) -> None:
         """Finish this round, then pause."""
-        self._bridge.ask(Finish(), _quietly, of=self)
+        self._order(Finish())
 
     def silo(self, on: bool) -> None:
         """No network at all, or the swarm."""
-        self._bridge.ask(SetSilo(on=on), _quietly, of=self)
-
-    def set(self, key: str, value: str) -> None:
-        """Change one setting, as a person types it."""
-        self._bridge.ask(SetSettings(values={key: value}), of=self)
+        self._order(SetSilo(on=on))
 
 
 def seconds_until_tomorrow(now: datetime) -> float:

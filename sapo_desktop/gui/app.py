@@ -20,8 +20,8 @@ from sapo_desktop.gui import icons, language, theme
 from sapo_desktop.gui.actions import Actions
 from sapo_desktop.gui.bridge import Bridge
 from sapo_desktop.gui.language import tr
-from sapo_desktop.gui.link import LinkChange, Lost
-from sapo_desktop.gui.remembered import WELCOME, looks_in, recall, remember
+from sapo_desktop.gui.link import Attached, LinkChange, Lost
+from sapo_desktop.gui.remembered import WELCOME, recall, remember, settings_in
 from sapo_desktop.gui.signals import polite_ends
 from sapo_desktop.gui.single import SingleWindow
 from sapo_desktop.gui.timers import timer
@@ -51,18 +51,17 @@ def main(folder: Path, *, hidden: bool = False) -> int:
     """
     data = DataFolder.open(folder)
     app = App([sys.argv[0]])
-    single = SingleWindow(data.root)
+    single = SingleWindow(data)
     if not single.is_first():
         return 0
     with io.TextIOWrapper(open_log(data.log("window")), encoding="utf-8", line_buffering=True) as file:
         logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=file)
         desktop = Desktop(app, data)
         single.raised.connect(desktop.open)
+        desktop.leaving.connect(single.close)
         with polite_ends(desktop.quit):
             desktop.begin(hidden=hidden)
-            code = app.exec()
-        single.close()
-        return code
+            return app.exec()
 
 
 class App(QApplication):
@@ -78,7 +77,9 @@ class App(QApplication):
 
 
 class Desktop(QObject):
-    """Window, tray and link of one data folder."""
+    """Window, tray and link of one data folder. `leaving`: it was told to quit, and another start need not ask it."""
+
+    leaving = Signal()
 
     def __init__(self, app: App, folder: DataFolder) -> None:
         super().__init__()
@@ -86,7 +87,8 @@ class Desktop(QObject):
         self._folder = folder
         self._memory = recall(folder)
         self._quitting = False
-        self._looks = looks_in(folder)
+        self._told_of_loss = False
+        self._looks = settings_in(folder)
         _dress(app, self._looks)
         self.view = View()
         self.view.settings = self._looks
@@ -99,6 +101,7 @@ class Desktop(QObject):
         self.tray.went.connect(self._tray_went)
         self.bridge.changed.connect(self._changed)
         self.bridge.linked.connect(self._linked)
+        self.bridge.trouble.connect(self._trouble)
         app.setQuitOnLastWindowClosed(False)
         app.quit_asked.connect(self.quit)
         app.styleHints().colorSchemeChanged.connect(lambda _: self._wear())
@@ -107,10 +110,10 @@ class Desktop(QObject):
 
     def begin(self, *, hidden: bool = False) -> None:
         """Show the first picture, and reach for the worker behind it."""
+        self.window.look_as(self._memory.looks)
         if self._memory.welcomed < WELCOME:
             self._welcome()
         elif not (hidden and self.tray.there):
-            self.window.look_as(self._memory.looks)
             self.window.show()
         # The first picture first: the link's thread would take the processor from it.
         timer(self, 0, self.bridge.start, once=True).start()
@@ -130,8 +133,11 @@ class Desktop(QObject):
         if self._quitting:
             return
         self._quitting = True
+        self.leaving.emit()
         self._keep_looks()
         self.window.hide()
+        if self._wizard is not None:
+            self._wizard.hide()
         self.tray.close()
         if self.view.settings.when_window_closes == "continue":
             self._leave()
@@ -165,8 +171,11 @@ class Desktop(QObject):
         self._show_window()
 
     def _show_window(self) -> None:
-        self._wizard = None
-        self.window.show()
+        if self._wizard is not None:
+            self._wizard.deleteLater()
+            self._wizard = None
+        if not self._quitting:
+            self.window.show()
 
     # -- the window ------------------------------------------------------------------------------------------
 
@@ -210,20 +219,33 @@ class Desktop(QObject):
         old, looks, shown = self.window, self.window.look_back(), self.window.isVisible()
         self.window = self._new_window()
         self.window.look_as(looks)
+        old.hide()  # first: what it stops watching the new one watches again
         if shown:
             self.window.show()
-        old.hide()
         old.deleteLater()
         self.tray.retranslate()
 
     def _linked(self, link: LinkChange) -> None:
-        if isinstance(link, Lost) and not self.window.isVisible():
+        if isinstance(link, Lost) and not self._told_of_loss and not self.window.isVisible():
+            self._told_of_loss = True
             self.tray.tell(tr("The node stopped"), state_sentence(self.view))
+        elif isinstance(link, Attached):
+            self._told_of_loss = False
+
+    def _trouble(self, text: str) -> None:
+        """What could not be done from the tray, where no window says it."""
+        if not self.window.isVisible():
+            self.tray.tell(tr("This could not be done"), text)
 
     # -- the end ---------------------------------------------------------------------------------------------
 
     def _leave(self) -> None:
-        self.bridge.link.stop()
+        try:
+            self.bridge.link.stop()
+        finally:
+            self._end()
+
+    def _end(self) -> None:
         # Not quit(): that would ask every window first, and ours answers by hiding.
         self._app.exit(0)
 

@@ -8,6 +8,8 @@ What arrives is handed to `deliver`, on this thread; bridge.py carries it over i
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine
@@ -16,6 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
+from sapo_desktop.gui.curves import COLUMNS
 from sapo_desktop.gui.link import Arrival, Attached, Connecting, Ended, Lost
 from sapo_desktop.worker.messages import (
     Curve,
@@ -28,6 +31,8 @@ from sapo_desktop.worker.messages import (
     Snapshot,
     Stopping,
 )
+
+log = logging.getLogger("sapo_desktop.gui")
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 STEADY_SECONDS = 120.0
@@ -44,9 +49,12 @@ class Worker(Protocol):
 
     def events(self) -> Any: ...
 
+    async def end_reason(self) -> str: ...
+
     async def close(self) -> None: ...
 
 
+_LAST_SECONDS = 2.0
 Open = Callable[[], Awaitable[Worker]]
 
 
@@ -72,6 +80,13 @@ class Attachment:
     def start(self) -> None:
         self._thread.start()
         self._keeping = self._submit(self._keep())
+        self._keeping.add_done_callback(self._kept)
+
+    def _kept(self, keeping: Future[None]) -> None:
+        """The link's own task ended, which only `stop` makes it do."""
+        if not keeping.cancelled() and (error := keeping.exception()) is not None:
+            log.error("A bug in the link to the worker", exc_info=error)
+            self._deliver(Lost(reason=f"A bug in the window: {type(error).__name__}: {error}", retry_at=time.time()))
 
     def call(self, request: Request) -> Future[Reply]:
         """Ask the worker. Cancelling the future gives the call up. The future raises SapoError as Client.call does, and
@@ -95,7 +110,10 @@ class Attachment:
         if not self._thread.is_alive():
             return
         leaving = self._submit(self._leave())
-        leaving.result(timeout)
+        try:
+            leaving.result(timeout)
+        except TimeoutError:
+            log.warning("The link to the worker did not close within %g s.", timeout)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(timeout)
 
@@ -134,30 +152,48 @@ class Attachment:
         """Attach and hear the worker to its end; returns why it failed, None where it was told to end."""
         try:
             self._worker = await self._open()
-        except SapoError as error:
+        except (SapoError, OSError) as error:
             return str(error)
+        worker = self._worker
+        last: Stopping | None = None
         try:
-            settings, curve = await self._greet(self._worker)
-            last: Stopping | None = None
-            async for event in self._worker.events():
+            settings, curve = await self._greet(worker)
+            async for event in worker.events():
                 if isinstance(event, Stopping):
                     last = event
                 # The curve may be ahead of the snapshot: what is told again replaces what is there.
                 attached = isinstance(event, Snapshot)
                 self._deliver(Attached(status=event.status, settings=settings, curve=curve) if attached else event)
+            reason = await worker.end_reason()
         except SapoError as error:
-            return str(error)
+            reason = str(error)
+            last = await self._last_word(worker)
         finally:
-            worker, self._worker = self._worker, None
+            self._worker = None
             await worker.close()
         if last is None:
-            return "It ended without a word."
+            return reason
         return last.reason if last.failed else None
+
+    async def _last_word(self, worker: Worker) -> Stopping | None:
+        """How the worker took its leave, where it did while it was still being greeted."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_SECONDS):
+                async for event in worker.events():
+                    if isinstance(event, Stopping):
+                        return event
+        return None
 
     async def _greet(self, worker: Worker) -> tuple[SettingsAre, Curve]:
         settings, curve = [await worker.call(ask) for ask in (GetSettings(), GetCurve())]
         if not (isinstance(settings, SettingsAre) and isinstance(curve, Curve)):
             raise ControlError("This folder's worker is no node that trains, perhaps a relay: use another folder.")
+        # A reply holds so many rounds; the lists of the first one take those of the others.
+        page = curve
+        while page.more:
+            page = expect_curve(await worker.call(GetCurve(after=page.round[-1])))
+            for name in COLUMNS:
+                getattr(curve, name).extend(getattr(page, name))
         return settings, curve
 
     async def _call(self, request: Request) -> Reply:
@@ -191,3 +227,10 @@ class Attachment:
             self._keeping.cancel()
         if self._worker is not None:
             await self._worker.close()
+
+
+def expect_curve(reply: Reply) -> Curve:
+    """ControlError where it is no curve."""
+    if not isinstance(reply, Curve):
+        raise ControlError(f"The node answered {type(reply).__name__} where a curve was expected.")
+    return reply

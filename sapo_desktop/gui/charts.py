@@ -22,8 +22,8 @@ from sapo_desktop.gui.timers import timer
 _LINES = ("reward", "swarm_reward", "swarm_low", "swarm_high")
 REDRAW_MS = 250
 SMOOTHED_ROUNDS = 20
-_FOLLOW = 0.98
-"""A view whose right edge is this close to the newest round follows it."""
+_FOLLOW = 0.05
+"""A view follows the newest round when its right edge is as close to it as this share of its width."""
 
 
 class Band(QGraphicsPathItem):
@@ -36,10 +36,12 @@ class Band(QGraphicsPathItem):
     def show_between(self, x: Column, low: Column, high: Column) -> None:
         """Where both are known."""
         known = ~(np.isnan(low) | np.isnan(high))
-        outline = [*zip(x[known], low[known], strict=True), *zip(x[known][::-1], high[known][::-1], strict=True)]
         path = QPainterPath()
-        if outline:
-            path.addPolygon(QPolygonF([QPointF(a, b) for a, b in outline]))
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], known, [False]]).astype(np.int8)))
+        for begin, end in edges.reshape(-1, 2):
+            there = zip(x[begin:end], low[begin:end], strict=True)
+            back = zip(x[begin:end][::-1], high[begin:end][::-1], strict=True)
+            path.addPolygon(QPolygonF([QPointF(a, b) for a, b in (*there, *back)]))
         self.setPath(path)
 
     def dataBounds(self, axis: int, frac: float = 1.0, orthoRange: object = None) -> tuple[None, None]:  # noqa: N802
@@ -142,12 +144,12 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         self.getPlotItem().setLimits(xMax=1.02 * last + 5)
         if self._all:
             self._set_range(0, last)
-        elif high >= _FOLLOW * last and high < last:
-            self._set_range(low + last - high, last)
+        elif last > high >= last - _FOLLOW * (high - low) - 1:
+            self._set_range(low + last - high, last, padding=0)
 
-    def _set_range(self, low: float, high: float) -> None:
+    def _set_range(self, low: float, high: float, padding: float = 0.015) -> None:
         self._arranging = True
-        self.getPlotItem().setXRange(low, high, padding=0.015)
+        self.getPlotItem().setXRange(low, high, padding=padding)
         self._arranging = False
 
     def _draw(self) -> None:
@@ -195,7 +197,9 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         self._base.setVisible(base is not None)
         if base is not None:
             self._base.setValue(base)
-        own = [point for point in points if point.round and low <= point.round <= high]
+        own = sorted(
+            (point for point in points if point.round and low <= point.round <= high), key=lambda point: point.round
+        )
         # A long history has thousands of scores: their symbols are drawn where they can be told apart.
         own = own[:: -(-len(own) // 100) or 1]
         scores = np.array([point.score for point in own], dtype=np.float64)
@@ -316,7 +320,8 @@ def words_at(curves: Curves, at: int) -> str:
                 high=numbers.number(value["swarm_high"]),
             )
         )
-    score = next((p for p in reversed(curves.evals) if p.which == "validation" and p.round <= value["round"]), None)
+    until = [point for point in curves.evals if point.which == "validation" and point.round <= value["round"]]
+    score = max(until, key=lambda point: point.round, default=None)
     if score is not None:
         parts.append(
             tr("held-out {value} (round {round})").format(
@@ -380,6 +385,7 @@ class Legend(QWidget):
     def __init__(self, text: str, colour: str, style: Qt.PenStyle, mark: str = "") -> None:
         super().__init__()
         self._text, self._colour, self._style, self._mark = text, colour, style, mark
+        self.setAccessibleName(text)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:  # noqa: N802

@@ -97,7 +97,8 @@ class Curves:
         if self._count and rounds[-1] >= round_number:
             self._count = int(np.searchsorted(rounds, round_number))
             self.revision += 1
-            self.evals = [point for point in self.evals if point.round < round_number]
+            # The score of this very round may have been told before the round itself.
+            self.evals = [point for point in self.evals if point.round <= round_number]
 
     def _append(self, rows: npt.NDArray[np.float64]) -> None:
         wanted = self._count + rows.shape[1]

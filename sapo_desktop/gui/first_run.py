@@ -41,4 +41,13 @@ class Choices:
             "on_battery": "continue" if self.on_battery else "pause",
             "silo": "off" if self.swarm else "on",
             "share": "on" if self.swarm and self.share else "off",
-        }
+        } | ({"peers": self.peer} if self._is_address else {})
+
+    @property
+    def invite(self) -> str | None:
+        """The link to a private swarm, where one was given."""
+        return self.peer if self.swarm and self.peer and not self._is_address else None
+
+    @property
+    def _is_address(self) -> bool:
+        return self.swarm and self.peer.startswith(("wss://", "ws://"))

@@ -6,6 +6,7 @@ and language are settings; they are looked up in the settings file, so that the 
 
 from __future__ import annotations
 
+import contextlib
 import tomllib
 from pathlib import Path
 
@@ -17,7 +18,6 @@ from sapo_desktop.system.folders import DataFolder
 
 WELCOME = 1
 """Number of the first-run questions; a higher one would ask again."""
-LOOKS = ("theme", "language", "text_size", "close_to_tray")
 
 
 class Remembered(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,7 +35,7 @@ def recall(folder: DataFolder) -> Remembered:
     """What is remembered; nothing of a file that cannot be read."""
     try:
         return msgspec.json.decode(_file(folder).read_bytes(), type=Remembered)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, UnicodeDecodeError, msgspec.DecodeError):
         return Remembered()
 
 
@@ -44,17 +44,19 @@ def remember(folder: DataFolder, what: Remembered) -> None:
     write_atomically(_file(folder), msgspec.json.encode(what))
 
 
-def looks_in(folder: DataFolder) -> Settings:
-    """The settings of the window's looks, all others at their defaults. The worker is the one who complains about a
-    damaged file; here what cannot be used is left out."""
+def settings_in(folder: DataFolder) -> Settings:
+    """The settings as the worker will most likely have them. It is the worker who complains about a damaged file; here
+    what cannot be used is left at its default."""
     try:
         found = tomllib.loads(folder.settings.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
         return Settings()
-    try:
-        return msgspec.convert({key: found[key] for key in LOOKS if key in found}, Settings)
-    except msgspec.ValidationError:
-        return Settings()
+    settings = Settings()
+    for key in found.keys() & set(Settings.__struct_fields__):
+        with contextlib.suppress(msgspec.ValidationError):
+            checked = msgspec.convert({key: found[key]}, Settings)
+            settings = msgspec.structs.replace(settings, **{key: getattr(checked, key)})
+    return settings
 
 
 def _file(folder: DataFolder) -> Path:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import getpass
 import hashlib
-from pathlib import Path
+import sys
+import time
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QLockFile, QObject, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
-_WAIT_MS = 1000
+from sapo_desktop.system.folders import DataFolder
+
+_WAIT_MS = 500
+_KNOCK_SECONDS = 5.0
+"""For a first window that has only just begun to open its door."""
+_LONGEST_PATH = 90
+"""Bytes; a socket's path may have 107, on macOS 103."""
 
 
 class SingleWindow(QObject):
@@ -17,8 +23,11 @@ class SingleWindow(QObject):
 
     raised = Signal()
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: DataFolder) -> None:
         super().__init__()
+        # A lock says who is first, also of two that start at once; a dead window's is taken over.
+        self._lock = QLockFile(str(folder.control / "window.lock"))
+        self._lock.setStaleLockTime(0)
         self._name = _name(folder)
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
@@ -26,16 +35,19 @@ class SingleWindow(QObject):
 
     def is_first(self) -> bool:
         """Whether no other window has this folder; the one that has it is raised."""
-        if self._knock():
-            return False
-        # What a window that crashed left behind would keep the name taken.
-        QLocalServer.removeServer(self._name)
-        if self._server.listen(self._name):
+        if self._lock.tryLock(0):
+            QLocalServer.removeServer(self._name)  # of a window that crashed
+            self._server.listen(self._name)
             return True
-        return not self._knock()  # somebody was quicker
+        until = time.monotonic() + _KNOCK_SECONDS
+        while not self._knock() and time.monotonic() < until:
+            time.sleep(0.1)
+        return False
 
     def close(self) -> None:
+        """From now on another start is the first."""
         self._server.close()
+        self._lock.unlock()
 
     def _knock(self) -> bool:
         socket = QLocalSocket()
@@ -52,7 +64,9 @@ class SingleWindow(QObject):
             self.raised.emit()
 
 
-def _name(folder: Path) -> str:
-    """The same for one folder and one user, whatever the folder is called."""
-    who = f"{getpass.getuser()}\n{folder.resolve()}"
-    return f"sapo-desktop-{hashlib.sha256(who.encode()).hexdigest()[:24]}"
+def _name(folder: DataFolder) -> str:
+    """Where the door is: in the folder that nobody else may enter, where its path is short enough for a socket."""
+    path = str(folder.control / "window")
+    if sys.platform != "win32" and len(path.encode()) <= _LONGEST_PATH:
+        return path
+    return f"sapo-desktop-{hashlib.sha256(path.encode()).hexdigest()[:24]}"

@@ -26,12 +26,11 @@ class Tray(QObject):
 
     Signals:
         open_wanted, quit_wanted: by the menu, or a click.
-        came, went: whether there is a tray.
+        went: there is no tray any more.
     """
 
     open_wanted = Signal()
     quit_wanted = Signal()
-    came = Signal()
     went = Signal()
 
     def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
@@ -39,6 +38,7 @@ class Tray(QObject):
         self._view = view
         self._actions = actions
         self._face: Face | None = None
+        self._hint = ""
         self._menu = QMenu()
         self._build_menu()
         self._icon: QSystemTrayIcon | None = None
@@ -62,10 +62,9 @@ class Tray(QObject):
             self._icon.setContextMenu(self._menu)
             self._icon.activated.connect(self._activated)
             self._icon.messageClicked.connect(self.open_wanted)
-            self._face = None
+            self._face, self._hint = None, ""
             self._refresh()
             self._icon.show()
-            self.came.emit()
         elif not available and self._icon is not None:
             self._icon.hide()
             self._icon.deleteLater()
@@ -144,8 +143,9 @@ class Tray(QObject):
         if left := self._view.pause_left:
             sentence, hint = f"{sentence} ({numbers.countdown(left)})", f"{hint} ({numbers.countdown(left)})"
         self._sentence.setText(for_button(sentence))
-        if self._icon is not None and self._icon.toolTip() != hint:
-            self._icon.setToolTip(for_notification(hint) if "<" in hint else hint)
+        if self._icon is not None and self._hint != hint:
+            self._hint = hint
+            self._icon.setToolTip("\n".join(for_notification(line) for line in hint.splitlines()))
 
     def _activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
         if reason in (QSystemTrayIcon.ActivationReason.Trigger, QSystemTrayIcon.ActivationReason.DoubleClick):

@@ -81,6 +81,14 @@ class TaskTrack:
     shares: deque[tuple[int, float, int]] = field(default_factory=lambda: deque(maxlen=_KEPT_MARKS))
     """Round, share solved, answers."""
 
+    def insert(self, round_number: int, share: float, answers: int) -> None:
+        """A round at its place; one that is there already stays."""
+        if any(number == round_number for number, _, _ in self.shares):
+            return
+        merged = sorted([*self.shares, (round_number, share, answers)])
+        self.shares.clear()
+        self.shares.extend(merged)
+
     @property
     def now(self) -> float | None:
         """Share solved over the last ten rounds that had it, by answers."""
@@ -101,7 +109,6 @@ class View:
         self.round = 0
         self.phase: Phase = "waiting"
         self.done = self.total = 0
-        self.detail = ""
         self.phase_began = clock()
         self.spent: dict[Phase, float] = {}
         """Seconds of this round's phases so far."""
@@ -112,9 +119,8 @@ class View:
         self.curves = Curves()
         self.reports: deque[RoundReport] = deque(maxlen=_KEPT_ROUNDS)
         self.tasks: dict[str, TaskTrack] = {}
-        self.rounds_here = 0
-        """Rounds that finished while the window watched."""
         self.answers_here = 0
+        """Own answers since `status` was told."""
         self.swarm: SwarmInfo | None = None
         self.swarm_state, self.swarm_reason, self.peers = "silo", "", 0
         self.swarm_reward: SwarmReward | None = None
@@ -133,10 +139,13 @@ class View:
         match arrival:
             case Attached():
                 return self._attached(arrival)
-            case Connecting() | Lost() | Ended():
+            case Connecting():
                 self.link = arrival
-                if not isinstance(arrival, Connecting):
-                    self.done = self.total = 0
+                return frozenset({"link", "state"})
+            case Lost() | Ended():
+                self.link = _plain_link(arrival)
+                self.done = self.total = 0
+                self.resume_at = None
                 return frozenset({"link", "state"})
             case StateChanged(state=state, why=why, resume_at=resume_at):
                 self._account()
@@ -148,7 +157,7 @@ class View:
             case Progressed():
                 if (arrival.round, arrival.phase) != (self.round, self.phase):
                     self._enter(arrival.round, arrival.phase)
-                self.done, self.total, self.detail = arrival.done, arrival.total, one_line(arrival.detail, 80)
+                self.done, self.total = arrival.done, arrival.total
                 return frozenset({"progress"})
             case Answered():
                 self._answered(arrival)
@@ -188,15 +197,17 @@ class View:
         return frozenset({"settings"})
 
     def take_history(self, reports: list[RoundReport]) -> frozenset[Section]:
-        """Reports of rounds before the window attached, oldest first."""
+        """Reports of rounds before the window attached."""
         known = {report.round for report in self.reports}
-        earlier = [report for report in reports if report.round not in known]
-        merged = sorted([*earlier, *self.reports], key=lambda report: report.round)
+        merged = sorted(
+            [*(report for report in reports if report.round not in known), *self.reports],
+            key=lambda report: report.round,
+        )
         self.reports.clear()
         self.reports.extend(merged)
-        self.tasks.clear()
         for report in merged:
-            self._marks(report)
+            for mark in report.tasks:
+                self.tasks.setdefault(mark.task, TaskTrack()).insert(report.round, mark.solved, mark.answers)
         return frozenset({"rounds"})
 
     def read_notices(self) -> frozenset[Section]:
@@ -211,6 +222,8 @@ class View:
         self.resume_at = None if status.resume_in is None else self.clock() + status.resume_in
         self.round, self.phase = status.round, status.phase
         self.done = self.total = 0
+        self.answers_here = 0
+        self.transfer = self.model_news = None
         self.spent.clear()
         self.phase_began = self.clock()
         self.curves.load(arrival.curve)
@@ -230,7 +243,6 @@ class View:
             self.spent.clear()
         self.round, self.phase = number, phase
         self.done = self.total = 0
-        self.detail = ""
 
     def _account(self) -> None:
         """Count the time since the last look to the phase, but for time in which nothing was computed."""
@@ -254,7 +266,6 @@ class View:
             self.reports.pop()  # it was lost and played again
         self.reports.append(report)
         self.curves.add(report)
-        self.rounds_here += 1
         self.answers_here += sum(mark.answers for mark in report.tasks)
         self.swarm_reward = report.swarm_reward
         self._marks(report)
@@ -329,8 +340,9 @@ class View:
 
     @property
     def held_out(self) -> float | None:
-        """The newest validation score of the model in training, greedily."""
-        return next((p.score for p in reversed(self.curves.evals) if p.which == "validation" and p.round), None)
+        """The validation score after the newest round that has one, greedily."""
+        own = [point for point in self.curves.evals if point.which == "validation" and point.round]
+        return max(own, key=lambda point: point.round).score if own else None
 
     @property
     def held_out_base(self) -> float | None:
@@ -346,3 +358,8 @@ class View:
 def _plain(why: Why) -> Why:
     """A reason that carries a host's last words, made plain."""
     return msgspec.structs.replace(why, text=clean(why.text)[:2000]) if isinstance(why, Failed) else why
+
+
+def _plain_link(link: Lost | Ended) -> Lost | Ended:
+    """A worker's last words, made plain."""
+    return msgspec.structs.replace(link, reason=clean(link.reason)[:2000]) if isinstance(link, Lost) else link

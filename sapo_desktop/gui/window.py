@@ -6,7 +6,7 @@ import importlib
 from functools import partial
 from typing import NamedTuple
 
-from PySide6.QtCore import QByteArray, QEvent, Signal
+from PySide6.QtCore import QByteArray, QEvent, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QHideEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
@@ -119,7 +119,8 @@ class MainWindow(QMainWindow):
 
     def present(self) -> None:
         """Come to the front, from wherever it was."""
-        self.showNormal() if self.isMinimized() else self.show()
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
         self.raise_()
         self.activateWindow()
 
@@ -148,15 +149,18 @@ class MainWindow(QMainWindow):
         if not self.isVisible():
             return
         if changed & {"link", "state", "settings", "swarm", "notices"}:
-            self._side.refresh()
-            self._strip.setVisible(self._view.silo and self._view.attached)
+            self._refresh_frame()
         page = self._stack.currentWidget()
         if isinstance(page, Page) and changed & page.follows:
             page.refresh(changed)
 
+    def _refresh_frame(self) -> None:
+        self._side.refresh()
+        self._strip.setVisible(self._view.silo and self._view.attached)
+
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)
-        self._changed(ALL)
+        self._refresh_frame()
         self._open(self.page)
         self._bridge.watch_swarm(True)
 

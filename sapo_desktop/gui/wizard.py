@@ -11,6 +11,7 @@ from sapo_desktop.gui import icons
 from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.first_run import Choices
 from sapo_desktop.gui.language import tr
+from sapo_desktop.gui.link import Ended, Lost
 from sapo_desktop.gui.theme import grid
 from sapo_desktop.gui.viewmodel import Section, View
 from sapo_desktop.gui.widgets.buttons import Button
@@ -18,6 +19,7 @@ from sapo_desktop.gui.widgets.layout import column, row
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.wizard_steps import GentleStep, LeavesStep, Step, TogetherStep, WelcomeStep
+from sapo_desktop.gui.wording import state_sentence
 from sapo_desktop.system.hardware import usable_cores
 from sapo_desktop.worker.messages import JoinSwarm, Ok, SetSettings, StartRounds
 
@@ -38,6 +40,7 @@ class Wizard(QDialog):
         self._view, self._bridge = view, bridge
         self._choices = Choices()
         self._over = False
+        self._sending = False
         self.setWindowTitle(tr("Welcome to SAPO Desktop"))
         self.setWindowIcon(icons.face("sapo"))
         self._steps: list[Step] = [
@@ -50,7 +53,7 @@ class Wizard(QDialog):
         for step in self._steps:
             self._stack.addWidget(step)
             step.changed.connect(self._show_buttons)
-        self._trouble = Banner(tone="danger")
+        self._trouble = Banner(tone="danger", action=tr("Start again"), on_press=bridge.try_again)
         self._trouble.say("")
         self._where = Label("", "caption", wrap=False)
         self._back = Button(tr("Back"), self._go_back)
@@ -89,6 +92,9 @@ class Wizard(QDialog):
         self._show_buttons()
         if "link" in changed:
             self.step.opened()
+            lost = isinstance(self._view.link, Lost | Ended)
+            self._trouble.say(state_sentence(self._view) if lost else "", "danger")
+            self._trouble.button.setVisible(lost)
 
     def _show(self, number: int) -> None:
         self._stack.setCurrentIndex(number)
@@ -104,7 +110,7 @@ class Wizard(QDialog):
         last = number == count - 1
         self._next.set_text(self._last_word() if last else tr("Next"))
         # Only the last step needs the node; it starts behind the first ones.
-        self._next.setEnabled(not last or self._view.attached)
+        self._next.setEnabled(not self._sending and (not last or self._view.attached))
 
     def _last_word(self) -> str:
         if not self._view.attached:
@@ -118,20 +124,17 @@ class Wizard(QDialog):
         if self._stack.currentIndex() < len(self._steps) - 1:
             self._show(self._stack.currentIndex() + 1)
             return
-        self._next.setEnabled(False)
-        self._bridge.ask(
-            SetSettings(values=self._choices.settings(usable_cores())), self._settings_taken, self._refused, of=self
-        )
-
-    def _settings_taken(self, reply: Ok) -> None:
-        if self._choices.swarm and self._choices.peer:
-            self._bridge.ask(self._peer_request(), self._start, self._refused, of=self)
+        self._sending = True
+        self._show_buttons()
+        # An invite is followed first, while the node is still in silo: where it is refused nothing has changed.
+        if (invite := self._choices.invite) is not None:
+            self._bridge.ask(JoinSwarm(link=invite), self._set, self._refused, of=self)
         else:
-            self._start(reply)
+            self._set(None)
 
-    def _peer_request(self) -> JoinSwarm | SetSettings:
-        link = self._choices.peer.strip()
-        return SetSettings(values={"peers": link}) if link.startswith(("wss://", "ws://")) else JoinSwarm(link=link)
+    def _set(self, reply: object) -> None:
+        values = self._choices.settings(usable_cores())
+        self._bridge.ask(SetSettings(values=values), self._start, self._refused, of=self)
 
     def _start(self, reply: object) -> None:
         self._bridge.ask(StartRounds(), self._done, self._refused, of=self)
@@ -142,5 +145,7 @@ class Wizard(QDialog):
         self.close()
 
     def _refused(self, error: SapoError) -> None:
+        self._sending = False
         self._trouble.say(str(error), "danger")
-        self._next.setEnabled(True)
+        self._trouble.button.hide()
+        self._show_buttons()

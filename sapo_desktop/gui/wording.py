@@ -31,11 +31,8 @@ def state_sentence(view: View) -> str:
     match view.link:
         case Connecting(again=again):
             return tr("Starting the node again") if again else tr("Starting the node")
-        case Lost(reason=reason, retry_at=retry_at):
-            left = max(1, round(retry_at - view.clock()))
-            return tr("The node stopped: {reason} It is started again in {seconds} s.").format(
-                reason=_ended(reason), seconds=left
-            )
+        case Lost(reason=reason):
+            return tr("The node stopped: {reason} It is started again by itself.").format(reason=_ended(reason))
         case Ended():
             return tr("The node was ended. Nothing is computed.")
         case Attached():

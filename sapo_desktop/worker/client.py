@@ -114,6 +114,13 @@ class Client:
     ) -> None:
         await self.close()
 
+    async def end_reason(self) -> str:
+        """What is known of a worker that closed its channel without taking its leave."""
+        if (error := await self._why_it_ended()) is not None:
+            return str(error)
+        code = self.process.poll() if self.process is not None else None
+        return "It ended without a word." if code is None else f"The worker is gone: {processes.exit_reason(code)}."
+
     async def _why_it_ended(self) -> SapoError | None:
         """The error that a worker of our own named as it ended, before it could be asked or while it was."""
         if self.process is None:

@@ -9,15 +9,18 @@ from sapo_desktop.worker.messages import Curve, EvalPoint
 _COLUMNS = ("round", "reward", "solved", "swarm_reward", "swarm_low", "swarm_high", "swarm_peers", "silo")
 
 
-def read_curve(db: sqlite3.Connection, after: int) -> Curve:
-    """Every counted round after round `after`, oldest first, column by column."""
+def read_curve(db: sqlite3.Connection, after: int, limit: int) -> Curve:
+    """The first `limit` counted rounds after round `after`, oldest first, column by column."""
     found = db.execute(
-        f"SELECT {', '.join(_COLUMNS)} FROM rounds WHERE lost = 0 AND round > ? ORDER BY round", (after,)
+        f"SELECT {', '.join(_COLUMNS)} FROM rounds WHERE lost = 0 AND round > ? ORDER BY round LIMIT ?",
+        (after, limit + 1),
     ).fetchall()
+    more = len(found) > limit
+    found = found[:limit]
     columns = [list(column) for column in zip(*found, strict=True)] or [[] for _ in _COLUMNS]
     *numbers, silo = columns
     values = dict(zip(_COLUMNS, [*numbers, [None if one is None else bool(one) for one in silo]], strict=True))
-    return Curve(**values)
+    return Curve(**values, more=more)
 
 
 def read_task_curve(db: sqlite3.Connection, task: str) -> list[tuple[int, float]]:

@@ -191,10 +191,10 @@ class History:
         with self._database.reading() as db:
             return kept_rollouts.read_page(db, wanted)
 
-    def curve(self, after: int = 0) -> messages.Curve:
-        """One point a round after round `after`, and every held-out score."""
+    def curve(self, after: int = 0, limit: int = 50_000) -> messages.Curve:
+        """One point a round after round `after`, at most `limit`; with the first one every held-out score."""
         with self._database.reading() as db:
-            curve, evals = curves.read_curve(db, after), curves.read_evals(db)
+            curve, evals = curves.read_curve(db, after, limit), [] if after else curves.read_evals(db)
         return msgspec.structs.replace(curve, evals=evals)
 
     def task_curve(self, task: str) -> list[tuple[int, float]]:

@@ -326,7 +326,7 @@ class Requests:
 
     async def _curve(self, request: m.GetCurve) -> m.Curve:
         keeper = self._node.keeper
-        return await keeper.call(keeper.history.curve, request.after)
+        return await keeper.call(keeper.history.curve, request.after, request.limit)
 
     async def _task_curve(self, request: m.GetTaskCurve) -> m.TaskCurve:
         keeper = self._node.keeper

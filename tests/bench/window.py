@@ -10,6 +10,7 @@ node with the starter compute on all cores; the chart holds 100,000 points.
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -62,7 +63,8 @@ def loaded(scratch: Path, seconds: float, screen: dict[str, str]) -> list[Figure
     """With a node that computes on all cores."""
     folder = scratch / "load"
     folder.mkdir()
-    (folder / "settings.toml").write_text("version = 1\nthreads = 2\nsilo = true\nvalidate_every = 0\n")
+    cores = os.cpu_count()
+    (folder / "settings.toml").write_text(f"version = 1\nthreads = {cores}\nsilo = true\nvalidate_every = 0\n")
     fresh, full, hidden = child(["load", str(folder), str(seconds)], screen)
     return [
         Figure(

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from sapo_desktop.core.errors import NotRunning, SapoError, UsageError
@@ -15,8 +16,10 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Ready
 from sapo_desktop.gui import attachment
 from sapo_desktop.gui.attachment import Attachment
+from sapo_desktop.gui.curves import COLUMNS
 from sapo_desktop.gui.link import Arrival, Attached, Connecting, Ended, Lost
 from sapo_desktop.worker.messages import (
+    Curve,
     GetCurve,
     GetSettings,
     Notice,
@@ -33,7 +36,8 @@ from tests.gui.scenes import NOW, empty_curve, status
 class FakeWorker:
     """Answers as a node does; ends when told, or when a test kills it."""
 
-    def __init__(self) -> None:
+    def __init__(self, rounds: list[int]) -> None:
+        self.rounds = rounds
         self.told: asyncio.Queue[object] = asyncio.Queue()
         self.asked: list[object] = []
         self.closed = False
@@ -43,8 +47,8 @@ class FakeWorker:
         match request:
             case GetSettings():
                 return SettingsAre(settings=Settings(), changed=[], overridden=[])
-            case GetCurve():
-                return empty_curve()
+            case GetCurve(after=after):
+                return self._page(after)
             case Quit():
                 self.told.put_nowait(Stopping(failed=False, reason=""))
                 self.told.put_nowait(None)
@@ -53,10 +57,21 @@ class FakeWorker:
                 raise UsageError("The node is idle: it cannot pause now.")
         return Ok()
 
+    def _page(self, after: int) -> Curve:
+        """One round in each, so that a history of three takes three."""
+        curve = empty_curve()
+        left = [number for number in self.rounds if number > after]
+        for name in COLUMNS if left else ():
+            getattr(curve, name).append(left[0] if name == "round" else 0.5)
+        return msgspec.structs.replace(curve, more=len(left) > 1)
+
     async def events(self) -> AsyncIterator[Any]:
         yield Snapshot(status=status(Ready(), "idle", Settings(), 0))
         while (event := await self.told.get()) is not None:
             yield event
+
+    async def end_reason(self) -> str:
+        return "It ended without a word."
 
     async def close(self) -> None:
         self.closed = True
@@ -69,12 +84,13 @@ class Stage:
         self.arrived: queue.Queue[Arrival] = queue.Queue()
         self.workers: list[FakeWorker] = []
         self.refusals: list[SapoError] = []
+        self.pages: list[int] = []
         self.link = Attachment(folder, self.arrived.put, self._open)
 
     async def _open(self) -> FakeWorker:
         if self.refusals:
             raise self.refusals.pop(0)
-        self.workers.append(FakeWorker())
+        self.workers.append(FakeWorker(self.pages))
         return self.workers[-1]
 
     def next(self) -> Arrival:
@@ -159,3 +175,27 @@ def test_leaving_lets_the_worker_go_on(stage: Stage) -> None:
     stage.link.stop()
     assert stage.workers[0].closed
     assert not any(isinstance(request, Quit) for request in stage.workers[0].asked)
+
+
+def test_a_long_history_comes_in_pages(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    stage.pages = [1, 2, 3]
+    stage.link.start()
+    assert stage.next() == Connecting()
+    first = stage.next()
+    assert isinstance(first, Attached) and first.curve.round == [1, 2, 3]
+    stage.link.stop()
+
+
+def test_what_nobody_expected_is_said_and_not_swallowed(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    stage.refusals = [OSError(28, "No space left on device"), ZeroDivisionError("a bug")]  # type: ignore[list-item]
+    stage.link.start()
+    assert stage.next() == Connecting()
+    lost = stage.next()
+    assert isinstance(lost, Lost) and "No space left" in lost.reason
+    stage.link.try_again()
+    assert stage.next() == Connecting(again=True)
+    lost = stage.next()
+    assert isinstance(lost, Lost) and "a bug" in lost.reason
+    stage.link.stop()

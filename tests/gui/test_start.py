@@ -18,7 +18,7 @@ from sapo_desktop.gui.actions import seconds_until_tomorrow
 from sapo_desktop.gui.display import why_no_window
 from sapo_desktop.gui.first_run import Choices
 from sapo_desktop.gui.language import tr
-from sapo_desktop.gui.remembered import Remembered, looks_in, recall, remember
+from sapo_desktop.gui.remembered import Remembered, recall, remember, settings_in
 from sapo_desktop.gui.single import SingleWindow
 from sapo_desktop.system.folders import DataFolder
 
@@ -36,15 +36,16 @@ def test_a_window_is_remembered(tmp_path: Path) -> None:
     kept = Remembered(welcomed=1, looks={"page": "log"})
     remember(folder, kept)
     assert recall(folder) == kept
-    (tmp_path / "window.json").write_bytes(b"{broken")
-    assert recall(folder) == Remembered(), "a file that cannot be read is nobody's memory"
+    for damaged in (b"{broken", b"\xff\xfe{}", b'{"looks": "\xff"}'):
+        (tmp_path / "window.json").write_bytes(damaged)
+        assert recall(folder) == Remembered(), "a file that cannot be read is nobody's memory"
 
 
 @pytest.mark.parametrize(
     ("text", "theme", "size"),
     [
         ("theme = 'dark'\ntext_size = 150\nsilo = false\n", "dark", 150),
-        ("theme = 'pink'\n", "system", 100),
+        ("theme = 'pink'\ntext_size = 120\n", "system", 120),
         ("not toml at all", "system", 100),
         (None, "system", 100),
     ],
@@ -53,13 +54,13 @@ def test_looks_are_known_before_the_worker_answers(tmp_path: Path, text: str | N
     folder = DataFolder.open(tmp_path)
     if text is not None:
         folder.settings.write_text(text)
-    found = looks_in(folder)
+    found = settings_in(folder)
     assert (found.theme, found.text_size) == (theme, size)
     assert text is None or folder.settings.read_text() == text, "what is damaged is the worker's to say"
 
 
 def test_a_second_window_raises_the_first(qtbot: QtBot, tmp_path: Path) -> None:
-    first, second, other = (SingleWindow(tmp_path / name) for name in ("a", "a", "b"))
+    first, second, other = (SingleWindow(DataFolder.open(tmp_path / name)) for name in ("a", "a", "b"))
     assert first.is_first() and other.is_first()
     with qtbot.waitSignal(first.raised):
         assert not second.is_first()

@@ -23,6 +23,7 @@ from sapo_desktop.worker.messages import (
     EnvelopePreview,
     Finish,
     GetAhas,
+    JoinSwarm,
     Pause,
     PreviewEnvelope,
     Progressed,
@@ -148,7 +149,7 @@ def test_a_lost_worker_is_said_and_can_be_started_from_the_button(qtbot: QtBot) 
     window, bridge = a_window(qtbot, a_view(silo_curve()))
     bridge.tell(Lost(reason="Killed by the system", retry_at=NOW + 3))
     page = home(window)
-    assert page._hero._sentence.text() == ("The node stopped: Killed by the system. It is started again in 3 s.")
+    assert page._hero._sentence.text() == "The node stopped: Killed by the system. It is started again by itself."
     assert page._banner.isVisible()
     page._hero._button.click()
     assert bridge.tries == 1
@@ -220,8 +221,8 @@ def test_a_tray_that_comes_late_or_again_gets_its_icon(qtbot: QtBot, a_tray: lis
     tray, _ = tray_of(a_view())
     assert not tray.there
     a_tray[0] = True
-    with qtbot.waitSignal(tray.came):
-        tray.look()
+    tray.look()
+    assert tray.there
     a_tray[0] = False
     with qtbot.waitSignal(tray.went):
         tray.look()
@@ -291,9 +292,45 @@ def test_the_swarm_is_joined_only_by_choosing_it(qtbot: QtBot) -> None:
     step._peer.setText("wss://relay.example:8765#" + "ab" * 32)  # type: ignore[attr-defined]
     assert wizard._next.text() == "Start contributing"
     wizard._go_on()
-    first, second = bridge.asked_for(SetSettings)
-    assert (first.values["silo"], first.values["share"]) == ("off", "on")
-    assert second.values == {"peers": "wss://relay.example:8765#" + "ab" * 32}
+    (asked,) = bridge.asked_for(SetSettings)
+    assert (asked.values["silo"], asked.values["share"]) == ("off", "on")
+    assert asked.values["peers"] == "wss://relay.example:8765#" + "ab" * 32
+
+
+def test_a_refused_invite_leaves_the_node_in_silo(qtbot: QtBot) -> None:
+    bridge = StageBridge(a_view(state="idle"))
+    bridge.replies[JoinSwarm] = UsageError("That is no invite.")
+    wizard = Wizard(bridge.view, bridge)
+    qtbot.addWidget(wizard)
+    wizard.show()
+    wizard._choices.swarm, wizard._choices.peer = True, "sapo://broken"
+    for _ in range(4):
+        wizard._go_on()
+    assert bridge.asked_for(JoinSwarm) and not bridge.asked_for(SetSettings)
+    assert wizard._trouble.isVisible() and wizard._next.isEnabled()
+
+
+def test_a_node_that_cannot_start_is_said_in_the_first_run(qtbot: QtBot) -> None:
+    bridge = StageBridge(a_view(state="idle"))
+    wizard = Wizard(bridge.view, bridge)
+    qtbot.addWidget(wizard)
+    wizard.show()
+    bridge.tell(Lost(reason="The disk is full", retry_at=NOW))
+    assert wizard._trouble.isVisible() and "The disk is full" in wizard._trouble._text.text()
+    wizard._trouble.button.click()
+    assert bridge.tries == 1
+
+
+def test_a_refused_switch_shows_what_holds(qtbot: QtBot, a_tray: list[bool]) -> None:
+    view = a_view(silo=False)
+    bridge = StageBridge(view)
+    bridge.replies[SetSilo] = UsageError("A server elsewhere answers: that is no silo.")
+    tray = Tray(view, bridge, Actions(view, bridge))  # type: ignore[arg-type]
+    silo = entry(tray, "Silo: no network at all")
+    with qtbot.waitSignal(bridge.trouble):
+        silo.trigger()  # type: ignore[attr-defined]
+    assert not silo.isChecked()  # type: ignore[attr-defined]
+    tray.close()
 
 
 def test_a_refusal_is_said_and_nothing_is_lost(qtbot: QtBot) -> None:

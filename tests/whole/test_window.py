@@ -31,6 +31,6 @@ def test_from_the_first_run_to_the_tenth_round_and_back(tmp_path: Path) -> None:
     with a_display(tray=True) as screen:
         tell("first", folder, pictures, screen)
         tell("again", folder, pictures, screen)
-    log = (folder / "logs" / "window.log").read_text() if (folder / "logs" / "window.log").exists() else ""
+    log = (folder / "logs" / "window.log").read_text()
     assert "bug" not in log, log
     assert len(list(pictures.iterdir())) >= 12

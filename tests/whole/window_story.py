@@ -9,6 +9,7 @@ line, so that a failure is found where it happened; the end prints `done`.
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -25,22 +26,25 @@ from sapo_desktop.gui.app import App, Desktop
 from sapo_desktop.gui.link import Lost
 from sapo_desktop.gui.pages.home import HomePage
 from sapo_desktop.gui.single import SingleWindow
+from sapo_desktop.gui.window import entries
 from sapo_desktop.gui.wizard import Wizard
 from sapo_desktop.gui.wizard_steps import LeavesStep
 from sapo_desktop.system.folders import DataFolder
 from tests.whole.nodes import PATIENCE, wait_gone
 
-PAGES = ("home",)
+LOG = "%(levelname)s %(message)s"
 
 
 def main() -> None:
     act, folder, pictures = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
     app = App([])
     data = DataFolder.open(folder)
-    single = SingleWindow(data.root)
+    logging.basicConfig(level=logging.INFO, format=LOG, filename=data.log("window"))
+    single = SingleWindow(data)
     assert single.is_first()
     desktop = Desktop(app, data)
     single.raised.connect(desktop.open)
+    desktop.leaving.connect(single.close)
     story = Story(app, desktop, pictures)
     {"first": story.first, "again": story.again}[act]()
     print("done", flush=True)
@@ -125,7 +129,7 @@ class Story:
         self.until(lambda: again.poll() == 0, "the second start has ended")
 
     def look_at_every_page(self) -> None:
-        for name in PAGES:
+        for name in [entry.name for entry in entries()]:
             self.desktop.window.go(name)
             QTest.qWait(1500)
             assert self.desktop.window.page.name == name
@@ -136,7 +140,7 @@ class Story:
         assert self.view.status is not None
         os.kill(self.view.status.pid, signal.SIGKILL)
         self.until(lambda: isinstance(self.view.link, Lost), "the lost worker is said")
-        assert "is started again" in self.home._hero._sentence.text()
+        assert "killed" in self.home._hero._sentence.text()
         self.picture(self.desktop.window, "lost")
         self.until(lambda: self.at_work, "started again, and at work as before")
 

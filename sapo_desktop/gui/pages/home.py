@@ -14,11 +14,12 @@ from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.charts import SMOOTHED_ROUNDS, CurveChart, Legend, SmallChart, words_at
 from sapo_desktop.gui.comparison import FEWEST_ROUNDS, Side, compare
 from sapo_desktop.gui.language import tr
+from sapo_desktop.gui.link import LinkChange
 from sapo_desktop.gui.pages.aha import AhaCard
 from sapo_desktop.gui.pages.page import Page
 from sapo_desktop.gui.theme import grid
 from sapo_desktop.gui.timers import timer
-from sapo_desktop.gui.viewmodel import ALL, RECENT_ROUNDS, Section, TaskTrack, View
+from sapo_desktop.gui.viewmodel import RECENT_ROUNDS, Section, TaskTrack, View
 from sapo_desktop.gui.widgets.buttons import Button, IconButton, Segments
 from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, Flow, column, holding, row
 from sapo_desktop.gui.widgets.notes import Banner, Empty
@@ -57,12 +58,11 @@ class HomePage(Page):
             self._tasks,
         )
         self._hero.add_counts(self._counts)
+        self._asked_of: LinkChange | None = None
         self._clock = timer(self, 1000, self._hero.tick)
 
     def opened(self) -> None:
         self._clock.start()
-        if self.view.attached:
-            self._ask_history()
 
     def closed(self) -> None:
         self._clock.stop()
@@ -81,7 +81,8 @@ class HomePage(Page):
             self._tasks.refresh()
         if "curves" in changed:
             self._ahas.refresh()
-        if changed == ALL:
+        if self.view.attached and self.view.link is not self._asked_of:
+            self._asked_of = self.view.link  # once for each node that the window meets
             self._ask_history()
 
     def _ask_history(self) -> None:
@@ -95,7 +96,7 @@ class HomePage(Page):
     def _warn(self) -> None:
         swarm = self.view.swarm
         if self.view.face == "attention":
-            self._banner.say(state_sentence(self.view), "danger")
+            self._banner.say(tr("What happened stands in the log."), "danger")
             self._banner.button.set_text(tr("Open the log"))
             self._banner.button.show()
         elif not self.view.silo and swarm is not None and swarm.one_source:

@@ -8,6 +8,7 @@ from typing import Literal
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui import icons, theme
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.theme import grid
@@ -85,12 +86,12 @@ class Banner(QFrame):
         box.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignTop)
         box.addWidget(self._text, 1)
         box.addWidget(self.button)
-        self.setAccessibleName(text)
+        self.setAccessibleName(one_line(text))
 
     def say(self, text: str, tone: BannerTone | None = None) -> None:
         """Another text; an empty one hides the banner."""
         self._text.setText(text)
-        self.setAccessibleName(text)
+        self.setAccessibleName(one_line(text))
         self.setVisible(bool(text))
         if tone is not None and tone != self.property("tone"):
             self.setProperty("tone", tone)
@@ -121,7 +122,7 @@ class Toast(QFrame):
     def say(self, text: str) -> None:
         """Show this text. A longer one stays longer."""
         self._text.setText(text)
-        self.setAccessibleName(text)
+        self.setAccessibleName(one_line(text))
         self._place()
         self.show()
         self.raise_()

@@ -112,9 +112,15 @@ class _Sorted(QSortFilterProxyModel):
 
     def lessThan(self, left: Index, right: Index) -> bool:  # noqa: N802
         one, other = left.data(Qt.ItemDataRole.UserRole), right.data(Qt.ItemDataRole.UserRole)
-        if one is None or other is None:
-            return one is not None
+        none, other_none = one is None or one != one, other is None or other != other
+        if none or other_none:
+            # Turned round, the order would begin with what has no value.
+            return (none, other_none) == ((True, False) if self._downwards else (False, True))
         return bool(one < other)
+
+    @property
+    def _downwards(self) -> bool:
+        return self.sortOrder() is Qt.SortOrder.DescendingOrder
 
 
 class Table(QTableView):
@@ -213,7 +219,7 @@ class Table(QTableView):
         """The selected rows, or all, as text with tabs between the cells."""
         chosen = self.selected() or self._rows.rows
         lines = ["\t".join(heading.name for heading in self._rows.headings)]
-        lines += ["\t".join(one_line(heading.shown(item), 4000) for heading in self._rows.headings) for item in chosen]
+        lines += ["\t".join(_for_a_sheet(heading.shown(item)) for heading in self._rows.headings) for item in chosen]
         QGuiApplication.clipboard().setText("\n".join(lines))
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
@@ -246,3 +252,9 @@ class Table(QTableView):
         side = theme.pixels("body") + 2
         self.setIconSize(QSize(side, side))
         self.setMinimumHeight(head + line * self._rows_shown + 4)
+
+
+def _for_a_sheet(text: str) -> str:
+    """A cell on the clipboard: a spreadsheet would take what begins so for a formula, unless it is a number."""
+    line = one_line(text, 4000)
+    return f"'{line}" if line[:1] in "=+-@" and not line[1:2].isdigit() and line else line

@@ -189,6 +189,8 @@ class Curve(Message, frozen=True):
     swarm_peers: list[int | None]
     silo: list[bool | None]
     evals: list[EvalPoint] = msgspec.field(default_factory=list)
+    more: bool = False
+    """Whether there are rounds after these."""
 
 
 class TaskCurve(Message, frozen=True):

@@ -169,9 +169,11 @@ class GetHistory(Message, frozen=True):
 
 
 class GetCurve(Message, frozen=True):
-    """One point for every round after round `after`, over all history."""
+    """One point for every round after round `after`, over all history: at most `limit` in a reply, and the held-out
+    scores in the first one (`after` 0)."""
 
     after: int = 0
+    limit: Annotated[int, Meta(ge=1, le=100_000)] = 50_000
 
 
 class GetTaskCurve(Message, frozen=True):
