@@ -25,7 +25,7 @@ from sapo_desktop.gui.widgets.text import as_tooltip
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
-_HEAD_ROOM = 34
+_HEAD_ROOM = 30
 """Pixels beside a heading's text: its padding, and the arrow of the order."""
 
 
@@ -248,7 +248,7 @@ class Table(QTableView):
         heads = QFontMetrics(theme.font("caption"))
         widest = round(260 * max(1.0, theme.looks().text_percent / 100))
         return {
-            at: min(widest, max(self.sizeHintForColumn(at) + 4, heads.horizontalAdvance(heading.name) + _HEAD_ROOM))
+            at: min(widest, max(self.sizeHintForColumn(at), heads.horizontalAdvance(heading.name) + _HEAD_ROOM))
             for at, heading in enumerate(self._rows.headings)
             if not heading.stretch
         }
