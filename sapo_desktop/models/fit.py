@@ -207,7 +207,7 @@ class _Look:
             return f"{fits} with answers of {way.max_tokens} tokens only; a smaller model gets whole ones."
         too_slow = "a processor teaches a model of that size too slowly"
         reason = too_slow if self.here.device == "cpu" else "it is meant for a larger tier"
-        return f"{fits} but is not chosen by itself: {reason}; `--model {entry.id}` names it."
+        return f"{fits} but is not chosen by itself: {reason}. It can be named all the same: {entry.id}."
 
 
 def best(found: Sequence[Way]) -> Way:

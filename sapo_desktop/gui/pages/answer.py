@@ -27,7 +27,7 @@ class AnswerCard(Card):
 
     def __init__(self, view: View, bridge: Asks) -> None:
         super().__init__(
-            tr("Answer a question yourself"),
+            tr("Answer a question"),
             tr(
                 "Your answer is marked like the model's, and the model learns from it. "
                 "It is said before you give it where it goes."

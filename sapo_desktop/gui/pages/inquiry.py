@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.bridge import Asks, Call
+from sapo_desktop.gui.plain import plain
 from sapo_desktop.worker.messages import Request
 
 
@@ -31,7 +32,7 @@ class Inquiry(QObject):
         self._call: Call | None = None
         self._again = False
         self.reply: Any = None
-        """The last one; what is shown stays until there is a newer one."""
+        """The last one, made plain; what is shown stays until there is a newer one."""
         self.error = ""
         """Why the last try failed; empty where it did not."""
 
@@ -48,6 +49,7 @@ class Inquiry(QObject):
         return self._call is not None and not self._call.done
 
     def _take(self, reply: Any) -> None:
+        reply = plain(reply)
         same = reply == self.reply and not self.error
         self.reply, self.error = reply, ""
         self._over(changed=not same)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtGui import QGuiApplication
 
-from sapo_desktop.gui import notices, numbers
+from sapo_desktop.gui import notices, numbers, theme
 from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.notices import SEVERITY
@@ -60,6 +60,8 @@ class NoticesCard(Card):
         self._empty = Empty("check", "", "")
         self._full = holding(column(self._table, self._whole, spacing=1))
         self.add(Flow(self._least, self._copy, self._copy_all, self._count, spacing=12), self._full, self._empty)
+        self._fit()
+        theme.looks().changed.connect(self._fit)
         self._draw()
         self._read()
 
@@ -98,6 +100,10 @@ class NoticesCard(Card):
         elif not found:
             self._empty.title.setText(tr("Nothing to report"))
             self._empty.about.setText(tr("What goes wrong, and what the node changes by itself, is told here."))
+
+    def _fit(self) -> None:
+        # With large text in a small window the notice would have no room beside the others.
+        self._table.horizontalHeader().setMinimumSectionSize(round(6.5 * theme.pixels("body")))
 
     def _read(self) -> None:
         chosen = self._table.selected()

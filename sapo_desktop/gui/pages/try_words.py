@@ -13,7 +13,7 @@ from sapo_desktop.gui.trying import Side
 Tone = Literal["", "accent", "danger", "warning", "silo"]
 
 EXAMPLE_QUESTIONS = (
-    "Calculate 7 + 5 - 3.",
+    "What is 7 + 5 - 3?",
     "Spell this word backward (example: sun -> nus): frog",
     "How many 1 bits are there in the binary representation of the number 11?",
 )

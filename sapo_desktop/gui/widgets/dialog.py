@@ -76,8 +76,7 @@ class Sheet(QDialog):
         width = self.width() - margins.left() - margins.right()
         self._box.activate()
         parts = self._box.heightForWidth(width) if self._box.hasHeightForWidth() else self._box.sizeHint().height()
-        # What the rest of the dialog takes is what it takes with an empty scroll area.
-        rest = self._whole.totalMinimumSize().height() - self._scroll.minimumSizeHint().height()
+        rest = self._whole.totalHeightForWidth(self.width()) - self._scroll.sizeHint().height()
         most = round(_OF_SCREEN * self.screen().availableGeometry().height())
         height = min(most, rest + parts + 2)
         if height > self.height() or not self.isVisible():

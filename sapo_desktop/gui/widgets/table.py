@@ -229,8 +229,9 @@ class Table(QTableView):
         """As wide as what is in it, with some air where there is room for it."""
         # Qt's own hint of a section knows nothing of the smaller type of headings.
         heads = QFontMetrics(theme.font("caption"))
+        widest = round(260 * max(1.0, theme.looks().text_percent / 100))
         wanted = {
-            at: min(260, max(self.sizeHintForColumn(at) + 4, heads.horizontalAdvance(heading.name) + _HEAD_ROOM))
+            at: min(widest, max(self.sizeHintForColumn(at) + 4, heads.horizontalAdvance(heading.name) + _HEAD_ROOM))
             for at, heading in enumerate(self._rows.headings)
             if not heading.stretch
         }

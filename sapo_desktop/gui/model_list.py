@@ -1,0 +1,119 @@
+"""The models that there are to choose from: the catalogue and what is on this computer, as one list. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sapo_desktop.core.fitting import Badge, ModelBadge
+from sapo_desktop.core.models import Contents, Installed, installed_name
+
+RowState = Literal["at work", "next", "here", "unfinished", "damaged", "not here"]
+_ORDER: tuple[RowState, ...] = ("at work", "next", "here", "unfinished", "damaged", "not here")
+_BADGES: tuple[Badge, ...] = ("fits", "tight", "too big")
+_BYTES_A_PARAMETER = 2
+"""As models are published: 16 bits a weight."""
+
+
+@dataclass(frozen=True)
+class ModelRow:
+    """One model."""
+
+    name: str
+    """As the setting `model` names it."""
+    title: str
+    state: RowState
+    badge: ModelBadge | None = None
+    """What the catalogue knows; nothing of other models."""
+    installed: Installed | None = None
+    bytes: int = 0
+    """On this computer."""
+    problem: str = ""
+    """What is wrong with a damaged one."""
+
+    @property
+    def here(self) -> bool:
+        """Whether the node could be started with it."""
+        return self.state in ("at work", "next", "here")
+
+    @property
+    def shipped(self) -> bool:
+        """Part of the program: nothing to download or to remove."""
+        return self.badge is not None and not self.badge.repository
+
+    @property
+    def needs_account(self) -> bool:
+        return self.badge is not None and self.badge.gate != "open"
+
+    @property
+    def to_download(self) -> int:
+        """About so many bytes; 0 where nobody knows, or there is nothing to download."""
+        return _BYTES_A_PARAMETER * self.badge.parameters if self.badge is not None and not self.shipped else 0
+
+    @property
+    def fit_order(self) -> int:
+        """From what fits to what does not; what is not known comes last."""
+        return _BADGES.index(self.badge.badge) if self.badge is not None else len(_BADGES)
+
+
+def model_rows(badges: Sequence[ModelBadge], contents: Contents, at_work: str, chosen: str) -> list[ModelRow]:
+    """All of them: those at hand first, each kind in the catalogue's order, then by name.
+
+    Args:
+        at_work: the setting `model` in force.
+        chosen: what it is from the next start on.
+    """
+    working, later = installed_name(at_work) or at_work, installed_name(chosen) or chosen
+    installed = {model.name: model for model in contents.models}
+    unfinished = {part.name: part.bytes for part in contents.unfinished}
+
+    def state(name: str, here: bool) -> RowState:
+        if name == working:
+            return "at work"
+        if name == later:
+            return "next"
+        if here:
+            return "here"
+        if name in contents.damaged:
+            return "damaged"
+        return "unfinished" if name in unfinished else "not here"
+
+    rows = []
+    for badge in badges:
+        kept = installed.pop(badge.id, None)
+        rows.append(
+            ModelRow(
+                name=badge.id,
+                title=badge.name,
+                state=state(badge.id, badge.downloaded or kept is not None),
+                badge=badge,
+                installed=kept,
+                bytes=kept.bytes if kept else unfinished.get(badge.id, 0),
+                problem=contents.damaged.get(badge.id, ""),
+            )
+        )
+    known = {row.name for row in rows}
+    for name in sorted({*installed, *unfinished, *contents.damaged} - known):
+        found = installed.get(name)
+        rows.append(
+            ModelRow(
+                name=name,
+                title=name,
+                state=state(name, found is not None),
+                installed=found,
+                bytes=found.bytes if found else unfinished.get(name, 0),
+                problem=contents.damaged.get(name, ""),
+            )
+        )
+    return sorted(rows, key=lambda row: _ORDER.index(row.state))
+
+
+def filtered(rows: Sequence[ModelRow], which: str) -> list[ModelRow]:
+    """`all` of them, those that are `here`, or those that would `fit`."""
+    match which:
+        case "here":
+            return [row for row in rows if row.state != "not here"]
+        case "fit":
+            return [row for row in rows if row.badge is not None and row.badge.badge != "too big"]
+    return list(rows)
