@@ -15,7 +15,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QShowEvent
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from sapo_desktop.core.plain_text import one_line
@@ -24,6 +24,10 @@ from sapo_desktop.gui.widgets.text import as_tooltip
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
+_LEAST_LETTERS = 7
+"""Of a column that takes what is left, in widths of an M."""
+_LOOKED_AT = 40
+"""Rows that say how wide a column has to be."""
 _HEAD_ROOM = 34
 """Pixels beside a heading's text: its padding, and the arrow of the order."""
 
@@ -159,6 +163,7 @@ class Table(QTableView):
         self.verticalHeader().hide()
         header = self.horizontalHeader()
         header.setHighlightSections(False)
+        header.setResizeContentsPrecision(_LOOKED_AT)
         header.setStretchLastSection(not any(heading.stretch for heading in headings))
         for at, heading in enumerate(headings):
             if heading.stretch:
@@ -221,6 +226,10 @@ class Table(QTableView):
             self._fitted = True
             self._fit_columns()  # only now there is a width to fit into
 
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._fit_stretched()
+
     def _pick(self, index: QModelIndex) -> None:
         self.picked.emit(self.item(index))
 
@@ -236,6 +245,20 @@ class Table(QTableView):
         air = 12 if sum(wanted.values()) + 12 * len(wanted) <= self.viewport().width() else 0
         for at, width in wanted.items():
             self.setColumnWidth(at, width + air)
+        self._fit_stretched()
+
+    def _fit_stretched(self) -> None:
+        """Where too little is left for the columns that take what is left, they get a readable width, and one scrolls.
+        Qt would let them vanish, or keep them as they once were."""
+        stretched = [at for at, heading in enumerate(self._rows.headings) if heading.stretch]
+        fixed = sum(self.columnWidth(at) for at in range(len(self._rows.headings)) if at not in stretched)
+        least = theme.pixels("body") * _LEAST_LETTERS
+        is_tight = self.viewport().width() - fixed < least * len(stretched)
+        for at in stretched:
+            mode = QHeaderView.ResizeMode.Interactive if is_tight else QHeaderView.ResizeMode.Stretch
+            self.horizontalHeader().setSectionResizeMode(at, mode)
+            if is_tight:
+                self.setColumnWidth(at, least)
 
     def _fit_height(self) -> None:
         line = QFontMetrics(theme.font()).height() + 12
