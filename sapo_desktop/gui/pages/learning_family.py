@@ -57,6 +57,7 @@ class FamilyPane(Card):
                 self.title,
                 self.switch,
                 self._levels,
+                Label(tr("From easy to hard questions get longer; paper has those of SAPO's paper."), "caption"),
                 self._last,
                 self._move,
                 column(self._trend, self._chart, spacing=0.5),

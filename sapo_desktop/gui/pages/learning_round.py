@@ -75,9 +75,10 @@ class RoundCard(Card):
         rows = phase_rows(first.spent, mean)
         if self._as_table.isChecked() and rows != self.table.rows:
             self.table.set_rows(rows)
-        for phase, cell in self._cells.items():
-            cell.show_mean(next(one for one in rows if one.phase == phase))
-        self._say(rows)
+        for one in rows:
+            if one.phase in self._cells:
+                self._cells[one.phase].show_mean(one)
+        self._say()
 
     def _first_bar(self, now: Spent | None) -> Bar:
         """The round in hand; the last one where none is."""
@@ -91,15 +92,15 @@ class RoundCard(Card):
             self._pointed = phase
             self.refresh()
 
-    def _say(self, rows: list[PhaseRow]) -> None:
+    def _say(self) -> None:
         """The phase under the pointer, else the one that runs, in words."""
         running = self._view.phase if in_hand(self._view) is not None else None
         phase = self._pointed or running
-        found = next((one for one in rows if one.phase == phase), None)
-        if found is None:
-            self._words.set_text(tr("Point at a phase to see what happens in it."))
-            return
-        self._words.set_text(f"{phase_words(found.phase)}: {phase_meaning(found.phase)}")
+        words = tr("Point at a phase to see what happens in it.")
+        if phase is not None:
+            words = f"{phase_words(phase)}: {phase_meaning(phase)}"
+        if words != self._words.text():
+            self._words.set_text(words)
 
 
 class PhaseCell(QWidget):
@@ -108,6 +109,7 @@ class PhaseCell(QWidget):
     def __init__(self, phase: Phase) -> None:
         super().__init__()
         self._name = phase_words(phase)
+        self._shown: tuple[float | None, float | None] | None = None
         self._seconds = Label("", "strong", wrap=False)
         self._share = Label("", "caption", wrap=False)
         top = row(Swatch(phase), self._seconds, self._share, 1, spacing=0.75)
@@ -115,6 +117,9 @@ class PhaseCell(QWidget):
         set_tooltip(self, phase_meaning(phase))
 
     def show_mean(self, found: PhaseRow) -> None:
+        if (found.mean, found.share) == self._shown:
+            return
+        self._shown = (found.mean, found.share)
         self._seconds.setText(numbers.span(found.mean))
         self._share.setText(numbers.percent(found.share) if found.share else "")
         self.setAccessibleName(f"{self._name}: {self._seconds.text()} {self._share.text()}".strip())
