@@ -190,7 +190,7 @@ class KeptAnswers(QWidget):
     # -- export ----------------------------------------------------------------------------------------------
 
     def _export(self) -> None:
-        kinds = f"{tr('JSON, an answer a line')} (*.jsonl);;{tr('All files')} (*)"
+        kinds = tr("JSON, an answer a line") + " (*.jsonl);;" + tr("All files") + " (*)"
         to = ask_save_path(self, tr("Export answers"), "answers.jsonl", kinds)
         if not to:
             return

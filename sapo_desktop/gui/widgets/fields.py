@@ -206,6 +206,7 @@ class Writing(QPlainTextEdit):
 
 def _prepare(box: QAbstractSpinBox, name: str) -> None:
     box.setAccessibleName(name)
+    box.lineEdit().setAccessibleName(name)
     box.lineEdit().setTextMargins(8, 0, 0, 0)  # the style sheet's padding does not reach it
     box.setKeyboardTracking(False)
     box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
