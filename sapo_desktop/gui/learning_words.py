@@ -8,7 +8,7 @@ from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.records import Verdict
 from sapo_desktop.core.treatments import TreatmentName
 from sapo_desktop.gui import numbers
-from sapo_desktop.gui.answer_pages import effect_of, who_wrote
+from sapo_desktop.gui.answer_pages import effect_of, is_foreign, who_wrote
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.level_moves import LevelMove
 from sapo_desktop.worker.messages import Phase, Rollout
@@ -175,6 +175,13 @@ def who_words(rollout: Rollout) -> str:
             return tr("person at {key}").format(key=short_key(rollout.author))
 
 
+def text_words(rollout: Rollout) -> str:
+    """The beginning of an answer for a table; a peer's text is shown only when one asks for it."""
+    if is_foreign(rollout):
+        return tr("%n character(s)", None, len(rollout.completion))
+    return one_line(rollout.completion)
+
+
 def short_key(key: str) -> str:
     """A peer by the beginning of its key."""
     return one_line(key, _KEY) or tr("unknown")
@@ -199,11 +206,21 @@ def levels_words(levels: tuple[str, ...]) -> str:
 
 
 def move_words(move: LevelMove | None) -> str:
-    """A family's last move."""
+    """A family's last move, short enough for a table."""
     if move is None:
         return numbers.NOTHING
-    text = tr("up in round {round}") if move.up else tr("down in round {round}")
+    text = tr("up, {round}") if move.up else tr("down, {round}")
     return text.format(round=numbers.count(move.round))
+
+
+def move_sentence(move: LevelMove) -> str:
+    """The same in full."""
+    text = (
+        tr("Went up from {before} to {after} in round {round}.")
+        if move.up
+        else tr("Went back from {before} to {after} in round {round}.")
+    )
+    return text.format(before=level_name(move.before), after=level_name(move.after), round=numbers.count(move.round))
 
 
 def task_words(task: str, titles: dict[str, str]) -> str:

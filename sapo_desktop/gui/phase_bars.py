@@ -15,7 +15,7 @@ from sapo_desktop.gui.viewmodel import PHASES
 from sapo_desktop.gui.wording import phase_words
 from sapo_desktop.worker.messages import Phase
 
-_BAR, _GAP, _BETWEEN, _ROUNDING = 28, 4, 14, 6
+_GAP, _BETWEEN, _ROUNDING = 4, 14, 6
 _INSIDE = 8
 """Room at either side of a word in a bar."""
 
@@ -54,7 +54,7 @@ class PhaseBars(QWidget):
 
     def sizeHint(self) -> QSize:  # noqa: N802
         lines = max(2, len(self._bars))
-        return QSize(300, lines * (self._caption() + _GAP + _BAR) + (lines - 1) * _BETWEEN)
+        return QSize(300, lines * (self._caption() + _GAP + self._bar()) + (lines - 1) * _BETWEEN)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         return QSize(120, self.sizeHint().height())
@@ -62,7 +62,7 @@ class PhaseBars(QWidget):
     def phase_at(self, point: QPointF) -> Phase | None:
         """The phase that is drawn there."""
         for top, bar in self._lines():
-            if bar.spent is not None and top <= point.y() <= top + _BAR:
+            if bar.spent is not None and top <= point.y() <= top + self._bar():
                 for phase, begin, end in bar.spent.ends():
                     if begin * self._scale() <= point.x() < end * self._scale():
                         return phase
@@ -86,11 +86,14 @@ class PhaseBars(QWidget):
 
     def _lines(self) -> list[tuple[float, Bar]]:
         """Where each bar's upper edge is."""
-        step = self._caption() + _GAP + _BAR + _BETWEEN
+        step = self._caption() + _GAP + self._bar() + _BETWEEN
         return [(at * step + self._caption() + _GAP, bar) for at, bar in enumerate(self._bars)]
 
     def _caption(self) -> int:
         return QFontMetrics(theme.font("caption")).height()
+
+    def _bar(self) -> int:
+        return self._caption() + 12
 
     def _scale(self) -> float:
         """Pixels a second."""
@@ -108,14 +111,14 @@ class PhaseBars(QWidget):
     def _paint_bar(self, painter: QPainter, top: float, bar: Bar) -> None:
         colours = theme.current()
         groove = QPainterPath()
-        groove.addRoundedRect(QRectF(0, top, self.width(), _BAR), _ROUNDING, _ROUNDING)
+        groove.addRoundedRect(QRectF(0, top, self.width(), self._bar()), _ROUNDING, _ROUNDING)
         painter.fillPath(groove, QColor(colours.sunken))
         if bar.spent is None:
             return
         painter.setClipPath(groove)
         for phase, begin, end in bar.spent.ends():
             # A hair between two phases tells them apart also where colours do not.
-            piece = QRectF(begin * self._scale(), top, max(1.0, (end - begin) * self._scale() - 1), _BAR)
+            piece = QRectF(begin * self._scale(), top, max(1.0, (end - begin) * self._scale() - 1), self._bar())
             colour = QColor(phase_colour(phase))
             painter.fillRect(piece, colour)
             self._paint_words(painter, piece, phase, end - begin, colour)

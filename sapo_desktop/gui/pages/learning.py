@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from functools import cached_property
+from typing import ClassVar, TypeVar
 
 from PySide6.QtWidgets import QWidget
 
@@ -13,18 +14,20 @@ from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.level_moves import LevelMoves
 from sapo_desktop.gui.pages.learning_answers import KeptAnswers
-from sapo_desktop.gui.pages.learning_mix import MixCard, TreatmentCard
+from sapo_desktop.gui.pages.learning_mix import MixPart
 from sapo_desktop.gui.pages.learning_refused import RefusedGroups
-from sapo_desktop.gui.pages.learning_round import GroupsCard, NowCard, RoundCard
+from sapo_desktop.gui.pages.learning_round import RoundsPart
 from sapo_desktop.gui.pages.learning_tasks import PractisedCard
 from sapo_desktop.gui.pages.page import Page
 from sapo_desktop.gui.past_rounds import PAGE, PastRounds
 from sapo_desktop.gui.timers import timer
 from sapo_desktop.gui.viewmodel import ALL, Section, View
-from sapo_desktop.gui.widgets.layout import Card, column, holding
-from sapo_desktop.gui.widgets.notes import Banner
+from sapo_desktop.gui.widgets.buttons import Segments
+from sapo_desktop.gui.widgets.layout import Card
 from sapo_desktop.gui.widgets.tabs import Tabs
 from sapo_desktop.worker.messages import GetHistory, History, ListTasks, Tasks
+
+Part = TypeVar("Part", bound=QWidget)
 
 TICK_MS = 250
 """The round in hand is drawn anew four times a second at most."""
@@ -33,7 +36,7 @@ TASKS_SECONDS = 5.0
 
 
 class LearningPage(Page):
-    """Four parts, one of them in sight: rounds, mix, tasks, answers."""
+    """Four parts, one of them in sight; each is made when it is first looked at."""
 
     name = "learning"
     follows: ClassVar[frozenset[Section]] = frozenset(
@@ -44,73 +47,69 @@ class LearningPage(Page):
         super().__init__(view, bridge, tr("Learning"))
         self._past = PastRounds()
         self._moves = LevelMoves()
+        self._tasks: Tasks | None = None
         self._tasks_at = 0.0
         self._taken: RoundReport | None = None
         """The newest round of the view that is counted in the past."""
-        self.round = RoundCard(view)
-        self.groups = GroupsCard(view)
-        self.now = NowCard(view)
-        self.mix = MixCard(view, bridge)
-        self.treatment = TreatmentCard(view, bridge)
-        self.tasks = PractisedCard(view, bridge, lambda: self.wanted.emit("try"))
-        self.kept = KeptAnswers(view, bridge)
-        self.refused = RefusedGroups(view, bridge)
-        self._alone = Banner(tr("In silo every answer is an own one. Leave silo to choose here."), "silo")
-        self._parts: dict[str, QWidget] = {
-            "rounds": _below(self.round, self.groups, self.now),
-            "mix": _below(self._alone, self.mix, self.treatment),
-            "tasks": self.tasks,
-            "answers": self._answers_card(),
-        }
+        self._made: dict[str, QWidget] = {}
         names = [("rounds", tr("Rounds")), ("mix", tr("Mix")), ("tasks", tr("Tasks")), ("answers", tr("Answers"))]
         self.tabs = Tabs(tr("Parts of this page"), names, "rounds")
         self.tabs.chosen.connect(self.show_part)
-        self.add(self.tabs, *self._parts.values())
+        self.add(self.tabs)
         self._tick = timer(self, TICK_MS, self._draw_round)
         self._stale = False
         self._opened = False
         self.show_part("rounds")
 
-    def _answers_card(self) -> Card:
-        card = Card()
-        self.answer_tabs = Tabs(tr("Answers"), [("kept", tr("Learned from")), ("refused", tr("Refused"))], "kept")
-        self.answer_tabs.chosen.connect(self.show_answers)
-        self.refused.hide()
-        card.setAccessibleName(tr("Answers"))
-        card.add(self.answer_tabs, self.kept, self.refused)
-        return card
-
     # -- parts -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def rounds(self) -> RoundsPart:
+        return self._placed("rounds", RoundsPart(self.view))
+
+    @cached_property
+    def mix(self) -> MixPart:
+        return self._placed("mix", MixPart(self.view, self.bridge, self._ask_earlier))
+
+    @cached_property
+    def tasks(self) -> PractisedCard:
+        return self._placed("tasks", PractisedCard(self.view, self.bridge, lambda: self.wanted.emit("try")))
+
+    @cached_property
+    def answers(self) -> AnswersCard:
+        return self._placed("answers", AnswersCard(self.view, self.bridge))
 
     def show_part(self, name: str) -> None:
         """Another part of the page: rounds, mix, tasks or answers."""
+        part: QWidget = getattr(self, name)
         self.tabs.show_choice(name)
-        for part, widget in self._parts.items():
-            widget.setVisible(part == name)
+        for widget in self._made.values():
+            widget.setVisible(widget is part)
         self.verticalScrollBar().setValue(0)
         if self._opened:
             self._open_part()
 
-    def show_answers(self, which: str) -> None:
-        """Answers that were learned from (`kept`), or groups that were `refused`."""
-        self.answer_tabs.show_choice(which)
-        self.kept.setVisible(which == "kept")
-        self.refused.setVisible(which == "refused")
-        if self._opened:
-            self._open_part()
+    def _placed(self, name: str, part: Part) -> Part:
+        self._made[name] = part
+        self.add(part)
+        return part
 
     def _open_part(self) -> None:
-        """What is in sight is asked for and drawn."""
+        """What is in sight is drawn, and what it lacks asked for."""
         match self.tabs.current:
             case "rounds":
                 self._draw_round(anyway=True)
             case "mix":
-                self._look_back()
+                self.mix.refresh()
+                self.mix.look_back(self._past)
             case "tasks":
+                self.tasks.refresh()
+                self.tasks.show_moves(self._moves)
+                self._show_tasks()
                 self._ask_tasks()
             case "answers":
-                self._ask_tasks()
-                (self.kept if self.answer_tabs.current == "kept" else self.refused).open()
+                self._show_tasks()
+                self.answers.open()
 
     # -- the window's calls ----------------------------------------------------------------------------------
 
@@ -123,9 +122,10 @@ class LearningPage(Page):
         self._tick.stop()
 
     def refresh(self, changed: frozenset[Section]) -> None:
-        if changed == ALL and self.view.attached:
+        if changed == ALL:
             self._ask_history()
             self._ask_tasks()
+            self._open_part()
         if changed & {"link", "state", "settings"}:
             self._show_settings()
         if "rounds" in changed:
@@ -134,31 +134,32 @@ class LearningPage(Page):
             self._draw_round(anyway=True)
         elif changed & {"progress", "answers"}:
             self._stale = True
-        if changed == ALL and self._opened:
-            self._open_part()
 
     def _show_settings(self) -> None:
-        self._alone.setVisible(self.view.silo)
-        self.mix.refresh()
-        self.treatment.refresh()
-        self.tasks.refresh()
-        self.kept.refresh()
-        self.refused.refresh()
+        match self.tabs.current:
+            case "mix":
+                self.mix.refresh()
+            case "tasks":
+                self.tasks.refresh()
+            case "answers":
+                self.answers.refresh()
 
     def _draw_round(self, *, anyway: bool = False) -> None:
         """The tick: what grows with time, where it is in sight."""
-        if self.tabs.current != "rounds" or not (anyway or self._stale or self.view.at_work):
+        if self.tabs.current != "rounds":
             return
-        self._stale = False
-        self.round.refresh()
-        self.now.refresh()
         if anyway:
-            self.groups.refresh()
+            self.rounds.refresh()
+        elif self._stale or self.view.at_work:
+            self.rounds.tick()
+        self._stale = False
 
     # -- the past --------------------------------------------------------------------------------------------
 
     def _ask_history(self) -> None:
         """The newest rounds, or those since the last look."""
+        if not self.view.attached:
+            return
         last = self.view.curves.last_round
         self._past.keep_until(last)
         after = max(self._past.last, last - PAGE, 0)
@@ -169,6 +170,16 @@ class LearningPage(Page):
             self._count(report)
         self._show_past()
 
+    def _ask_earlier(self) -> None:
+        """The page before those that are known."""
+        after = max(0, self._past.first - 1 - PAGE)
+        self.bridge.ask(GetHistory(after=after, limit=PAGE), self._earlier_are, of=self)
+
+    def _earlier_are(self, reply: History) -> None:
+        known = self._past.first
+        self._past.add(report for report in reply.rounds if report.round < known)
+        self._show_past()
+
     def _round_passed(self) -> None:
         """A round finished, or the view was filled anew."""
         newest = self.view.reports[-1] if self.view.reports else None
@@ -176,8 +187,7 @@ class LearningPage(Page):
         if newest is not None and newest is not self._taken and len(self._past):
             self._count(newest)
             self._show_past()
-        self.mix.refresh()
-        self.kept.refresh()
+        self._show_settings()
         if self.view.clock() - self._tasks_at >= TASKS_SECONDS:
             self._ask_tasks()
 
@@ -189,31 +199,73 @@ class LearningPage(Page):
         self._taken = report
 
     def _show_past(self) -> None:
-        self._look_back()
-        self.tasks.show_moves(self._moves)
-
-    def _look_back(self) -> None:
-        if self.tabs.current == "mix":
-            self.mix.look_back(self._past)
-            self.treatment.look_back(self._past)
+        match self.tabs.current:
+            case "mix":
+                self.mix.look_back(self._past)
+            case "tasks":
+                self.tasks.show_moves(self._moves)
 
     # -- tasks -----------------------------------------------------------------------------------------------
 
     def _ask_tasks(self) -> None:
-        if self.view.attached and self._opened:
+        """Their titles are wanted everywhere, their numbers where they are in sight."""
+        if self.view.attached and (self._tasks is None or self.tabs.current == "tasks"):
             self._tasks_at = self.view.clock()
             self.bridge.ask(ListTasks(examples=False), self._tasks_are, self._tasks_failed, of=self)
 
     def _tasks_are(self, reply: Tasks) -> None:
-        self.tasks.show_tasks(reply)
-        titles = {item.family: item.title for item in reply.items}
-        self.now.titles = titles
-        self.kept.show_titles(titles)
-        self.refused.show_titles(titles)
+        self._tasks = reply
+        self._show_tasks()
+
+    def _show_tasks(self) -> None:
+        if self._tasks is None:
+            return
+        titles = {item.family: item.title for item in self._tasks.items}
+        self.rounds.now.show_titles(titles)
+        match self.tabs.current:
+            case "tasks":
+                self.tasks.show_tasks(self._tasks)
+            case "answers":
+                self.answers.show_titles(titles)
 
     def _tasks_failed(self, error: SapoError) -> None:
-        self.tasks.show_failure(error)
+        if self.tabs.current == "tasks":
+            self.tasks.show_failure(error)
 
 
-def _below(*cards: QWidget) -> QWidget:
-    return holding(column(*cards, spacing=2))
+class AnswersCard(Card):
+    """The part of the page about single answers: those that were learned from, and groups that were refused."""
+
+    def __init__(self, view: View, bridge: Asks) -> None:
+        super().__init__()
+        self.setAccessibleName(tr("Answers"))
+        self.kept = KeptAnswers(view, bridge)
+        self.refused = RefusedGroups(view, bridge)
+        self.which = Segments(tr("Answers"), [("kept", tr("Learned from")), ("refused", tr("Refused"))], "kept")
+        self.which.chosen.connect(self.show_answers)
+        self.refused.hide()
+        self.add(self.which, self.kept, self.refused)
+
+    def show_answers(self, which: str) -> None:
+        """Answers that were learned from (`kept`), or groups that were `refused`."""
+        self.which.show_choice(which)
+        self.kept.setVisible(which == "kept")
+        self.refused.setVisible(which == "refused")
+        self.open()
+
+    def open(self) -> None:
+        """It came into sight."""
+        if self.which.current == "kept":
+            self.kept.open()
+        else:
+            self.refused.open()
+
+    def refresh(self) -> None:
+        """The link changed, or a round passed."""
+        self.kept.refresh()
+        self.refused.refresh()
+
+    def show_titles(self, titles: dict[str, str]) -> None:
+        """The families by their titles."""
+        self.kept.show_titles(titles)
+        self.refused.show_titles(titles)

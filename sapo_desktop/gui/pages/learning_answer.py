@@ -13,9 +13,11 @@ from sapo_desktop.gui.learning_words import (
     verdict_name,
     who_words,
 )
+from sapo_desktop.gui.theme import grid
 from sapo_desktop.gui.widgets.folded import Folded
 from sapo_desktop.gui.widgets.layout import Card, column, holding, row
 from sapo_desktop.gui.widgets.notes import Picture
+from sapo_desktop.gui.widgets.split import Split
 from sapo_desktop.gui.widgets.text import Elided, Label, Reading
 from sapo_desktop.worker.messages import Rollout
 
@@ -25,6 +27,7 @@ class AnswerPane(Card):
 
     def __init__(self) -> None:
         super().__init__(role="well")
+        self.body.setContentsMargins(grid(2), grid(1.5), grid(2), grid(2))
         self._shown: int | None = None
         self._nothing = Label(tr("Pick an answer to read it."), "muted")
         self.title = Label("", "subtitle")
@@ -34,19 +37,18 @@ class AnswerPane(Card):
         self.words = Label("")
         self._effect = Label("", "muted")
         self.question = Reading(tr("Question"), lines=4)
-        self.answer = Folded(tr("Answer"), lines=7)
-        self._parts = holding(
-            column(
-                self.title,
-                row(self._icon, self._mark, self._where, spacing=1),
-                column(self.words, self._effect, spacing=0.5),
-                column(Label(tr("Question"), "caption"), self.question, spacing=0.5),
-                column(Label(tr("Answer"), "caption"), self.answer, spacing=0.5),
-                1,
-                spacing=1.5,
-            )
+        self._length = Label("", "caption")
+        self.answer = Folded(tr("Answer"), lines=9)
+        why = column(
+            self.title,
+            row(self._icon, self._mark, self._where, spacing=1),
+            column(self.words, self._effect, spacing=0.5),
+            column(Label(tr("Question"), "caption"), self.question, spacing=0.5),
+            spacing=1.5,
         )
-        self.add(self._nothing, self._parts, 1)
+        text = holding(column(self._length, self.answer, spacing=0.5))
+        self._parts = Split(holding(why), text, narrowest=540, shares=(1, 1), gap=3)
+        self.add(self._nothing, self._parts)
         self.show_answer(None, {})
 
     def show_answer(self, shown: Rollout | None, titles: dict[str, str]) -> None:
@@ -66,9 +68,10 @@ class AnswerPane(Card):
         self.words.setText(verdict_meaning(shown))
         self._effect.setText(effect_words(shown))
         self.question.set_text(shown.question)
+        self._length.setText(tr("Answer, %n character(s)", None, len(shown.completion)))
         self.answer.set_text(
             shown.completion,
-            tr("Show the peer's text, %n character(s)", None, len(shown.completion)),
+            tr("Show the peer's text"),
             tr("Hide the peer's text"),
             fold=is_foreign(shown),
         )

@@ -11,7 +11,7 @@ from sapo_desktop.gui import numbers
 from sapo_desktop.gui.answer_pages import AnswerPages, Filter
 from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
-from sapo_desktop.gui.learning_words import VERDICTS, task_words, verdict_icon, verdict_name, who_words
+from sapo_desktop.gui.learning_words import VERDICTS, task_words, text_words, verdict_icon, verdict_name, who_words
 from sapo_desktop.gui.pages.learning_answer import AnswerPane
 from sapo_desktop.gui.timers import timer
 from sapo_desktop.gui.viewmodel import View
@@ -20,7 +20,6 @@ from sapo_desktop.gui.widgets.fields import Choice, SearchLine
 from sapo_desktop.gui.widgets.files import ask_save_path
 from sapo_desktop.gui.widgets.layout import Flow, column, holding, row
 from sapo_desktop.gui.widgets.notes import Banner, Empty
-from sapo_desktop.gui.widgets.split import Split
 from sapo_desktop.gui.widgets.table import Heading, Table
 from sapo_desktop.gui.widgets.text import Label, set_tooltip
 from sapo_desktop.worker.messages import Exported, GetRollouts, Rollout, Rollouts
@@ -43,7 +42,7 @@ class KeptAnswers(QWidget):
         self.banner = Banner(tone="danger", action=tr("Try again"), on_press=self.load)
         self.banner.hide()
         self._make_filters()
-        self.table = Table(tr("Answers"), self._headings(), rows_shown=9, same=lambda one: one.id)
+        self.table = Table(tr("Answers"), self._headings(), rows_shown=8, same=lambda one: one.id)
         self.table.pointed.connect(self._show_picked)
         self.table.verticalScrollBar().valueChanged.connect(self._scrolled)
         self.pane = AnswerPane()
@@ -51,16 +50,15 @@ class KeptAnswers(QWidget):
         self.more = Button(tr("Show earlier ones"), self.load_more, icon="chevron-down")
         self._count = Label("", "caption")
         self._stack = QStackedWidget()
+        self._stack.addWidget(self._empty)
         foot = row(self.more)
         foot.addWidget(self._count, 1)
-        listed = holding(column(self.table, foot, spacing=1))
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(Split(listed, self.pane, narrowest=740, shares=(5, 4)))
+        self._stack.addWidget(holding(column(self.table, foot, self.pane, spacing=1.5)))
         self.setLayout(column(self.banner, self._tools, self._stack, spacing=1.5))
 
     def _make_filters(self) -> None:
         origins = [
-            ("", tr("From anybody")),
+            ("", tr("Anybody")),
             ("own", tr("Own")),
             ("peer", tr("Peers'")),
             ("human", tr("Persons'")),
@@ -88,13 +86,7 @@ class KeptAnswers(QWidget):
             Heading(tr("Task"), lambda one: task_words(one.task, self._titles), stretch=True),
             Heading(tr("From"), who_words),
             Heading(tr("Mark"), lambda one: verdict_name(one.verdict), icon=lambda one: verdict_icon(one.verdict)),
-            Heading(
-                tr("Advantage"),
-                lambda one: numbers.signed(one.advantage, 2),
-                lambda one: one.advantage,
-                right=True,
-                about=tr("Above 0 learning made it likelier, below 0 less likely"),
-            ),
+            Heading(tr("Answer"), text_words, stretch=True),
         ]
 
     # -- from the page ---------------------------------------------------------------------------------------
@@ -107,7 +99,7 @@ class KeptAnswers(QWidget):
 
     def refresh(self) -> None:
         """A round passed, or the link changed."""
-        self.export.setEnabled(self._view.attached)
+        self._allow_export()
         is_new = self.pages.loaded and self._view.curves.last_round > self._loaded_at
         self.fresh.setVisible(is_new and self._view.attached)
 
@@ -161,6 +153,7 @@ class KeptAnswers(QWidget):
         self._stack.setCurrentIndex(1 if self.pages.items else 0)
         self._say_empty()
         self._say_count()
+        self._allow_export()
         self._show_picked()
 
     def _page_failed(self, request: GetRollouts, error: SapoError) -> None:
@@ -218,4 +211,7 @@ class KeptAnswers(QWidget):
 
     def _export_done(self) -> None:
         self.export.set_text(tr("Export"))
-        self.export.setEnabled(self._view.attached)
+        self._allow_export()
+
+    def _allow_export(self) -> None:
+        self.export.setEnabled(self._view.attached and bool(self.pages.items))

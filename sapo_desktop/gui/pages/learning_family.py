@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
@@ -11,8 +10,10 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from sapo_desktop.gui import numbers
 from sapo_desktop.gui.charts import SmallChart
 from sapo_desktop.gui.language import tr
-from sapo_desktop.gui.learning_words import level_name
+from sapo_desktop.gui.learning_words import level_name, move_sentence
+from sapo_desktop.gui.level_moves import LevelMove
 from sapo_desktop.gui.task_choice import FamilyRow, LevelRow
+from sapo_desktop.gui.theme import grid
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button, Switch
 from sapo_desktop.gui.widgets.layout import Card, column, holding, row
@@ -36,6 +37,7 @@ class FamilyPane(Card):
 
     def __init__(self, view: View, try_out: Callable[[], object]) -> None:
         super().__init__(role="well")
+        self.body.setContentsMargins(grid(2), grid(1.5), grid(2), grid(2))
         self._view = view
         self._shown: FamilyRow | None = None
         self.title = Label("", "subtitle")
@@ -44,6 +46,7 @@ class FamilyPane(Card):
         self._lines: list[LevelLine] = []
         self._levels = QVBoxLayout()
         self._levels.setSpacing(8)
+        self._move = Label("", "caption")
         self._trend = Label("", "caption")
         self._chart = SmallChart(tr("Share solved, round by round"))
         self._last = Label(tr("The last task stays on: with none there is nothing to learn."), "caption")
@@ -54,16 +57,18 @@ class FamilyPane(Card):
                 self.title,
                 self.switch,
                 self._levels,
+                Label(tr("From easy to hard questions get longer; paper has those of SAPO's paper."), "caption"),
                 self._last,
+                self._move,
                 column(self._trend, self._chart, spacing=0.5),
                 self._try,
                 spacing=1.5,
             )
         )
         self.add(self._nothing, self._parts, 1)
-        self.show_family(None, can_end=lambda family, level: True)
+        self.show_family(None, None, can_end=lambda family, level: True)
 
-    def show_family(self, shown: FamilyRow | None, *, can_end: CanEnd) -> None:
+    def show_family(self, shown: FamilyRow | None, move: LevelMove | None, *, can_end: CanEnd) -> None:
         """Another family, or the same with other numbers."""
         self._nothing.setVisible(shown is None)
         self._parts.setVisible(shown is not None)
@@ -80,6 +85,8 @@ class FamilyPane(Card):
         for line, level in zip(self._lines, shown.levels, strict=True):
             line.show_level(level, enabled=attached and (not level.chosen or can_end(shown.family, level.level)))
         self._last.setVisible(attached and shown.chosen and not can_end(shown.family, None))
+        self._move.setVisible(move is not None)
+        self._move.setText("" if move is None else move_sentence(move))
         self._show_trend(shown)
 
     def _make_lines(self, levels: list[str]) -> None:
@@ -88,8 +95,8 @@ class FamilyPane(Card):
             if widget is not None:
                 widget.deleteLater()
         self._lines = [LevelLine(level) for level in levels]
-        for line, level in zip(self._lines, levels, strict=True):
-            line.switch.clicked.connect(partial(self._level_switched, level))
+        for line in self._lines:
+            line.switched.connect(self._level_switched)
             self._levels.addWidget(line)
 
     def _show_trend(self, shown: FamilyRow) -> None:
@@ -114,11 +121,18 @@ class FamilyPane(Card):
 
 
 class LevelLine(QWidget):
-    """One level: on or off, whether rounds ask for it now, how much of it was solved."""
+    """One level: on or off, whether rounds ask for it now, how much of it was solved.
+
+    Signals:
+        switched: the level, on.
+    """
+
+    switched = Signal(str, bool)
 
     def __init__(self, level: str) -> None:
         super().__init__()
         self.switch = Switch(level_name(level))
+        self.switch.clicked.connect(lambda on: self.switched.emit(level, on))
         self._now = chip(tr("now"), "accent")
         set_tooltip(self._now, tr("Rounds ask for this level now"))
         self._solved = Label("", "caption", wrap=False)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtWidgets import QButtonGroup
+from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from sapo_desktop.gui import numbers
 from sapo_desktop.gui.bridge import Asks
@@ -23,7 +23,7 @@ from sapo_desktop.gui.pages.changing import change
 from sapo_desktop.gui.past_rounds import MIXES, PastRounds, Under, mix_of
 from sapo_desktop.gui.timers import timer
 from sapo_desktop.gui.viewmodel import View
-from sapo_desktop.gui.widgets.buttons import Choice, Switch
+from sapo_desktop.gui.widgets.buttons import Button, Choice, Switch
 from sapo_desktop.gui.widgets.layout import Card, column, holding, row
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.widgets.split import Split
@@ -38,14 +38,18 @@ SETTLED_MS = 500
 class LookBack:
     """A table of what was played under each choice, with what it can say and what not."""
 
-    def __init__(self, name: str, what: str, names: dict[str, str], rows_shown: int) -> None:
-        self._names = names
-        self.table = Table(name, self._headings(what), rows_shown=rows_shown)
+    def __init__(self, table: Table, further: Callable[[], object]) -> None:
+        self.table = table
         self.words = Label("", "caption")
-        self.part = holding(column(Label(tr("What it did here"), "strong"), self.table, self.words, 1, spacing=1))
+        self.further = Button(tr("Count earlier rounds too"), further, kind="quiet")
+        self.further.hide()
+        self.part = holding(
+            column(Label(tr("What it did here"), "strong"), table, self.words, self.further, 1, spacing=1)
+        )
 
-    def show(self, rows: Sequence[Under], rounds: int) -> None:
-        """Other rows. `rounds`: of how many in all."""
+    def show(self, rows: Sequence[Under], rounds: int, *, earlier: bool) -> None:
+        """Other rows. `rounds`: of how many in all; `earlier`: whether there are some before these."""
+        self.further.setVisible(earlier)
         if list(rows) != self.table.rows:
             self.table.set_rows(list(rows))
         if not rounds:
@@ -56,43 +60,43 @@ class LookBack:
         fair = tr("They were played at different times, so this is no experiment.")
         self.words.setText(f"{looked} {few} {fair}")
 
-    def _headings(self, what: str) -> list[Heading]:
-        def name(under: Under) -> str:
-            return self._names.get(under.name, under.name)
 
-        def gain(under: Under) -> str:
-            return numbers.signed(under.side.gain)
+def _headings(first: Heading) -> list[Heading]:
+    return [
+        first,
+        Heading(tr("Rounds"), lambda one: numbers.count(one.side.rounds), lambda one: one.side.rounds, right=True),
+        Heading(
+            tr("Reward"),
+            lambda one: numbers.number(one.side.reward),
+            lambda one: one.side.reward,
+            right=True,
+            about=tr("The mean of these rounds"),
+        ),
+        Heading(
+            tr("In 100"),
+            lambda one: numbers.signed(one.side.gain),
+            lambda one: one.side.gain,
+            right=True,
+            about=tr("How much the reward rose in 100 such rounds"),
+        ),
+    ]
 
-        return [
-            Heading(what, name, lambda under: under.name, stretch=True),
-            Heading(tr("Rounds"), lambda one: numbers.count(one.side.rounds), lambda one: one.side.rounds, right=True),
-            Heading(
-                tr("Mean reward"), lambda one: numbers.number(one.side.reward), lambda one: one.side.reward, right=True
-            ),
-            Heading(
-                tr("In 100"),
-                gain,
-                lambda one: one.side.gain,
-                right=True,
-                about=tr("How much the reward rose in 100 such rounds"),
-            ),
-            Heading(
-                tr("From peers"),
-                lambda one: numbers.percent(one.external),
-                lambda one: one.external,
-                right=True,
-                about=tr("Share of the groups that came from peers"),
-            ),
-        ]
+
+def _from_peers() -> Heading:
+    return Heading(
+        tr("From peers"),
+        lambda one: numbers.percent(one.external),
+        lambda one: one.external,
+        right=True,
+        about=tr("Share of the groups that came from peers; where they have too few, own ones fill up"),
+    )
 
 
 class MixCard(Card):
     """The slider between own and peers' answers."""
 
-    def __init__(self, view: View, bridge: Asks) -> None:
-        super().__init__(
-            tr("Own and peers' answers"), tr("Of eight questions, how many are learned from with whose answers.")
-        )
+    def __init__(self, view: View, bridge: Asks, further: Callable[[], object]) -> None:
+        super().__init__(tr("Mix"), tr("Of eight questions, how many are learned from with whose answers."))
         self._view, self._bridge = view, bridge
         self.banner = Banner()
         self.banner.hide()
@@ -114,7 +118,9 @@ class MixCard(Card):
         choosing = column(
             self.picture, column(self.slider, ends, spacing=0), self._meaning, self.adaptive, about, 1, spacing=1.5
         )
-        self.back = LookBack(tr("Rounds by mix"), tr("Mix"), {}, len(MIXES))
+        mixes = Heading(tr("Mix"), lambda one: one.name, lambda one: one.name)
+        table = Table(tr("Rounds by mix"), [*_headings(mixes), _from_peers()], rows_shown=len(MIXES))
+        self.back = LookBack(table, further)
         self.add(self.banner, Split(holding(choosing), self.back.part, narrowest=720, shares=(1, 1), gap=4))
         self._settling = timer(self, SETTLED_MS, self.commit, once=True)
 
@@ -143,7 +149,7 @@ class MixCard(Card):
         return played if played in MIXES else "4/4"
 
     def look_back(self, past: PastRounds) -> None:
-        self.back.show(past.by_mix(), len(past))
+        self.back.show(past.by_mix(), len(past), earlier=past.first > 1)
 
     def commit(self) -> None:
         """Make the slider's stop the setting."""
@@ -182,10 +188,10 @@ class MixCard(Card):
 class TreatmentCard(Card):
     """How peers' answers are weighed."""
 
-    def __init__(self, view: View, bridge: Asks) -> None:
+    def __init__(self, view: View, bridge: Asks, further: Callable[[], object]) -> None:
         super().__init__(
-            tr("What peers' answers weigh"),
-            tr("Every one of them is marked here first. This is about what comes after."),
+            tr("Treatment"),
+            tr("What peers' answers weigh. Every one of them is marked here first."),
         )
         self._view, self._bridge = view, bridge
         self.banner = Banner()
@@ -196,8 +202,9 @@ class TreatmentCard(Card):
             choice = Choice(self._group, treatment_name(name), treatment_meaning(name))
             choice.chosen.connect(partial(self._set, name))
             self.choices[name] = choice
-        names: dict[str, str] = {name: treatment_name(name) for name in TREATMENTS}
-        self.back = LookBack(tr("Rounds by treatment"), tr("Weighed"), names, len(TREATMENTS))
+        treatments = Heading(tr("Treatment"), lambda one: treatment_name(one.name), stretch=True)
+        table = Table(tr("Rounds by treatment"), _headings(treatments), rows_shown=len(TREATMENTS))
+        self.back = LookBack(table, further)
         choosing = holding(column(*self.choices.values(), 1, spacing=1))
         self.add(self.banner, Split(choosing, self.back.part, narrowest=720, shares=(1, 1), gap=4))
 
@@ -209,8 +216,31 @@ class TreatmentCard(Card):
                 choice.radio.setChecked(True)
 
     def look_back(self, past: PastRounds) -> None:
-        self.back.show(past.by_treatment(TREATMENTS), len(past))
+        self.back.show(past.by_treatment(TREATMENTS), len(past), earlier=past.first > 1)
 
     def _set(self, name: str) -> None:
         if name != self._view.settings.treatment:
             change(self._bridge, "treatment", name, of=self, banner=self.banner, undo=self.refresh)
+
+
+class MixPart(QWidget):
+    """The part of the page about whose answers are learned from. `further`: asks for earlier rounds."""
+
+    def __init__(self, view: View, bridge: Asks, further: Callable[[], object]) -> None:
+        super().__init__()
+        self._view = view
+        self.alone = Banner(tr("In silo every answer is an own one. Leave silo to choose here."), "silo")
+        self.mix = MixCard(view, bridge, further)
+        self.treatment = TreatmentCard(view, bridge, further)
+        self.setLayout(column(self.alone, self.mix, self.treatment, spacing=2))
+
+    def refresh(self) -> None:
+        """What holds."""
+        self.alone.setVisible(self._view.attached and self._view.silo)
+        self.mix.refresh()
+        self.treatment.refresh()
+
+    def look_back(self, past: PastRounds) -> None:
+        """What was played."""
+        self.mix.look_back(past)
+        self.treatment.look_back(past)

@@ -10,6 +10,7 @@ from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.learning_words import short_key, task_words
 from sapo_desktop.gui.refusal_words import kind_meaning, kind_name, refusal_meaning, refusal_name
+from sapo_desktop.gui.theme import grid
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.folded import Folded
@@ -17,7 +18,7 @@ from sapo_desktop.gui.widgets.layout import Card, column, holding, row
 from sapo_desktop.gui.widgets.notes import Banner, Empty
 from sapo_desktop.gui.widgets.split import Split
 from sapo_desktop.gui.widgets.table import Heading, Table
-from sapo_desktop.gui.widgets.text import Elided, Label
+from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.worker.messages import GetRefused, Refused, RefusedGroup
 
 MOST = 300
@@ -39,13 +40,13 @@ class RefusedGroups(QWidget):
             "muted",
         )
         self.again = Button(tr("Look again"), self.load, icon="refresh")
-        self.table = Table(tr("Refused groups"), self._headings(), rows_shown=9, same=_name_of)
+        self.table = Table(tr("Refused groups"), self._headings(), rows_shown=8, same=_name_of)
         self.table.pointed.connect(self._show_picked)
         self.pane = RefusedPane()
         self._empty = Empty("peers", tr("One moment"), tr("The refused groups are being read."))
         self._stack = QStackedWidget()
         self._stack.addWidget(self._empty)
-        self._stack.addWidget(Split(self.table, self.pane, narrowest=740, shares=(5, 4)))
+        self._stack.addWidget(holding(column(self.table, self.pane, spacing=1.5)))
         top = row(spacing=2)
         top.addWidget(about, 1)
         top.addWidget(self.again)
@@ -60,7 +61,9 @@ class RefusedGroups(QWidget):
                 tr("Why"),
                 lambda one: refusal_name(one.reason),
                 icon=_icon,
+                stretch=True,
             ),
+            Heading(tr("Kind"), lambda one: kind_name(one.kind)),
         ]
 
     def open(self) -> None:
@@ -118,23 +121,21 @@ class RefusedPane(Card):
 
     def __init__(self) -> None:
         super().__init__(role="well")
+        self.body.setContentsMargins(grid(2), grid(1.5), grid(2), grid(2))
         self._shown: object = None
         self._nothing = Label(tr("Pick a group to see why."), "muted")
         self.title = Label("", "subtitle")
-        self._where = Elided("", "caption")
+        self._where = Label("", "caption")
         self.words = Label("")
         self._kind = Label("", "muted")
-        self.answers = Folded(tr("Answers of the refused group"), lines=9)
-        self._parts = holding(
-            column(
-                column(self.title, self._where, spacing=0.5),
-                column(self.words, self._kind, spacing=1),
-                self.answers,
-                1,
-                spacing=1.5,
-            )
+        self.answers = Folded(tr("Answers of the refused group"), lines=8)
+        why = column(
+            column(self.title, self._where, spacing=0.5), column(self.words, self._kind, spacing=1), 1, spacing=1.5
         )
-        self.add(self._nothing, self._parts, 1)
+        self._count = Label("", "caption")
+        text = holding(column(self._count, self.answers, spacing=0.5))
+        self._parts = Split(holding(why), text, narrowest=540, shares=(1, 1), gap=3)
+        self.add(self._nothing, self._parts)
         self.show_group(None, {})
 
     def show_group(self, shown: RefusedGroup | None, titles: dict[str, str]) -> None:
@@ -147,7 +148,7 @@ class RefusedPane(Card):
             return
         self._shown = name
         self.title.setText(_sentence_case(refusal_name(shown.reason)))
-        self._where.set_text(
+        self._where.setText(
             tr("{task}, from {peer}, {time}").format(
                 task=task_words(shown.task, titles), peer=short_key(shown.author), time=numbers.stamp(shown.time)
             )
@@ -156,10 +157,15 @@ class RefusedPane(Card):
         self._kind.setText(f"{_sentence_case(kind_name(shown.kind))}. {kind_meaning(shown.kind)}")
         self.answers.set_text(
             "\n\n".join(shown.answers),
-            tr("Show the peer's %n answer(s)", None, len(shown.answers)),
-            tr("Hide the peer's answers"),
+            tr("Show the peer's text"),
+            tr("Hide the peer's text"),
         )
         self.answers.setVisible(bool(shown.answers))
+        self._count.setText(
+            tr("%n answer(s) in it", None, len(shown.answers))
+            if shown.answers
+            else tr("Its texts were not kept: it could not be read that far.")
+        )
 
 
 def _name_of(group: RefusedGroup) -> tuple[float, str, str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from sapo_desktop.gui import numbers
 from sapo_desktop.gui.language import tr
@@ -13,7 +13,7 @@ from sapo_desktop.gui.phase_bars import Bar, PhaseBars, Swatch
 from sapo_desktop.gui.round_phases import PARTS, Spent, Tally, in_hand, mean_of, of_report, tally
 from sapo_desktop.gui.viewmodel import PHASES, AnswerShown, View
 from sapo_desktop.gui.widgets.buttons import IconButton
-from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, row
+from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, column, holding, row
 from sapo_desktop.gui.widgets.notes import Empty
 from sapo_desktop.gui.widgets.table import Heading, Table
 from sapo_desktop.gui.widgets.text import Elided, Label, set_tooltip
@@ -36,7 +36,7 @@ class RoundCard(Card):
     """The round in hand, or the last one, above the mean of the last ones."""
 
     def __init__(self, view: View) -> None:
-        super().__init__(tr("Where a round's time goes"))
+        super().__init__(tr("A round's time"))
         self._view = view
         self._pointed: Phase | None = None
         self._as_table = IconButton("table", tr("Show as a table"), self.refresh, checkable=True)
@@ -54,36 +54,31 @@ class RoundCard(Card):
             tr("No round yet"),
             tr("When a round runs, its phases stand here: setting questions, answering, marking, learning."),
         )
-        self._stack = QStackedWidget()
-        chart = QWidget()
-        box = QVBoxLayout(chart)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(16)
-        box.addWidget(self.bars)
-        box.addWidget(Columns(*self._cells.values(), narrowest=130, most=6))
-        box.addWidget(self._words)
-        box.addStretch(1)
-        for part in (self._empty, chart, self.table):
-            self._stack.addWidget(part)
-        self.add(self._stack)
+        legend = Columns(*self._cells.values(), narrowest=115, most=6)
+        self._chart = holding(column(self.bars, legend, self._words, spacing=2))
+        self.add(self._empty, self._chart, self.table)
 
     def refresh(self) -> None:
         """Draw what holds now."""
         mean = mean_of(self._view.reports)
         now = in_hand(self._view)
-        if mean is None and now is None:
-            self._stack.setCurrentIndex(0)
+        is_empty = mean is None and now is None
+        self._empty.setVisible(is_empty)
+        self._as_table.setVisible(not is_empty)
+        self._chart.setVisible(not is_empty and not self._as_table.isChecked())
+        self.table.setVisible(not is_empty and self._as_table.isChecked())
+        if is_empty:
             return
-        self._stack.setCurrentIndex(2 if self._as_table.isChecked() else 1)
         first = self._first_bar(now)
         self.bars.show_bars([first, _mean_bar(mean)])
         self.bars.setAccessibleName(_bars_words(first))
         rows = phase_rows(first.spent, mean)
         if self._as_table.isChecked() and rows != self.table.rows:
             self.table.set_rows(rows)
-        for phase, cell in self._cells.items():
-            cell.show_mean(next(one for one in rows if one.phase == phase))
-        self._say(rows)
+        for one in rows:
+            if one.phase in self._cells:
+                self._cells[one.phase].show_mean(one)
+        self._say()
 
     def _first_bar(self, now: Spent | None) -> Bar:
         """The round in hand; the last one where none is."""
@@ -97,15 +92,15 @@ class RoundCard(Card):
             self._pointed = phase
             self.refresh()
 
-    def _say(self, rows: list[PhaseRow]) -> None:
+    def _say(self) -> None:
         """The phase under the pointer, else the one that runs, in words."""
         running = self._view.phase if in_hand(self._view) is not None else None
         phase = self._pointed or running
-        found = next((one for one in rows if one.phase == phase), None)
-        if found is None:
-            self._words.set_text(tr("Point at a phase to see what happens in it."))
-            return
-        self._words.set_text(f"{phase_words(found.phase)}: {phase_meaning(found.phase)}")
+        words = tr("Point at a phase to see what happens in it.")
+        if phase is not None:
+            words = f"{phase_words(phase)}: {phase_meaning(phase)}"
+        if words != self._words.text():
+            self._words.set_text(words)
 
 
 class PhaseCell(QWidget):
@@ -114,16 +109,17 @@ class PhaseCell(QWidget):
     def __init__(self, phase: Phase) -> None:
         super().__init__()
         self._name = phase_words(phase)
+        self._shown: tuple[float | None, float | None] | None = None
         self._seconds = Label("", "strong", wrap=False)
         self._share = Label("", "caption", wrap=False)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(2)
-        box.addLayout(row(Swatch(phase), Elided(self._name, "caption"), spacing=0.75))
-        box.addLayout(row(self._seconds, self._share, 1, spacing=0.75))
+        top = row(Swatch(phase), self._seconds, self._share, 1, spacing=0.75)
+        self.setLayout(column(top, Label(self._name, "caption"), 1, spacing=0.25))
         set_tooltip(self, phase_meaning(phase))
 
     def show_mean(self, found: PhaseRow) -> None:
+        if (found.mean, found.share) == self._shown:
+            return
+        self._shown = (found.mean, found.share)
         self._seconds.setText(numbers.span(found.mean))
         self._share.setText(numbers.percent(found.share) if found.share else "")
         self.setAccessibleName(f"{self._name}: {self._seconds.text()} {self._share.text()}".strip())
@@ -149,9 +145,7 @@ def _mean_bar(mean: Spent | None) -> Bar:
 def _bars_words(bar: Bar) -> str:
     if bar.spent is None:
         return bar.name
-    parts = [
-        f"{phase_words(phase)} {numbers.span(seconds)}" for phase, seconds in bar.spent.seconds.items() if seconds > 0
-    ]
+    parts = [f"{phase_words(phase)} {numbers.span(end - begin)}" for phase, begin, end in bar.spent.ends()]
     return f"{bar.name}: {', '.join(parts)}"
 
 
@@ -208,7 +202,7 @@ class NowCard(Card):
     def __init__(self, view: View) -> None:
         super().__init__(tr("Answered just now"), tr("This computer's own answers, as they are marked."))
         self._view = view
-        self.titles: dict[str, str] = {}
+        self._titles: dict[str, str] = {}
         self.table = Table(tr("Answered just now"), self._headings(), rows_shown=_ANSWERS_SHOWN)
         self._empty = Empty("learning", tr("None yet"), tr("While a round runs, its answers pass by here."))
         self._stack = QStackedWidget()
@@ -222,13 +216,39 @@ class NowCard(Card):
         if newest and newest != self.table.rows:
             self.table.set_rows(newest)
 
+    def show_titles(self, titles: dict[str, str]) -> None:
+        """The families by their titles."""
+        self._titles = titles
+        self.table.viewport().update()
+
     def _headings(self) -> list[Heading]:
         def mark(one: AnswerShown) -> str:
             return tr("Right") if one.solved else tr("Wrong")
 
         return [
             Heading(tr("Mark"), mark, icon=lambda one: verdict_icon("solved" if one.solved else "wrong")),
-            Heading(tr("Task"), lambda one: task_words(one.task, self.titles)),
+            Heading(tr("Task"), lambda one: task_words(one.task, self._titles)),
             Heading(tr("Question"), lambda one: one.question, stretch=True),
             Heading(tr("Answer"), lambda one: one.completion, stretch=True),
         ]
+
+
+class RoundsPart(QWidget):
+    """The part of the page about rounds."""
+
+    def __init__(self, view: View) -> None:
+        super().__init__()
+        self.round = RoundCard(view)
+        self.groups = GroupsCard(view)
+        self.now = NowCard(view)
+        self.setLayout(column(self.round, self.groups, self.now, spacing=2))
+
+    def refresh(self) -> None:
+        """Everything."""
+        self.groups.refresh()
+        self.tick()
+
+    def tick(self) -> None:
+        """What grows with time."""
+        self.round.refresh()
+        self.now.refresh()

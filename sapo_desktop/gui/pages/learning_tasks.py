@@ -18,7 +18,7 @@ from sapo_desktop.gui.pages.learning_family import FamilyPane
 from sapo_desktop.gui.task_choice import FamilyRow, Task
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button, Switch
-from sapo_desktop.gui.widgets.layout import Card, row
+from sapo_desktop.gui.widgets.layout import Card, column
 from sapo_desktop.gui.widgets.notes import Banner, Empty
 from sapo_desktop.gui.widgets.split import Split
 from sapo_desktop.gui.widgets.table import Heading, Table
@@ -53,6 +53,7 @@ class PractisedCard(Card):
         self.waiting = Banner(tone="warning")
         self.waiting.hide()
         self.everything = Button(tr("Practise all"), lambda: self._choose(self._all()), icon="check")
+        self.everything.hide()
         self.corner.addWidget(self.everything)
         self.table = Table(tr("Tasks"), _headings(), rows_shown=13, same=lambda line: line.family.family)
         self.table.pointed.connect(self._show_picked)
@@ -62,11 +63,9 @@ class PractisedCard(Card):
         self._empty = Empty("learning", tr("One moment"), tr("The node is asked for its tasks."))
         self._stack = QStackedWidget()
         self._stack.addWidget(self._empty)
-        self._stack.addWidget(Split(self.table, self.pane, narrowest=740, shares=(5, 3)))
+        self._stack.addWidget(Split(self.table, self.pane, narrowest=740, shares=(3, 2)))
         self._stack.setMinimumHeight(self.table.minimumHeight())
-        top = row(self.curriculum, spacing=2)
-        top.addWidget(self._about, 1)
-        self.add(self.banner, top, self.waiting, self._stack)
+        self.add(self.banner, column(self.curriculum, self._about, spacing=0.5), self.waiting, self._stack)
 
     # -- what holds ------------------------------------------------------------------------------------------
 
@@ -140,7 +139,8 @@ class PractisedCard(Card):
     def _show_picked(self) -> None:
         picked = self.table.selected()
         # The last task stays: with none there is nothing to learn.
-        self.pane.show_family(picked[0].family if picked else None, can_end=self._can_end)
+        line: TaskLine | None = picked[0] if picked else None
+        self.pane.show_family(line.family if line else None, line.move if line else None, can_end=self._can_end)
 
     def _can_end(self, family: str, level: str | None) -> bool:
         """Whether something is left without this family, or without this level of it."""
@@ -198,13 +198,6 @@ def _headings() -> list[Heading]:
             lambda line: line.family.solved,
             right=True,
             about=tr("Share of own answers in the newest rounds"),
-        ),
-        Heading(
-            tr("Answers"),
-            lambda line: numbers.count(line.family.answers),
-            lambda line: line.family.answers,
-            right=True,
-            about=tr("Own answers in the newest rounds"),
         ),
         Heading(
             tr("Last move"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from sapo_desktop.gui import theme
 from sapo_desktop.gui.theme import grid
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.text import Reading
@@ -23,7 +25,10 @@ class Folded(QWidget):
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(grid(1))
         box.addWidget(self.button)
+        box.setAlignment(self.button, Qt.AlignmentFlag.AlignTop)
         box.addWidget(self.reading, 1)
+        self._fit()
+        theme.looks().changed.connect(self._fit)
 
     def set_text(self, text: str, show: str, hide: str, *, fold: bool = True) -> None:
         """Another text, folded again. `show` and `hide`: what the button says."""
@@ -35,6 +40,10 @@ class Folded(QWidget):
     @property
     def is_open(self) -> bool:
         return not self.reading.isHidden()
+
+    def _fit(self) -> None:
+        """Folded or not, it takes the same place: nothing below it moves."""
+        self.setMinimumHeight(self.button.sizeHint().height() + grid(1) + self.reading.minimumHeight())
 
     def _switch(self) -> None:
         is_open = self.button.isChecked()

@@ -16,7 +16,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QShowEvent
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from sapo_desktop.core.plain_text import one_line
@@ -25,7 +25,11 @@ from sapo_desktop.gui.widgets.text import as_tooltip
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
-_HEAD_ROOM = 30
+_LEAST_LETTERS = 7
+"""Of a column that takes what is left, in widths of an M."""
+_LOOKED_AT = 40
+"""Rows that say how wide a column has to be."""
+_HEAD_ROOM = 34
 """Pixels beside a heading's text: its padding, and the arrow of the order."""
 
 
@@ -169,6 +173,7 @@ class Table(QTableView):
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         header.sectionResized.connect(lambda at, _old, _new: self._resized(at))
+        header.setResizeContentsPrecision(_LOOKED_AT)
         header.setStretchLastSection(not any(heading.stretch for heading in headings))
         for at, heading in enumerate(headings):
             if heading.stretch:
@@ -233,6 +238,10 @@ class Table(QTableView):
             self._fitted = True
             self._fit_columns()  # only now there is a width to fit into
 
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._fit_stretched()
+
     def _pick(self, index: QModelIndex) -> None:
         self.picked.emit(self.item(index))
 
@@ -242,6 +251,7 @@ class Table(QTableView):
         air = 12 if sum(wanted.values()) + 12 * len(wanted) <= self.viewport().width() else 0
         for at, width in wanted.items():
             self._set_width(at, width + air)
+        self._fit_stretched()
 
     def _widen_columns(self) -> None:
         """Other rows may need more room; what somebody drew to a width of their own stays so."""
@@ -254,7 +264,7 @@ class Table(QTableView):
         heads = QFontMetrics(theme.font("caption"))
         widest = round(260 * max(1.0, theme.looks().text_percent / 100))
         return {
-            at: min(widest, max(self.sizeHintForColumn(at), heads.horizontalAdvance(heading.name) + _HEAD_ROOM))
+            at: min(widest, max(self.sizeHintForColumn(at) + 4, heads.horizontalAdvance(heading.name) + _HEAD_ROOM))
             for at, heading in enumerate(self._rows.headings)
             if not heading.stretch
         }
@@ -267,6 +277,19 @@ class Table(QTableView):
     def _resized(self, at: int) -> None:
         if not self._fitting and self.isVisible() and QGuiApplication.mouseButtons():
             self._drawn.add(at)
+
+    def _fit_stretched(self) -> None:
+        """Where too little is left for the columns that take what is left, they get a readable width, and one scrolls.
+        Qt would let them vanish, or keep them as they once were."""
+        stretched = [at for at, heading in enumerate(self._rows.headings) if heading.stretch]
+        fixed = sum(self.columnWidth(at) for at in range(len(self._rows.headings)) if at not in stretched)
+        least = theme.pixels("body") * _LEAST_LETTERS
+        is_tight = self.viewport().width() - fixed < least * len(stretched)
+        for at in stretched:
+            mode = QHeaderView.ResizeMode.Interactive if is_tight else QHeaderView.ResizeMode.Stretch
+            self.horizontalHeader().setSectionResizeMode(at, mode)
+            if is_tight:
+                self._set_width(at, least)
 
     def _fit_height(self) -> None:
         line = QFontMetrics(theme.font()).height() + 12
