@@ -8,9 +8,9 @@ from sapo_desktop.gui.widgets.text import Label, Reading
 
 
 def test_a_word_without_end_is_broken_where_the_line_ends(qtbot: QtBot) -> None:
-    label = Label("x" * 64_000)
+    label = Label("x" * 4_000)
     qtbot.addWidget(label)
-    assert label.text() == "x" * 64_000
+    assert label.text() == "x" * 4_000
     assert label.minimumSizeHint().width() < 300
     label.resize(700, 50)
     assert label.heightForWidth(700) > 20 * label.fontMetrics().height()
