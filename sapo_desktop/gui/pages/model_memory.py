@@ -127,8 +127,7 @@ def _about(fit: Fit) -> str:
         said = f"{said} {card}"
     chosen = fit.chosen
     if not chosen.fits:
-        none = tr("Nothing fits: {reason}").format(reason=one_line(chosen.why_not))
-        return f"{said} {none}"
+        return f"{said} {tr('Nothing fits: {reason}').format(reason=one_line(chosen.why_not))}"
     strongest = (
         tr("The strongest model that it can teach well is {model}.")
         if chosen.trainer == "torch"
@@ -169,8 +168,7 @@ def _takes(fit: Fit, bar: Bar) -> str:
     takes = tr("{takes} of {free} free").format(takes=numbers.size(bar.takes), free=numbers.size(bar.free))
     if not fit.available.device_memory:
         return takes
-    where = tr("card") if bar.on_card else tr("computer")
-    return f"{where}: {takes}"
+    return f"{tr('card') if bar.on_card else tr('computer')}: {takes}"
 
 
 def _way(fit: Fit, way: Way, own: list[Bar], ruler: _Ruler) -> QWidget:
