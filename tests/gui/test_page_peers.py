@@ -11,7 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from sapo_desktop.core.errors import InSilo, PassphraseNeeded, UsageError
+from sapo_desktop.core.errors import IdentityError, InSilo, PassphraseNeeded, UsageError
 from sapo_desktop.gui.actions import Actions
 from sapo_desktop.gui.link import Lost
 from sapo_desktop.gui.pages import peers_links, peers_private
@@ -371,6 +371,28 @@ def test_somebody_is_admitted_for_a_time(qtbot: QtBot) -> None:
     assert scene.bridge.asked_for(AdmitPeer) == [AdmitPeer(key="EF" * 32, days=30)]
     press(qtbot, sheet.link.copy_link)
     assert QGuiApplication.clipboard().text().startswith("sapo://join?swarm=")
+
+
+def test_an_error_that_is_not_about_the_passphrase_is_said_where_it_belongs(qtbot: QtBot) -> None:
+    scene = Scene(qtbot, swarm="cd" * 32)
+
+    def admit(request: AdmitPeer) -> Any:
+        if request.passphrase is None:
+            return PassphraseNeeded("The admission key is closed.")
+        return IdentityError("It is wrong.") if request.passphrase == "wrong" else UsageError("An address is missing.")
+
+    scene.bridge.replies[AdmitPeer] = admit
+    press(qtbot, scene.page._private.admit)
+    sheet = scene.sheet(AdmitSheet)
+    sheet._key.setText("ef" * 32)
+    press(qtbot, sheet.ok)
+    asked = scene.sheet(PassphraseSheet)
+    asked._first.setText("wrong")
+    press(qtbot, asked.ok)
+    assert "It is wrong." in texts(asked)
+    asked._first.setText("right")
+    press(qtbot, asked.ok)
+    assert not asked.isVisible() and "An address is missing." in texts(sheet)
 
 
 def test_an_invite_that_cannot_be_made_says_why(qtbot: QtBot) -> None:

@@ -127,7 +127,8 @@ def _about(fit: Fit) -> str:
         said = f"{said} {card}"
     chosen = fit.chosen
     if not chosen.fits:
-        return f"{said} {tr('Nothing fits: {reason}').format(reason=one_line(chosen.why_not))}"
+        nothing = tr("Nothing fits: {reason}").format(reason=one_line(chosen.why_not))
+        return f"{said} {nothing}"
     strongest = (
         tr("The strongest model that it can teach well is {model}.")
         if chosen.trainer == "torch"
@@ -168,7 +169,8 @@ def _takes(fit: Fit, bar: Bar) -> str:
     takes = tr("{takes} of {free} free").format(takes=numbers.size(bar.takes), free=numbers.size(bar.free))
     if not fit.available.device_memory:
         return takes
-    return f"{tr('card') if bar.on_card else tr('computer')}: {takes}"
+    where = tr("card") if bar.on_card else tr("computer")
+    return f"{where}: {takes}"
 
 
 def _way(fit: Fit, way: Way, own: list[Bar], ruler: _Ruler) -> QWidget:

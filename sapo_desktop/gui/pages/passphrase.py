@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
-from sapo_desktop.core.errors import PassphraseNeeded, SapoError
+from sapo_desktop.core.errors import IdentityError, PassphraseNeeded, SapoError
 from sapo_desktop.gui.bridge import Answer, Asks, Failure
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.pages.forms import labelled, line
@@ -76,8 +76,11 @@ def with_passphrase(
 
     def refused(error: SapoError) -> None:
         nonlocal sheet
-        if sheet is not None:
+        if sheet is not None and isinstance(error, IdentityError):
             sheet.trouble(str(error))
+        elif sheet is not None:
+            sheet.reject()  # the passphrase was right, and it failed for another reason
+            failed(error)
         elif isinstance(error, PassphraseNeeded):
             sheet = PassphraseSheet(owner, tr("A passphrase is needed"), str(error), send, new=new)
             sheet.open()

@@ -74,8 +74,8 @@ class PeersPage(Page):
                 card.refresh()
         if changed & {"link", "swarm", "settings"}:
             self._me.refresh()
-        if "link" in changed and self.view.attached:
-            self._me.ask()
+        if changed & {"link", "settings"} and self.view.attached:
+            self._me.ask()  # founding or entering a swarm may have made an identity
 
     def _show_parts(self) -> None:
         """In silo, and where there is no node, it says what would be here."""
@@ -84,6 +84,7 @@ class PeersPage(Page):
         self._away.refresh(self.view)
         for card in (self._overview, self._links, self._refused):
             card.setVisible(here)
+        self._overview.refresh()
 
     def _show_links(self) -> None:
         swarm = self.view.swarm
@@ -166,9 +167,12 @@ class OverviewCard(Card):
         figures = (self._drawn, self._shared, self._used, self._pool, self._incoming, self._outgoing)
         self.add(self._sentence, Columns(*figures, narrowest=138, most=6))
 
-    def show_swarm(self, swarm: SwarmInfo, traffic: Traffic) -> None:
+    def refresh(self) -> None:
+        """The state changed, of which events tell between two looks."""
         self._sentence.setText(swarm_sentence(self._view))
-        self._sentence.set_tone("danger" if swarm.state == "failed" else "")
+        self._sentence.set_tone("danger" if self._view.swarm_state == "failed" else "")
+
+    def show_swarm(self, swarm: SwarmInfo, traffic: Traffic) -> None:
         self._shared.set(
             numbers.count(swarm.published),
             tr("of this node's own") if swarm.sharing else tr("sharing is switched off"),

@@ -25,7 +25,7 @@ from sapo_desktop.gui.widgets.text import as_tooltip
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
-_HEAD_ROOM = 34
+_HEAD_ROOM = 30
 """Pixels beside a heading's text: its padding, and the arrow of the order."""
 
 
@@ -142,7 +142,9 @@ class Table(QTableView):
     ) -> None:
         super().__init__()
         self._same = same
-        self._fitted = False
+        self._fitted = self._fitting = False
+        self._drawn: set[int] = set()
+        """Columns that somebody drew to a width of their own."""
         self.setAccessibleName(name)
         self._rows = Rows(headings)
         self._sorted = _Sorted(self)
@@ -160,6 +162,7 @@ class Table(QTableView):
         self.verticalHeader().hide()
         header = self.horizontalHeader()
         header.setHighlightSections(False)
+        header.sectionResized.connect(lambda at, _old, _new: self._resized(at))
         header.setStretchLastSection(not any(heading.stretch for heading in headings))
         for at, heading in enumerate(headings):
             if heading.stretch:
@@ -177,6 +180,8 @@ class Table(QTableView):
         if was_empty and rows:
             self._fit_columns()
             self._fitted = self.isVisible()
+        elif self._fitted:
+            self._widen_columns()
         if self._same is not None and [self._same(item) for item in self.selected()] != selected:
             self.select(selected)
 
@@ -227,17 +232,35 @@ class Table(QTableView):
 
     def _fit_columns(self) -> None:
         """As wide as what is in it, with some air where there is room for it."""
+        wanted = self._wanted_widths()
+        air = 12 if sum(wanted.values()) + 12 * len(wanted) <= self.viewport().width() else 0
+        for at, width in wanted.items():
+            self._set_width(at, width + air)
+
+    def _widen_columns(self) -> None:
+        """Other rows may need more room; what somebody drew to a width of their own stays so."""
+        for at, width in self._wanted_widths().items():
+            if width > self.columnWidth(at) and at not in self._drawn:
+                self._set_width(at, width)
+
+    def _wanted_widths(self) -> dict[int, int]:
         # Qt's own hint of a section knows nothing of the smaller type of headings.
         heads = QFontMetrics(theme.font("caption"))
         widest = round(260 * max(1.0, theme.looks().text_percent / 100))
-        wanted = {
-            at: min(widest, max(self.sizeHintForColumn(at) + 4, heads.horizontalAdvance(heading.name) + _HEAD_ROOM))
+        return {
+            at: min(widest, max(self.sizeHintForColumn(at), heads.horizontalAdvance(heading.name) + _HEAD_ROOM))
             for at, heading in enumerate(self._rows.headings)
             if not heading.stretch
         }
-        air = 12 if sum(wanted.values()) + 12 * len(wanted) <= self.viewport().width() else 0
-        for at, width in wanted.items():
-            self.setColumnWidth(at, width + air)
+
+    def _set_width(self, at: int, width: int) -> None:
+        self._fitting = True
+        self.setColumnWidth(at, width)
+        self._fitting = False
+
+    def _resized(self, at: int) -> None:
+        if not self._fitting and self.isVisible() and QGuiApplication.mouseButtons():
+            self._drawn.add(at)
 
     def _fit_height(self) -> None:
         line = QFontMetrics(theme.font()).height() + 12
