@@ -258,7 +258,7 @@
     </message>
     <message>
         <source>Marker failed</source>
-        <translation>Bewertung gescheitert</translation>
+        <translation>Nicht bewertbar</translation>
     </message>
     <message>
         <source>The marker takes it for right.</source>
@@ -617,8 +617,108 @@
         <translation>Noch einmal</translation>
     </message>
     <message>
+        <source>Checkpoints</source>
+        <translation>Checkpoints</translation>
+    </message>
+    <message>
+        <source>What was learned, as it was kept. Scores are shares solved of questions that are never trained on.</source>
+        <translation>Das Gelernte, wie es aufgehoben wurde. Prüfwerte sind gelöste Anteile von Fragen, an denen nie trainiert wird.</translation>
+    </message>
+    <message>
+        <source>Score now</source>
+        <translation>Jetzt messen</translation>
+    </message>
+    <message>
+        <source>Go back to it</source>
+        <translation>Dorthin zurück</translation>
+    </message>
+    <message>
+        <source>Checkpoint</source>
+        <translation>Checkpoint</translation>
+    </message>
+    <message>
+        <source>Which</source>
+        <translation>Welcher</translation>
+    </message>
+    <message>
+        <source>Share of the validation questions that it solved, with the 95% interval</source>
+        <translation>Anteil der Validierungsfragen, die er gelöst hat, mit 95-%-Intervall</translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation>Größe</translation>
+    </message>
+    <message>
+        <source>Written</source>
+        <translation>Geschrieben</translation>
+    </message>
+    <message>
+        <source>as the model came</source>
+        <translation>wie das Modell kam</translation>
+    </message>
+    <message>
+        <source>{score} ({low} to {high})</source>
+        <translation>{score} ({low} bis {high})</translation>
+    </message>
+    <message>
+        <source>The model is as it was then; what it learned later is given up, and so is the round in hand. Rounds count on, and the other checkpoints stay for now.</source>
+        <translation>Das Modell ist dann wieder, wie es damals war; was es danach gelernt hat, wird aufgegeben, die laufende Runde auch. Die Runden zählen weiter, und die anderen Checkpoints bleiben vorerst.</translation>
+    </message>
+    <message>
+        <source>Go back to {name}?</source>
+        <translation>Zurück zu „{name}“?</translation>
+    </message>
+    <message>
+        <source>Back at {name}.</source>
+        <translation>Wieder bei „{name}“.</translation>
+    </message>
+    <message>
+        <source>Validation</source>
+        <translation>Validierung</translation>
+    </message>
+    <message>
+        <source>Test</source>
+        <comment>set of questions</comment>
+        <translation>Test</translation>
+    </message>
+    <message>
+        <source>Drawn from this computer&apos;s own secret: what best and guard go by</source>
+        <translation>Aus dem eigenen Geheimnis dieses Computers gezogen: Danach richten sich „best“ und der Wächter</translation>
+    </message>
+    <message>
+        <source>The same for everybody: what can be compared with other computers</source>
+        <translation>Für alle dieselben: Damit lässt sich mit anderen Computern vergleichen</translation>
+    </message>
+    <message>
+        <source>Begin</source>
+        <translation>Beginnen</translation>
+    </message>
+    <message>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Score of each task</source>
+        <translation>Prüfwert jeder Aufgabe</translation>
+    </message>
+    <message>
+        <source>{name}: held-out score</source>
+        <translation>{name}: Prüfwert an zurückgehaltenen Fragen</translation>
+    </message>
+    <message>
+        <source>{done} of {total} questions</source>
+        <translation>{done} von {total} Fragen</translation>
+    </message>
+    <message>
+        <source>Partly</source>
+        <translation>Teils</translation>
+    </message>
+    <message numerus="yes">
+        <source>Solved {score} of %n questions ({low} to {high}), in {span}.</source>
+        <translation>
+            <numerusform>{score} von %n Frage gelöst ({low} bis {high}), in {span}.</numerusform>
+            <numerusform>{score} von %n Fragen gelöst ({low} bis {high}), in {span}.</numerusform>
+        </translation>
     </message>
     <message>
         <source>Type the passphrase first.</source>
@@ -682,6 +782,125 @@
     <message>
         <source>Model</source>
         <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Restart the node now</source>
+        <translation>Knoten jetzt neu starten</translation>
+    </message>
+    <message>
+        <source>The node is started again.</source>
+        <translation>Der Knoten wird neu gestartet.</translation>
+    </message>
+    <message>
+        <source>From the next start on: {model}.</source>
+        <translation>Ab dem nächsten Start: {model}.</translation>
+    </message>
+    <message>
+        <source>From the next start on other settings hold: {settings}.</source>
+        <translation>Ab dem nächsten Start gelten andere Einstellungen: {settings}.</translation>
+    </message>
+    <message>
+        <source>Remove {model}?</source>
+        <translation>{model} entfernen?</translation>
+    </message>
+    <message>
+        <source>{size} are deleted from this computer. It can be downloaded or imported again.</source>
+        <translation>{size} werden von diesem Computer gelöscht. Es kann wieder heruntergeladen oder importiert werden.</translation>
+    </message>
+    <message>
+        <source>A folder in transformers&apos; layout</source>
+        <translation>Ein Ordner im Aufbau von transformers</translation>
+    </message>
+    <message>
+        <source>A GGUF file</source>
+        <translation>Eine GGUF-Datei</translation>
+    </message>
+    <message>
+        <source>GGUF files (*.gguf)</source>
+        <translation>GGUF-Dateien (*.gguf)</translation>
+    </message>
+    <message>
+        <source>Import a folder</source>
+        <translation>Ordner importieren</translation>
+    </message>
+    <message>
+        <source>Import a GGUF file</source>
+        <translation>GGUF-Datei importieren</translation>
+    </message>
+    <message>
+        <source>Another model of the hub</source>
+        <translation>Anderes Modell vom Hub</translation>
+    </message>
+    <message>
+        <source>Parameters</source>
+        <translation>Parameter</translation>
+    </message>
+    <message>
+        <source>Files</source>
+        <translation>Dateien</translation>
+    </message>
+    <message>
+        <source>Memory now</source>
+        <translation>Speicher jetzt</translation>
+    </message>
+    <message>
+        <source>Free memory</source>
+        <translation>Freier Speicher</translation>
+    </message>
+    <message>
+        <source>Learned at once</source>
+        <translation>Auf einmal gelernt</translation>
+    </message>
+    <message numerus="yes">
+        <source>{way}, with %n thread(s).</source>
+        <translation>
+            <numerusform>{way}, mit %n Thread.</numerusform>
+            <numerusform>{way}, mit %n Threads.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>estimated: {size}</source>
+        <translation>geschätzt: {size}</translation>
+    </message>
+    <message>
+        <source>of this computer</source>
+        <translation>dieses Computers</translation>
+    </message>
+    <message>
+        <source>tokens</source>
+        <translation>Tokens</translation>
+    </message>
+    <message>
+        <source>answers</source>
+        <translation>Antworten</translation>
+    </message>
+    <message>
+        <source>GGUF file</source>
+        <translation>GGUF-Datei</translation>
+    </message>
+    <message>
+        <source>transformers</source>
+        <translation>transformers</translation>
+    </message>
+    <message>
+        <source>Answers only</source>
+        <translation>Nur Antworten</translation>
+    </message>
+    <message>
+        <source>{model} wants a data folder of its own</source>
+        <translation>{model} braucht einen eigenen Datenordner</translation>
+    </message>
+    <message>
+        <source>What was learned here belongs to the model that it was learned with, and so do its checkpoints. Another model begins anew, beside it, in another folder. From a terminal:</source>
+        <translation>Was hier gelernt wurde, gehört zu dem Modell, mit dem es gelernt wurde, und seine Checkpoints auch. Ein anderes Modell beginnt von vorn, daneben, in einem anderen Ordner. In einem Terminal:</translation>
+    </message>
+    <message>
+        <source>Commands</source>
+        <translation>Befehle</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>Kopieren</translation>
     </message>
     <message>
         <source>Put one question to the model as it came and as it is now, and see what training has changed.</source>
@@ -1067,7 +1286,7 @@
     </message>
     <message>
         <source>Weight of peers&apos; answers</source>
-        <translation>Gewicht der Antworten von Peers</translation>
+        <translation>Gewicht fremder Antworten</translation>
     </message>
     <message>
         <source>Answers to a question</source>
@@ -1155,7 +1374,7 @@
     </message>
     <message>
         <source>Key over plain http</source>
-        <translation>Schlüssel über ungeschütztes http</translation>
+        <translation>Schlüssel über bloßes http</translation>
     </message>
     <message>
         <source>Models folder</source>
@@ -1367,7 +1586,7 @@
     </message>
     <message>
         <source>Send the server&apos;s key over plain http:// to another machine too, where it can be read.</source>
-        <translation>Den Schlüssel des Servers auch an einen anderen Rechner über ungeschütztes http:// senden, wo er mitgelesen werden kann.</translation>
+        <translation>Den Schlüssel des Servers auch an einen anderen Rechner über bloßes http:// senden, wo er mitgelesen werden kann.</translation>
     </message>
     <message>
         <source>Where models are kept: a folder&apos;s full path; empty: one that all this user&apos;s nodes share.</source>
@@ -1807,6 +2026,10 @@
         <translation>Deine Antwort wird bewertet wie die des Modells, und das Modell lernt aus ihr. Bevor du sie gibst, wird gesagt, wohin sie geht.</translation>
     </message>
     <message>
+        <source>Answer a question</source>
+        <translation>Eine Frage beantworten</translation>
+    </message>
+    <message>
         <source>Ask me a question</source>
         <translation>Stell mir eine Frage</translation>
     </message>
@@ -1910,8 +2133,232 @@
         <translation>Der Knoten wird gerade gestartet oder beendet.</translation>
     </message>
     <message>
+        <source>{number} billion</source>
+        <translation>{number} Milliarden</translation>
+    </message>
+    <message>
+        <source>{number} million</source>
+        <translation>{number} Millionen</translation>
+    </message>
+    <message>
+        <source>llama.cpp answers ({format}), nothing learns</source>
+        <translation>llama.cpp antwortet ({format}), nichts lernt</translation>
+    </message>
+    <message>
+        <source>torch answers and learns</source>
+        <translation>torch antwortet und lernt</translation>
+    </message>
+    <message>
+        <source>llama.cpp answers ({format}), torch learns</source>
+        <translation>llama.cpp antwortet ({format}), torch lernt</translation>
+    </message>
+    <message>
+        <source>a server answers, torch learns</source>
+        <translation>ein Server antwortet, torch lernt</translation>
+    </message>
+    <message>
+        <source>on the card</source>
+        <translation>auf der Grafikkarte</translation>
+    </message>
+    <message>
+        <source>on the Mac&apos;s graphics</source>
+        <translation>auf der Grafik des Mac</translation>
+    </message>
+    <message>
+        <source>answers only</source>
+        <translation>nur Antworten</translation>
+    </message>
+    <message>
+        <source>torch</source>
+        <translation>torch</translation>
+    </message>
+    <message>
+        <source>llama.cpp + torch</source>
+        <translation>llama.cpp + torch</translation>
+    </message>
+    <message>
+        <source>server + torch</source>
+        <translation>Server + torch</translation>
+    </message>
+    <message>
+        <source>torch answers</source>
+        <translation>torch antwortet</translation>
+    </message>
+    <message>
+        <source>llama.cpp answers</source>
+        <translation>llama.cpp antwortet</translation>
+    </message>
+    <message>
+        <source>a server answers</source>
+        <translation>ein Server antwortet</translation>
+    </message>
+    <message>
+        <source>torch learns</source>
+        <translation>torch lernt</translation>
+    </message>
+    <message>
+        <source>nothing is learned</source>
+        <translation>gelernt wird nichts</translation>
+    </message>
+    <message>
+        <source>on the processor</source>
+        <translation>auf dem Prozessor</translation>
+    </message>
+    <message>
+        <source>the model itself</source>
+        <translation>das Modell selbst</translation>
+    </message>
+    <message>
+        <source>what is learned</source>
+        <translation>das Gelernte</translation>
+    </message>
+    <message>
+        <source>computing</source>
+        <translation>das Rechnen</translation>
+    </message>
+    <message>
+        <source>answers under way</source>
+        <translation>laufende Antworten</translation>
+    </message>
+    <message>
+        <source>the program</source>
+        <translation>das Programm</translation>
+    </message>
+    <message>
+        <source>left to others</source>
+        <translation>für andere frei</translation>
+    </message>
+    <message>
+        <source>Weights</source>
+        <translation>Gewichte</translation>
+    </message>
+    <message>
+        <source>Adapter</source>
+        <translation>Adapter</translation>
+    </message>
+    <message>
+        <source>Optimiser</source>
+        <translation>Optimierer</translation>
+    </message>
+    <message>
+        <source>Gradients</source>
+        <translation>Gradienten</translation>
+    </message>
+    <message>
+        <source>Activations</source>
+        <translation>Aktivierungen</translation>
+    </message>
+    <message>
+        <source>Logits</source>
+        <translation>Logits</translation>
+    </message>
+    <message>
+        <source>KV cache</source>
+        <translation>KV-Cache</translation>
+    </message>
+    <message>
+        <source>Programs and libraries</source>
+        <translation>Programme und Bibliotheken</translation>
+    </message>
+    <message>
+        <source>Left to other programs</source>
+        <translation>Für andere Programme frei</translation>
+    </message>
+    <message>
+        <source>In all</source>
+        <translation>Insgesamt</translation>
+    </message>
+    <message>
+        <source>Fits</source>
+        <translation>Passt</translation>
+    </message>
+    <message>
+        <source>Tight</source>
+        <translation>Knapp</translation>
+    </message>
+    <message>
+        <source>Too big</source>
+        <translation>Zu groß</translation>
+    </message>
+    <message>
+        <source>To learn it takes {needs}; {free} are free. It can answer here.</source>
+        <translation>Zum Lernen braucht es {needs}; {free} sind frei. Antworten kann es hier.</translation>
+    </message>
+    <message>
+        <source>To learn it takes {needs}; {free} are free.</source>
+        <translation>Zum Lernen braucht es {needs}; {free} sind frei.</translation>
+    </message>
+    <message>
+        <source>At work</source>
+        <translation>Bei der Arbeit</translation>
+    </message>
+    <message>
+        <source>From the next start on</source>
+        <translation>Ab dem nächsten Start</translation>
+    </message>
+    <message>
+        <source>On this computer</source>
+        <translation>Auf diesem Computer</translation>
+    </message>
+    <message>
+        <source>Unfinished</source>
+        <translation>Unvollständig</translation>
+    </message>
+    <message>
+        <source>Damaged</source>
+        <translation>Beschädigt</translation>
+    </message>
+    <message>
+        <source>To download</source>
+        <translation>Zum Herunterladen</translation>
+    </message>
+    <message>
+        <source>Asking the hub</source>
+        <translation>Fragt den Hub</translation>
+    </message>
+    <message>
+        <source>Checking what is here</source>
+        <translation>Prüft, was da ist</translation>
+    </message>
+    <message>
+        <source>Downloading</source>
+        <translation>Lädt herunter</translation>
+    </message>
+    <message>
         <source>Waiting</source>
         <translation>Warten</translation>
+    </message>
+    <message>
+        <source>Copying</source>
+        <translation>Kopiert</translation>
+    </message>
+    <message>
+        <source>Finishing</source>
+        <translation>Schließt ab</translation>
+    </message>
+    <message>
+        <source>{done} of {total}</source>
+        <translation>{done} von {total}</translation>
+    </message>
+    <message>
+        <source>{span} left</source>
+        <translation>noch {span}</translation>
+    </message>
+    <message>
+        <source>Base</source>
+        <translation>Anfang</translation>
+    </message>
+    <message>
+        <source>Checkpoint {number}</source>
+        <translation>Checkpoint {number}</translation>
+    </message>
+    <message>
+        <source>best</source>
+        <translation>bester</translation>
+    </message>
+    <message>
+        <source>last</source>
+        <translation>letzter</translation>
     </message>
     <message>
         <source>Setting questions</source>
@@ -2099,7 +2546,7 @@
     </message>
     <message>
         <source>Any mark</source>
-        <translation>Jede Bewertung</translation>
+        <translation>Jede Wertung</translation>
     </message>
     <message>
         <source>Task</source>
@@ -2163,7 +2610,7 @@
     </message>
     <message>
         <source>Choose any task, any mark and anybody to see all.</source>
-        <translation>Wähle jede Aufgabe, jede Bewertung und „Von allen“, um alle zu sehen.</translation>
+        <translation>Wähle „Jede Aufgabe“, „Jede Wertung“ und „Von allen“, um alle zu sehen.</translation>
     </message>
     <message>
         <source>No answers yet</source>
@@ -2284,7 +2731,7 @@
     </message>
     <message>
         <source>Own and peers&apos; answers</source>
-        <translation>Eigene Antworten und die von Peers</translation>
+        <translation>Eigene und fremde Antworten</translation>
     </message>
     <message>
         <source>Of eight questions, how many are learned from with whose answers.</source>
@@ -2292,7 +2739,7 @@
     </message>
     <message>
         <source>Mix of own and peers&apos; answers</source>
-        <translation>Mischung aus eigenen Antworten und denen von Peers</translation>
+        <translation>Mischung eigener und fremder Antworten</translation>
     </message>
     <message>
         <source>Adaptive</source>
@@ -3604,6 +4051,289 @@
     <message>
         <source>Checking it took too long and was given up.</source>
         <translation>Die Prüfung dauerte zu lange und wurde aufgegeben.</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>Modelle</translation>
+    </message>
+    <message>
+        <source>Models shown</source>
+        <translation>Gezeigte Modelle</translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation>Zustand</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>Speicher</translation>
+    </message>
+    <message>
+        <source>Whether the memory is enough for it to learn here</source>
+        <translation>Ob der Speicher reicht, damit es hier lernen kann</translation>
+    </message>
+    <message>
+        <source>Takes</source>
+        <translation>Braucht</translation>
+    </message>
+    <message>
+        <source>Memory, to learn</source>
+        <translation>Speicher, zum Lernen</translation>
+    </message>
+    <message>
+        <source>Licence</source>
+        <translation>Lizenz</translation>
+    </message>
+    <message>
+        <source>No model is selected</source>
+        <translation>Kein Modell ist ausgewählt</translation>
+    </message>
+    <message>
+        <source>Download</source>
+        <translation>Herunterladen</translation>
+    </message>
+    <message>
+        <source>Hub account</source>
+        <translation>Konto beim Hub</translation>
+    </message>
+    <message>
+        <source>Chosen for this computer</source>
+        <translation>Für diesen Computer gewählt</translation>
+    </message>
+    <message>
+        <source>Needs an account</source>
+        <translation>Braucht ein Konto</translation>
+    </message>
+    <message>
+        <source>Stay with this model</source>
+        <translation>Bei diesem Modell bleiben</translation>
+    </message>
+    <message>
+        <source>Use this model</source>
+        <translation>Dieses Modell nutzen</translation>
+    </message>
+    <message>
+        <source>Go on downloading</source>
+        <translation>Weiter herunterladen</translation>
+    </message>
+    <message>
+        <source>A download or import that was cut short.</source>
+        <translation>Ein abgebrochener Download oder Import.</translation>
+    </message>
+    <message>
+        <source>Not of the catalogue: how much memory it takes shows when it is loaded.</source>
+        <translation>Nicht aus dem Katalog: Wie viel Speicher es braucht, zeigt sich, wenn es geladen wird.</translation>
+    </message>
+    <message>
+        <source>{parameters} parameters.</source>
+        <translation>{parameters} Parameter.</translation>
+    </message>
+    <message>
+        <source>Licence: {licence}.</source>
+        <translation>Lizenz: {licence}.</translation>
+    </message>
+    <message>
+        <source>{size} on this computer.</source>
+        <translation>{size} auf diesem Computer.</translation>
+    </message>
+    <message>
+        <source>About {size} to download.</source>
+        <translation>Etwa {size} zum Herunterladen.</translation>
+    </message>
+    <message>
+        <source>It comes with the program.</source>
+        <translation>Es kommt mit dem Programm.</translation>
+    </message>
+    <message>
+        <source>In silo nothing is downloaded: leave silo for it, or import the model.</source>
+        <translation>Im Silo wird nichts heruntergeladen: Verlasse es dafür, oder importiere das Modell.</translation>
+    </message>
+    <message>
+        <source>One download or import is under way at a time.</source>
+        <translation>Es läuft immer nur ein Download oder Import.</translation>
+    </message>
+    <message>
+        <source>Its licence has to be accepted on the hub first, by an account; a token of it is entered here.</source>
+        <translation>Seine Lizenz muss zuerst beim Hub angenommen werden, mit einem Konto; ein Zugangstoken davon wird hier eingegeben.</translation>
+    </message>
+    <message>
+        <source>Not verified: {facts}.</source>
+        <translation>Nicht nachgeprüft: {facts}.</translation>
+    </message>
+    <message>
+        <source>Export: {name}</source>
+        <translation>Export: {name}</translation>
+    </message>
+    <message>
+        <source>Whole model</source>
+        <translation>Ganzes Modell</translation>
+    </message>
+    <message>
+        <source>GGUF</source>
+        <translation>GGUF</translation>
+    </message>
+    <message>
+        <source>Format</source>
+        <translation>Format</translation>
+    </message>
+    <message>
+        <source>Choose</source>
+        <translation>Wählen</translation>
+    </message>
+    <message>
+        <source>Writing</source>
+        <translation>Wird geschrieben</translation>
+    </message>
+    <message>
+        <source>Folder</source>
+        <translation>Ordner</translation>
+    </message>
+    <message>
+        <source>A new folder, or an empty one.</source>
+        <translation>Ein neuer Ordner oder ein leerer.</translation>
+    </message>
+    <message>
+        <source>Export to</source>
+        <translation>Exportieren nach</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n file(s) written to {folder}: {files}</source>
+        <translation>
+            <numerusform>%n Datei nach {folder} geschrieben: {files}</numerusform>
+            <numerusform>%n Dateien nach {folder} geschrieben: {files}</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>What was learned alone, small; the peft library lays it over the model it was learned with.</source>
+        <translation>Nur das Gelernte, klein; die Bibliothek peft legt es über das Modell, mit dem es gelernt wurde.</translation>
+    </message>
+    <message>
+        <source>The model with what was learned inside, for transformers and servers such as vLLM.</source>
+        <translation>Das Modell mit dem Gelernten darin, für transformers und Server wie vLLM.</translation>
+    </message>
+    <message>
+        <source>The model with what was learned inside, in one file for llama.cpp, LM Studio and Ollama.</source>
+        <translation>Das Modell mit dem Gelernten darin, in einer Datei für llama.cpp, LM Studio und Ollama.</translation>
+    </message>
+    <message>
+        <source>What fits here</source>
+        <translation>Was hier passt</translation>
+    </message>
+    <message>
+        <source>Why nothing bigger</source>
+        <translation>Warum nichts Größeres</translation>
+    </message>
+    <message>
+        <source>Looking at the memory</source>
+        <translation>Der Speicher wird angesehen</translation>
+    </message>
+    <message>
+        <source>{memory} of memory, {free} free now.</source>
+        <translation>{memory} Speicher, davon jetzt {free} frei.</translation>
+    </message>
+    <message>
+        <source>{card} with {memory}, {free} free now.</source>
+        <translation>{card} mit {memory}, davon jetzt {free} frei.</translation>
+    </message>
+    <message>
+        <source>Nothing fits: {reason}</source>
+        <translation>Nichts passt: {reason}</translation>
+    </message>
+    <message>
+        <source>The strongest model that it can teach well is {model}.</source>
+        <translation>Das stärkste Modell, das dieser Computer gut unterrichten kann, ist {model}.</translation>
+    </message>
+    <message>
+        <source>It can teach none, but {model} can answer.</source>
+        <translation>Unterrichten kann dieser Computer keins, aber {model} kann antworten.</translation>
+    </message>
+    <message>
+        <source>Estimates for such a computer were never compared with a measured peak.</source>
+        <translation>Die Schätzungen für einen solchen Computer wurden nie mit einem gemessenen Höchstwert verglichen.</translation>
+    </message>
+    <message>
+        <source>{takes} of {free} free</source>
+        <translation>{takes} von freien {free}</translation>
+    </message>
+    <message>
+        <source>card</source>
+        <translation>Grafikkarte</translation>
+    </message>
+    <message>
+        <source>computer</source>
+        <translation>Computer</translation>
+    </message>
+    <message>
+        <source>Chosen</source>
+        <translation>Gewählt</translation>
+    </message>
+    <message>
+        <source>Part</source>
+        <translation>Teil</translation>
+    </message>
+    <message>
+        <source>Memory of each way, part by part</source>
+        <translation>Speicher jedes Weges, Teil für Teil</translation>
+    </message>
+    <message>
+        <source>{model} is installed ({size}).</source>
+        <translation>{model} ist installiert ({size}).</translation>
+    </message>
+    <message>
+        <source>Cancelled. What has arrived of a download is kept.</source>
+        <translation>Abgebrochen. Was von einem Download angekommen ist, bleibt erhalten.</translation>
+    </message>
+    <message>
+        <source>Download another model</source>
+        <translation>Anderes Modell herunterladen</translation>
+    </message>
+    <message>
+        <source>Models for transformers (Llama, Qwen2, Qwen3, SmolLM3) answer and learn; GGUF files only answer. Others are refused before anything large is downloaded. Choose whom you download from.</source>
+        <translation>Modelle für transformers (Llama, Qwen2, Qwen3, SmolLM3) antworten und lernen; GGUF-Dateien antworten nur. Andere werden abgelehnt, bevor etwas Großes heruntergeladen wird. Überlege, von wem du herunterlädst.</translation>
+    </message>
+    <message>
+        <source>The newest of its main branch; or one version of it: OWNER/NAME@REVISION</source>
+        <translation>Die neueste Fassung seines Hauptzweigs; oder eine bestimmte: OWNER/NAME@REVISION</translation>
+    </message>
+    <message>
+        <source>Where a repository has several models. By comma; empty: what the model needs.</source>
+        <translation>Wo ein Repository mehrere Modelle hat. Mit Komma getrennt; leer: was das Modell braucht.</translation>
+    </message>
+    <message>
+        <source>Repository</source>
+        <translation>Repository</translation>
+    </message>
+    <message>
+        <source>Files, if you like</source>
+        <translation>Dateien, wenn du magst</translation>
+    </message>
+    <message>
+        <source>A repository is written OWNER/NAME, or OWNER/NAME@REVISION.</source>
+        <translation>Ein Repository wird OWNER/NAME oder OWNER/NAME@REVISION geschrieben.</translation>
+    </message>
+    <message>
+        <source>Some models want their licence accepted on the hub&apos;s page, by an account. A read token of that account is kept in this computer&apos;s keyring, and sent to the hub only where it refuses without one.</source>
+        <translation>Manche Modelle verlangen, dass ihre Lizenz auf der Seite des Hubs angenommen wird, mit einem Konto. Ein Lesetoken dieses Kontos wird im Schlüsselbund dieses Computers aufgehoben und dem Hub nur gesendet, wo er ohne eins ablehnt.</translation>
+    </message>
+    <message>
+        <source>Keep the token</source>
+        <translation>Token behalten</translation>
+    </message>
+    <message>
+        <source>Forget the kept one</source>
+        <translation>Behaltenes vergessen</translation>
+    </message>
+    <message>
+        <source>Token</source>
+        <translation>Token</translation>
+    </message>
+    <message>
+        <source>The token is in this computer&apos;s keyring.</source>
+        <translation>Das Token liegt im Schlüsselbund dieses Computers.</translation>
+    </message>
+    <message>
+        <source>There is no token here any more.</source>
+        <translation>Hier ist kein Token mehr.</translation>
     </message>
 </context>
 </TS>

@@ -192,5 +192,26 @@
             <numerusform>%n tokens</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>{way}, with %n thread(s).</source>
+        <translation>
+            <numerusform>{way}, with %n thread.</numerusform>
+            <numerusform>{way}, with %n threads.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Solved {score} of %n questions ({low} to {high}), in {span}.</source>
+        <translation>
+            <numerusform>Solved {score} of %n question ({low} to {high}), in {span}.</numerusform>
+            <numerusform>Solved {score} of %n questions ({low} to {high}), in {span}.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n file(s) written to {folder}: {files}</source>
+        <translation>
+            <numerusform>%n file written to {folder}: {files}</numerusform>
+            <numerusform>%n files written to {folder}: {files}</numerusform>
+        </translation>
+    </message>
 </context>
 </TS>

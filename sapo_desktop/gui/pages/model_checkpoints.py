@@ -174,7 +174,9 @@ class ScoreBox(Card):
         self.busy = False
         self._title = Label("", "strong")
         self._which = Segments(
-            tr("Held-out questions"), [("validation", tr("Validation")), ("test", tr("Test"))], "validation"
+            tr("Held-out questions"),
+            [("validation", tr("Validation")), ("test", tr("Test", "set of questions"))],
+            "validation",
         )
         self._which.hint("validation", tr("Drawn from this computer's own secret: what best and guard go by"))
         self._which.hint("test", tr("The same for everybody: what can be compared with other computers"))
