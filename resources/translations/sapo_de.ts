@@ -20,6 +20,10 @@
         <translation>Der Knoten ist stehen geblieben</translation>
     </message>
     <message>
+        <source>This could not be done</source>
+        <translation>Das ging nicht</translation>
+    </message>
+    <message>
         <source>A bug in the window: {error}. The node is not touched by it; logs/window.log says where.</source>
         <translation>Ein Fehler im Fenster: {error}. Der Knoten ist davon nicht betroffen; logs/window.log sagt, wo.</translation>
     </message>
@@ -320,6 +324,13 @@
         <source>person at {key}</source>
         <translation>Person bei {key}</translation>
     </message>
+    <message numerus="yes">
+        <source>%n character(s)</source>
+        <translation>
+            <numerusform>%n Zeichen</numerusform>
+            <numerusform>%n Zeichen</numerusform>
+        </translation>
+    </message>
     <message>
         <source>unknown</source>
         <translation>unbekannt</translation>
@@ -341,12 +352,20 @@
         <translation>Fachartikel</translation>
     </message>
     <message>
-        <source>up in round {round}</source>
-        <translation>höher in Runde {round}</translation>
+        <source>up, {round}</source>
+        <translation>aufgestiegen, {round}</translation>
     </message>
     <message>
-        <source>down in round {round}</source>
-        <translation>tiefer in Runde {round}</translation>
+        <source>down, {round}</source>
+        <translation>abgestiegen, {round}</translation>
+    </message>
+    <message>
+        <source>Went up from {before} to {after} in round {round}.</source>
+        <translation>In Runde {round} von {before} auf {after} aufgestiegen.</translation>
+    </message>
+    <message>
+        <source>Went back from {before} to {after} in round {round}.</source>
+        <translation>In Runde {round} von {before} auf {after} zurückgegangen.</translation>
     </message>
     <message>
         <source>unknown task {id}</source>
@@ -474,6 +493,10 @@
         <translation>die des Schwarms, mit 95-%-Intervall</translation>
     </message>
     <message>
+        <source>What happened stands in the log.</source>
+        <translation>Was geschehen ist, steht im Protokoll.</translation>
+    </message>
+    <message>
         <source>held-out score</source>
         <translation>Prüfwert an zurückgehaltenen Fragen</translation>
     </message>
@@ -571,6 +594,18 @@
     <message>
         <source>Each task gets its own small chart here.</source>
         <translation>Jede Aufgabe bekommt hier ihr eigenes kleines Diagramm.</translation>
+    </message>
+    <message>
+        <source>Solved of late</source>
+        <translation>Zuletzt gelöst</translation>
+    </message>
+    <message>
+        <source>In its last round</source>
+        <translation>In ihrer letzten Runde</translation>
+    </message>
+    <message>
+        <source>Last round</source>
+        <translation>Letzte Runde</translation>
     </message>
     <message>
         <source>Open SAPO Desktop</source>
@@ -1114,8 +1149,16 @@
         <translation>Wer was sehen kann</translation>
     </message>
     <message>
-        <source>A relay sees your internet address beside the key of this computer. Peers see the key and the answers.</source>
-        <translation>Ein Relay sieht deine Internetadresse neben dem Schlüssel dieses Computers. Peers sehen den Schlüssel und die Antworten.</translation>
+        <source>Whoever gets this message can read all of it: the key of this computer, a random number of this installation, the name of the task, the time in steps of ten minutes, and the answers.</source>
+        <translation>Wer diese Nachricht bekommt, kann alles darin lesen: den Schlüssel dieses Computers, eine Zufallszahl dieser Installation, den Namen der Aufgabe, die Zeit in Schritten von zehn Minuten und die Antworten.</translation>
+    </message>
+    <message>
+        <source>A relay, like every computer linked to, sees your internet address beside that key.</source>
+        <translation>Ein Relay sieht, wie jeder verbundene Computer, deine Internetadresse neben diesem Schlüssel.</translation>
+    </message>
+    <message>
+        <source>Not in it: the question&apos;s words, the right answer, the marks, your name, anything from your files.</source>
+        <translation>Nicht darin: der Wortlaut der Frage, die richtige Antwort, die Bewertungen, dein Name und irgendetwas aus deinen Dateien.</translation>
     </message>
     <message>
         <source>A real message of {size}. Nothing was sent.</source>
@@ -1924,8 +1967,8 @@
         <translation>Der Knoten wird gestartet</translation>
     </message>
     <message>
-        <source>The node stopped: {reason} It is started again in {seconds} s.</source>
-        <translation>Der Knoten ist stehen geblieben: {reason} Er wird in {seconds}&#xa0;s wieder gestartet.</translation>
+        <source>The node stopped: {reason} It is started again by itself.</source>
+        <translation>Der Knoten ist stehen geblieben: {reason} Er wird von selbst wieder gestartet.</translation>
     </message>
     <message>
         <source>The node was ended. Nothing is computed.</source>
@@ -2506,11 +2549,15 @@
         <translation>Runde {round}, {who}</translation>
     </message>
     <message numerus="yes">
-        <source>Show the peer&apos;s text, %n character(s)</source>
+        <source>Answer, %n character(s)</source>
         <translation>
-            <numerusform>Text des Peers zeigen, %n Zeichen</numerusform>
-            <numerusform>Text des Peers zeigen, %n Zeichen</numerusform>
+            <numerusform>Antwort, %n Zeichen</numerusform>
+            <numerusform>Antwort, %n Zeichen</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>Show the peer&apos;s text</source>
+        <translation>Text des Peers zeigen</translation>
     </message>
     <message>
         <source>Hide the peer&apos;s text</source>
@@ -2527,10 +2574,6 @@
     <message>
         <source>Show earlier ones</source>
         <translation>Frühere zeigen</translation>
-    </message>
-    <message>
-        <source>From anybody</source>
-        <translation>Von allen</translation>
     </message>
     <message>
         <source>Own</source>
@@ -2585,12 +2628,8 @@
         <translation>Herkunft</translation>
     </message>
     <message>
-        <source>Advantage</source>
-        <translation>Vorteil</translation>
-    </message>
-    <message>
-        <source>Above 0 learning made it likelier, below 0 less likely</source>
-        <translation>Über 0 wurde sie durch das Lernen wahrscheinlicher, unter 0 unwahrscheinlicher</translation>
+        <source>Anybody</source>
+        <translation>Alle</translation>
     </message>
     <message>
         <source>The answers could not be read: {reason}</source>
@@ -2672,6 +2711,10 @@
         <translation>Wähle eine Aufgabe, um ihre Stufen zu sehen.</translation>
     </message>
     <message>
+        <source>From easy to hard questions get longer; paper has those of SAPO&apos;s paper.</source>
+        <translation>Von leicht bis schwer werden die Fragen länger; paper hat die aus dem SAPO-Artikel.</translation>
+    </message>
+    <message>
         <source>Share solved at {level}, in the newest rounds</source>
         <translation>Anteil gelöst auf der Stufe „{level}“, in den neuesten Runden</translation>
     </message>
@@ -2710,10 +2753,6 @@
         <translation>Sie wurden zu verschiedenen Zeiten gespielt, darum ist das kein Experiment.</translation>
     </message>
     <message>
-        <source>Mean reward</source>
-        <translation>Mittlere Belohnung</translation>
-    </message>
-    <message>
         <source>In 100</source>
         <translation>In 100</translation>
     </message>
@@ -2726,12 +2765,20 @@
         <translation>Von Peers</translation>
     </message>
     <message>
-        <source>Share of the groups that came from peers</source>
-        <translation>Anteil der Gruppen, die von Peers kamen</translation>
-    </message>
-    <message>
         <source>Own and peers&apos; answers</source>
         <translation>Eigene und fremde Antworten</translation>
+    </message>
+    <message>
+        <source>Count earlier rounds too</source>
+        <translation>Frühere Runden mitzählen</translation>
+    </message>
+    <message>
+        <source>The mean of these rounds</source>
+        <translation>Mittel dieser Runden</translation>
+    </message>
+    <message>
+        <source>Share of the groups that came from peers; where they have too few, own ones fill up</source>
+        <translation>Anteil der Gruppen, die von Peers kamen; wo sie zu wenige haben, füllen eigene auf</translation>
     </message>
     <message>
         <source>Of eight questions, how many are learned from with whose answers.</source>
@@ -2766,20 +2813,16 @@
         <translation>Jetzt {mix}</translation>
     </message>
     <message>
-        <source>What peers&apos; answers weigh</source>
-        <translation>Was die Antworten von Peers wiegen</translation>
+        <source>Treatment</source>
+        <translation>Behandlung</translation>
     </message>
     <message>
-        <source>Every one of them is marked here first. This is about what comes after.</source>
-        <translation>Jede von ihnen wird zuerst hier bewertet. Hier geht es um das, was danach kommt.</translation>
+        <source>What peers&apos; answers weigh. Every one of them is marked here first.</source>
+        <translation>Was die Antworten der Peers wiegen. Jede wird zuerst hier bewertet.</translation>
     </message>
     <message>
         <source>Rounds by treatment</source>
         <translation>Runden nach Behandlung</translation>
-    </message>
-    <message>
-        <source>Weighed</source>
-        <translation>Gewichtung</translation>
     </message>
     <message>
         <source>Peers are strangers: what breaks the rules, cannot be checked or is not of use is left out.</source>
@@ -2838,19 +2881,19 @@
         <translation>{task}, von {peer}, {time}</translation>
     </message>
     <message numerus="yes">
-        <source>Show the peer&apos;s %n answer(s)</source>
+        <source>%n answer(s) in it</source>
         <translation>
-            <numerusform>%n Antwort des Peers zeigen</numerusform>
-            <numerusform>%n Antworten des Peers zeigen</numerusform>
+            <numerusform>%n Antwort darin</numerusform>
+            <numerusform>%n Antworten darin</numerusform>
         </translation>
     </message>
     <message>
-        <source>Hide the peer&apos;s answers</source>
-        <translation>Antworten des Peers verbergen</translation>
+        <source>Its texts were not kept: it could not be read that far.</source>
+        <translation>Ihre Texte wurden nicht aufbewahrt: So weit war sie nicht zu lesen.</translation>
     </message>
     <message>
-        <source>Where a round&apos;s time goes</source>
-        <translation>Wohin die Zeit einer Runde geht</translation>
+        <source>A round&apos;s time</source>
+        <translation>Zeit einer Runde</translation>
     </message>
     <message>
         <source>Phases of a round</source>
@@ -3025,10 +3068,6 @@
     <message>
         <source>Share of own answers in the newest rounds</source>
         <translation>Anteil der eigenen Antworten in den neuesten Runden</translation>
-    </message>
-    <message>
-        <source>Own answers in the newest rounds</source>
-        <translation>Eigene Antworten in den neuesten Runden</translation>
     </message>
     <message>
         <source>Last move</source>

@@ -88,13 +88,6 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>Show the peer&apos;s text, %n character(s)</source>
-        <translation>
-            <numerusform>Show the peer&apos;s text, %n character</numerusform>
-            <numerusform>Show the peer&apos;s text, %n characters</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>%n answer(s), newest first</source>
         <translation>
             <numerusform>%n answer, newest first</numerusform>
@@ -113,13 +106,6 @@
         <translation>
             <numerusform>In the newest round.</numerusform>
             <numerusform>In the newest %n rounds.</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>Show the peer&apos;s %n answer(s)</source>
-        <translation>
-            <numerusform>Show the peer&apos;s answer</numerusform>
-            <numerusform>Show the peer&apos;s %n answers</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -211,6 +197,27 @@
         <translation>
             <numerusform>%n file written to {folder}: {files}</numerusform>
             <numerusform>%n files written to {folder}: {files}</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n character(s)</source>
+        <translation>
+            <numerusform>%n character</numerusform>
+            <numerusform>%n characters</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Answer, %n character(s)</source>
+        <translation>
+            <numerusform>Answer, %n character</numerusform>
+            <numerusform>Answer, %n characters</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n answer(s) in it</source>
+        <translation>
+            <numerusform>%n answer in it</numerusform>
+            <numerusform>%n answers in it</numerusform>
         </translation>
     </message>
 </context>

@@ -84,12 +84,16 @@ class LeavesStep(Step):
         self._asked = False
         self._message = Reading(tr("A message as it would be sent"), tr("The message is being made ..."), lines=9)
         self._who = Card(tr("Who can see what"), role="well")
-        self._lines = Label(
+        # The worker's own sentences are English; these say the same.
+        for line in (
             tr(
-                "A relay sees your internet address beside the key of this computer. Peers see the key and the answers."
+                "Whoever gets this message can read all of it: the key of this computer, a random number of this "
+                "installation, the name of the task, the time in steps of ten minutes, and the answers."
             ),
-        )
-        self._who.add(self._lines)
+            tr("A relay, like every computer linked to, sees your internet address beside that key."),
+            tr("Not in it: the question's words, the right answer, the marks, your name, anything from your files."),
+        ):
+            self._who.add(Label(f"• {line}"))
         self.box.addWidget(self._message, 1)
         self.box.addWidget(self._who)
 
@@ -105,7 +109,6 @@ class LeavesStep(Step):
             else tr("A real message of {size}, signed with a key that was thrown away. Nothing was sent.")
         )
         self._message.set_text(f"{note.format(size=numbers.size(reply.bytes))}\n\n{reply.text}")
-        self._lines.setText("\n".join(f"• {line}" for line in reply.visible))
 
     def _failed(self, error: SapoError) -> None:
         self._asked = False

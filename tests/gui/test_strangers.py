@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QAbstractItemModel, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -24,12 +25,17 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.plain_text import clean
+from sapo_desktop.gui.actions import Actions
+from sapo_desktop.gui.link import Lost
 from sapo_desktop.gui.tray import Tray
+from sapo_desktop.gui.widgets.table import Heading, Table
 from sapo_desktop.gui.widgets.text import Elided, as_tooltip, for_button, for_notification
 from sapo_desktop.gui.window import MainWindow
-from tests.gui.every_page import a_full_window, pages, told_by_strangers, with_texts
-from tests.gui.scenes import a_view
+from sapo_desktop.gui.wizard import Wizard
+from tests.gui.every_page import a_full_window, pages, staged, told_by_strangers, with_texts
+from tests.gui.scenes import NOW, a_view
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = {
@@ -142,6 +148,31 @@ def test_the_tray_shows_it_as_it_is(qtbot: QtBot, monkeypatch: pytest.MonkeyPatc
         assert tray._icon is not None and "<" not in tray._icon.toolTip()
         assert len(tray._sentence.text()) < 300
     tray.close()
+
+
+@pytest.mark.parametrize("name", CORPUS)
+def test_what_comes_and_goes_shows_it_as_it_is(qtbot: QtBot, name: str) -> None:
+    """A lost node's last words, a toast, the first run, a copied table."""
+    evil = CORPUS[name]
+    view = a_view()
+    bridge = staged(view)
+    window = MainWindow(view, bridge, Actions(view, bridge))  # type: ignore[arg-type]
+    qtbot.addWidget(window)
+    window.show()
+    bridge.tell(Lost(reason=evil, retry_at=NOW))
+    bridge.trouble.emit(evil)
+    wizard = Wizard(a_view(state="idle"), bridge)
+    qtbot.addWidget(wizard)
+    wizard._go_on()
+    wizard._refused(SapoError(evil))
+    shown = [window, *window.findChildren(QWidget), wizard, *wizard.findChildren(QWidget)]
+    assert [fault for widget in shown for fault in faults(widget)] == []
+    table = Table("t", [Heading("h", lambda row: row)])
+    qtbot.addWidget(table)
+    table.set_rows([evil, "=1+cmd|'/c calc'!A0", "-0.25"])
+    table.copy()
+    lines = QGuiApplication.clipboard().text().splitlines()
+    assert len(lines) == 4 and lines[2].startswith("'=") and lines[3] == "-0.25"
 
 
 # What would let markup in again, wherever somebody writes it next. Where it may stand: the module that makes it safe.

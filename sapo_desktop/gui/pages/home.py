@@ -388,17 +388,49 @@ class TasksCard(Card):
         self._view = view
         self._cells: dict[str, TaskCell] = {}
         self._columns = Columns(narrowest=210, most=5)
+        self._as_table = IconButton("table", tr("Show as a table"), self._switch, checkable=True)
+        self.corner.addWidget(self._as_table)
+        self._table = Table(tr("Tasks"), _task_headings(), rows_shown=8)
+        self._table.hide()
         self._empty = Empty("chart", tr("Nothing marked yet"), tr("Each task gets its own small chart here."))
-        self.add(self._columns, self._empty)
+        self.add(self._columns, self._table, self._empty)
+
+    def _switch(self) -> None:
+        self._table.setVisible(self._as_table.isChecked())
+        self._columns.setVisible(not self._as_table.isChecked())
+        self.refresh()
 
     def refresh(self) -> None:
         names = sorted(self._view.tasks)
         self._empty.setVisible(not names)
+        if self._as_table.isChecked():
+            self._table.set_rows([(name, self._view.tasks[name]) for name in names])
+            return
         if names != list(self._cells):
             self._cells = {name: TaskCell(name) for name in names}
             self._columns.set_cards(list(self._cells.values()))
         for name, cell in self._cells.items():
             cell.show_track(self._view.tasks[name])
+
+
+def _task_headings() -> list[Heading]:
+    """Of rows of a task's name and its track."""
+    return [
+        Heading(tr("Task"), lambda row: row[0], stretch=True),
+        Heading(tr("Solved of late"), lambda row: numbers.percent(row[1].now), lambda row: row[1].now, right=True),
+        Heading(
+            tr("In its last round"),
+            lambda row: numbers.percent(row[1].shares[-1][1]),
+            lambda row: row[1].shares[-1][1],
+            right=True,
+        ),
+        Heading(
+            tr("Last round"),
+            lambda row: numbers.count(row[1].shares[-1][0]),
+            lambda row: row[1].shares[-1][0],
+            right=True,
+        ),
+    ]
 
 
 class TaskCell(QWidget):

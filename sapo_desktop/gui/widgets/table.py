@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,7 @@ from sapo_desktop.gui.widgets.text import as_tooltip
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
+_NUMBER = re.compile(r"[+-]?\d[\d.,]*( ?[%\w]{1,3})?")
 _LEAST_LETTERS = 7
 """Of a column that takes what is left, in widths of an M."""
 _LOOKED_AT = 40
@@ -303,4 +305,4 @@ class Table(QTableView):
 def _for_a_sheet(text: str) -> str:
     """A cell on the clipboard: a spreadsheet would take what begins so for a formula, unless it is a number."""
     line = one_line(text, 4000)
-    return f"'{line}" if line[:1] in "=+-@" and not line[1:2].isdigit() and line else line
+    return f"'{line}" if line.startswith(("=", "+", "-", "@")) and not _NUMBER.fullmatch(line) else line
