@@ -1,4 +1,4 @@
-"""The widgets that came with the Learning page: tabs, split, fold, stops, bars of phases, columns."""
+"""Widgets that came with the Learning page: tabs, split, fold, stops, bars of phases, columns that stay readable."""
 
 from __future__ import annotations
 
