@@ -245,9 +245,9 @@ class View:
         self.done = self.total = 0
 
     def _account(self) -> None:
-        """Count the time since the last look to the phase, but for time in which nothing was computed."""
+        """Count the time since the last look to the phase, but for pauses."""
         now = self.clock()
-        if self.at_work:
+        if self.state != "paused":
             self.spent[self.phase] = self.spent.get(self.phase, 0.0) + now - self.phase_began
         self.phase_began = now
 

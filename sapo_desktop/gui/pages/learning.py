@@ -42,6 +42,7 @@ class LearningPage(Page):
     follows: ClassVar[frozenset[Section]] = frozenset(
         {"link", "state", "progress", "rounds", "curves", "settings", "answers"}
     )
+    _parts: ClassVar[tuple[str, ...]] = ("rounds", "mix", "tasks", "answers")
 
     def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
         super().__init__(view, bridge, tr("Learning"))
@@ -52,8 +53,8 @@ class LearningPage(Page):
         self._taken: RoundReport | None = None
         """The newest round of the view that is counted in the past."""
         self._made: dict[str, QWidget] = {}
-        names = [("rounds", tr("Rounds")), ("mix", tr("Mix")), ("tasks", tr("Tasks")), ("answers", tr("Answers"))]
-        self.tabs = Tabs(tr("Parts of this page"), names, "rounds")
+        names = (tr("Rounds"), tr("Mix"), tr("Tasks"), tr("Answers"))
+        self.tabs = Tabs(tr("Parts of this page"), list(zip(self._parts, names, strict=True)))
         self.tabs.chosen.connect(self.show_part)
         self.add(self.tabs)
         self._tick = timer(self, TICK_MS, self._draw_round)
@@ -88,6 +89,11 @@ class LearningPage(Page):
         self.verticalScrollBar().setValue(0)
         if self._opened:
             self._open_part()
+
+    def show_answers(self, which: str) -> None:
+        """Answers that were learned from (`kept`), or groups that were `refused`."""
+        self.show_part("answers")
+        self.answers.show_answers(which)
 
     def _placed(self, name: str, part: Part) -> Part:
         self._made[name] = part
