@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QLocale, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QGraphicsPathItem, QSizePolicy, QWidget
 
@@ -49,6 +49,14 @@ class Band(QGraphicsPathItem):
         return None, None
 
 
+class Axis(pg.AxisItem):  # type: ignore[misc]
+    """Ticks as the window's language writes numbers."""
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:  # noqa: N802
+        point = QLocale().decimalPoint()
+        return [text.replace(".", point) for text in super().tickStrings(values, scale, spacing)]
+
+
 class CurveChart(pg.PlotWidget):  # type: ignore[misc]
     """Reward of mine and of the swarm, with its interval, and held-out scores, over the rounds.
 
@@ -59,7 +67,7 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
     pointed = Signal(object)
 
     def __init__(self, curves: Curves, name: str) -> None:
-        super().__init__()
+        super().__init__(axisItems={side: Axis(side) for side in ("left", "bottom")})
         self._curves = curves
         self.setAccessibleName(name)
         self.viewport().setAccessibleName(name)

@@ -120,7 +120,7 @@ def cut_off(window: MainWindow) -> list[str]:
     area = window.page
     if isinstance(area, QScrollArea) and area.widget().width() > area.viewport().width():
         found.append(f"{area.widget().width() - area.viewport().width()} pixels stick out at the right")
-    for label in window.page.findChildren(Label):
+    for label in window.findChildren(Label):
         if not label.isVisible() or not label.text() or inside_a_view(label):
             continue
         need = label.heightForWidth(label.width()) if label.wordWrap() else label.sizeHint().height()
