@@ -19,6 +19,8 @@ def run_command(root: str, arguments: list[str], usage: str) -> int:
         match arguments:
             case ["run", *options]:
                 return _start(prepare(place, "run", sys.stderr), ["-m", "sapo_desktop", "run", *options])
+            case ["window", *options]:
+                return _start(prepare(place, "run", sys.stderr), ["-m", "sapo_desktop", *options])
             case ["setup"]:
                 prepare(place, "run", sys.stderr)
                 return 0

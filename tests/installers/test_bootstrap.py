@@ -32,6 +32,8 @@ def test_a_node_starts_from_a_path_with_spaces_and_a_second_start_needs_nothing(
     second = checkout.start("run")
     assert second.returncode == 0 and second.stdout.startswith("node run ")
     assert second.stderr == ""
+    window = checkout.start("window", "--tray")
+    assert window.returncode == 0 and window.stdout.startswith("node --tray")
 
 
 @pytest.mark.slow
