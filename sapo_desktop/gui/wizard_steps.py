@@ -14,7 +14,7 @@ from sapo_desktop.gui.first_run import Choices, Gentle
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.theme import grid
 from sapo_desktop.gui.viewmodel import View
-from sapo_desktop.gui.widgets.buttons import Choice, Switch
+from sapo_desktop.gui.widgets.buttons import ChoiceCard, Switch
 from sapo_desktop.gui.widgets.layout import Card, column, row
 from sapo_desktop.gui.widgets.notes import Picture
 from sapo_desktop.gui.widgets.text import Label, Reading
@@ -132,7 +132,7 @@ class GentleStep(Step):
             ("most", tr("Diligent"), tr("all cores but one")),
         )
         for value, title, text in names:
-            choice = Choice(group, title, text)
+            choice = ChoiceCard(group, title, text)
             choice.radio.setChecked(value == choices.gentle)
             choice.chosen.connect(partial(setattr, choices, "gentle", value))
             self._radios.append(choice.radio)
@@ -161,8 +161,8 @@ class TogetherStep(Step):
         self._choices, self._view, self._bridge = choices, view, bridge
         self._asked = False
         group = QButtonGroup(self)
-        silo = Choice(group, tr("Silo"), tr("Alone. No network at all."))
-        swarm = Choice(group, tr("Swarm"), tr("Learn from the answers of other computers too."))
+        silo = ChoiceCard(group, tr("Silo"), tr("Alone. No network at all."))
+        swarm = ChoiceCard(group, tr("Swarm"), tr("Learn from the answers of other computers too."))
         self._silo, self._swarm = silo.radio, swarm.radio
         for choice, together in ((silo, False), (swarm, True)):
             choice.radio.setChecked(choices.swarm == together)

@@ -209,7 +209,7 @@ class Segments(QWidget):
             button.setMinimumWidth(bold.horizontalAdvance(button.text()) + 32)
 
 
-class Choice(QFrame):
+class ChoiceCard(QFrame):
     """One of several, with a sentence: a radio button in a frame that can be pressed as a whole.
 
     Signals:
