@@ -23,7 +23,7 @@ from sapo_desktop.gui.pages.changing import change
 from sapo_desktop.gui.past_rounds import MIXES, PastRounds, Under, mix_of
 from sapo_desktop.gui.timers import timer
 from sapo_desktop.gui.viewmodel import View
-from sapo_desktop.gui.widgets.buttons import Button, Choice, Switch
+from sapo_desktop.gui.widgets.buttons import Button, ChoiceCard, Switch
 from sapo_desktop.gui.widgets.layout import Card, column, holding, row
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.widgets.split import Split
@@ -197,9 +197,9 @@ class TreatmentCard(Card):
         self.banner = Banner()
         self.banner.hide()
         self._group = QButtonGroup(self)
-        self.choices: dict[str, Choice] = {}
+        self.choices: dict[str, ChoiceCard] = {}
         for name in TREATMENTS:
-            choice = Choice(self._group, treatment_name(name), treatment_meaning(name))
+            choice = ChoiceCard(self._group, treatment_name(name), treatment_meaning(name))
             choice.chosen.connect(partial(self._set, name))
             self.choices[name] = choice
         treatments = Heading(tr("Treatment"), lambda one: treatment_name(one.name), stretch=True)
