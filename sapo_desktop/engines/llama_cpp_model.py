@@ -78,9 +78,9 @@ class GgufModel:
         settings = c.llama_model_default_params()
         self.on_gpu = gpu and bool(c.llama_supports_gpu_offload())
         settings.n_gpu_layers = -1 if self.on_gpu else 0
-        # Read, not mapped: the weights that llama.cpp repacks for the processor (of 4 bits, on x86) are copies beside the
-        # pages of a mapped file, which would all stay in memory until somebody presses for it. And what is mapped looks
-        # free to whoever asks the system, while every token needs it. A card's weights are copies in any case.
+        # Read, not mapped: what llama.cpp repacks for the processor (on x86 weights of 4 bits) are copies, beside which
+        # the pages of a mapped file would stay in memory until somebody presses for it. Pages that are mapped also look
+        # free to whoever asks the system, while every token needs them. A card's weights are copies in any case.
         settings.load_mode = c.LLAMA_LOAD_MODE_AUTO if self.on_gpu else c.LLAMA_LOAD_MODE_NONE
         settings.check_tensors = True
         _said.clear()
@@ -157,8 +157,8 @@ class GgufModel:
 def _not_loaded(path: Path, words: str) -> ModelError | TooBig:
     if _NO_MEMORY.search(words):
         return TooBig(
-            f"{path.name} does not fit into the memory that is free: close other programs, or choose a smaller model or "
-            f"fewer bits a weight (`generator_weights`).{words}"
+            f"{path.name} does not fit into the memory that is free: close other programs, or choose a smaller model "
+            f"or fewer bits a weight (`generator_weights`).{words}"
         )
     return ModelError(f"The model in {path} cannot be loaded: get the file again, whole.{words}")
 
