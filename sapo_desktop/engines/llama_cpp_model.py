@@ -8,6 +8,7 @@ encoder, and models whose memory of a sequence cannot be cut back (recurrent one
 from __future__ import annotations
 
 import ctypes
+import re
 import sys
 from collections import deque
 from pathlib import Path
@@ -15,11 +16,13 @@ from typing import Any
 
 import llama_cpp.llama_cpp as c
 
-from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.errors import ModelError, TooBig
 
 _ERROR, _CONTINUED = 4, 5
 """Of ggml's log levels: none, debug, information, warning, error, continued."""
 _MAGIC = b"GGUF"
+_NO_MEMORY = re.compile(r"to allocate|bad_alloc|Cannot allocate memory|Resource temporarily unavailable")
+"""In what llama.cpp says when it finds no room for weights, or for the threads that look them over."""
 
 _said: deque[str] = deque(maxlen=3)
 _level = 0
@@ -67,6 +70,7 @@ class GgufModel:
 
         Raises:
             ModelError: it is no GGUF file, it is damaged, or of a kind that cannot be used here.
+            TooBig: there is not enough memory for its weights.
         """
         c.llama_log_set(_log, None)
         c.llama_backend_init()
@@ -74,12 +78,16 @@ class GgufModel:
         settings = c.llama_model_default_params()
         self.on_gpu = gpu and bool(c.llama_supports_gpu_offload())
         settings.n_gpu_layers = -1 if self.on_gpu else 0
+        # Read, not mapped: what llama.cpp repacks for the processor (on x86 weights of 4 bits) are copies, beside which
+        # the pages of a mapped file would stay in memory until somebody presses for it. Pages that are mapped also look
+        # free to whoever asks the system, while every token needs them. A card's weights are copies in any case.
+        settings.load_mode = c.LLAMA_LOAD_MODE_AUTO if self.on_gpu else c.LLAMA_LOAD_MODE_NONE
         settings.check_tensors = True
         _said.clear()
         self.path = path
         self.handle: Any = c.llama_model_load_from_file(str(path).encode(), settings)
         if not self.handle:
-            raise ModelError(f"The model in {path} cannot be loaded: get the file again, whole.{last_words()}")
+            raise _not_loaded(path, last_words())
         self.vocab: Any = c.llama_model_get_vocab(self.handle)
         try:
             self._check_kind()
@@ -144,6 +152,15 @@ class GgufModel:
             raise ModelError(f"{self.path.name} ({kind}) is no model that continues a text; choose another one.")
         if c.llama_model_is_recurrent(self.handle) or c.llama_model_is_hybrid(self.handle):
             raise ModelError(f"Recurrent models such as {self.path.name} ({kind}) are not supported.")
+
+
+def _not_loaded(path: Path, words: str) -> ModelError | TooBig:
+    if _NO_MEMORY.search(words):
+        return TooBig(
+            f"{path.name} does not fit into the memory that is free: close other programs, or choose a smaller model "
+            f"or fewer bits a weight (`generator_weights`).{words}"
+        )
+    return ModelError(f"The model in {path} cannot be loaded: get the file again, whole.{words}")
 
 
 def _check_start(path: Path) -> None:

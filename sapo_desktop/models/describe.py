@@ -53,6 +53,6 @@ def _gguf(path: Path) -> Model:
         shape=file.shape,
         architecture=file.architecture,
         context=file.context,
-        gguf={_AS_IT_IS: file.bytes},
+        gguf={_AS_IT_IS: file.bytes + file.held_twice},
         trainable=False,
     )

@@ -63,7 +63,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     architecture: str
     context: int
     gguf: dict[str, int] = {}
-    """Bytes of its weights in a GGUF file, by number format."""
+    """Bytes of its weights in llama.cpp, by number format: a GGUF file's size, and what is held beside it."""
     shipped: bool = False
     trainable: bool = True
     """False of a GGUF file."""

@@ -11,7 +11,7 @@ import re
 import struct
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import msgspec
 
@@ -65,6 +65,11 @@ _TYPES = {
     35: (256, 66),
 }
 """ggml's number of a tensor type -> numbers in a block, bytes of a block."""
+_REPACKED = {2, 12, 20, 39}
+"""Q4_0, Q4_K, IQ4_NL and MXFP4: llama.cpp rearranges matrices of these for a processor with AVX2, and multiplies with
+the copy. Rows of a table of tokens are still taken from what the file has."""
+_ROWS_REPACKED = 8
+_TABLE, _HEAD = "token_embd.weight", "output.weight"
 _PART = re.compile(r"(.+)-(\d{5})-of-(\d{5})\.gguf")
 
 
@@ -84,8 +89,25 @@ class GgufFile(msgspec.Struct, frozen=True, kw_only=True):
     """Number of tokens; 0 where the file does not say."""
     shape: ModelShape | None = None
     """None where the file does not say it in single numbers."""
+    table_repacked: int = 0
+    """Bytes of the table of tokens, where llama.cpp would repack it to multiply with."""
+    own_head: bool = False
+    """Whether something else than that table gives the answers."""
     chat_template: str = ""
     """As the file has it, a program of unknown origin: it belongs into the sandbox of engines/chat_template.py."""
+
+    @property
+    def held_twice(self) -> int:
+        """Bytes that llama.cpp has in memory as they are and repacked."""
+        return 0 if self.own_head else self.table_repacked
+
+
+class _Tensors(NamedTuple):
+    """What the list of tensors comes to."""
+
+    numbers: int
+    table_repacked: int
+    own_head: bool
 
 
 class _Cut(Exception):
@@ -118,6 +140,8 @@ def check_gguf(files: Sequence[Path]) -> GgufFile:
         tensors=sum(file.tensors for file in found.values()),
         parameters=sum(file.parameters for file in found.values()),
         bytes=sum(file.bytes for file in found.values()),
+        table_repacked=sum(file.table_repacked for file in found.values()),
+        own_head=any(file.own_head for file in found.values()),
     )
 
 
@@ -159,7 +183,7 @@ def _read(reader: _Reader, path: Path, size: int) -> GgufFile:
         raise ModelError(f"{path} is no model but of the kind {str(kind)[:40]!r}.")
     if tensors == 0 and parts == 1:
         raise ModelError(f"{path} has no tensors: it is a vocabulary, no model.")
-    parameters = _check_tensors(reader, path, size, tensors, _whole(values, "general.alignment", 32))
+    found = _check_tensors(reader, path, size, tensors, _whole(values, "general.alignment", 32))
     architecture = values.get("general.architecture", "")
     if not isinstance(architecture, str) or not re.fullmatch(r"[a-z0-9_.-]{0,64}", architecture):
         raise ModelError(f"{path} names no architecture.")
@@ -167,13 +191,15 @@ def _read(reader: _Reader, path: Path, size: int) -> GgufFile:
     return GgufFile(
         architecture=architecture,
         tensors=tensors,
-        parameters=parameters,
+        parameters=found.numbers,
         bytes=size,
         part=part,
         parts=parts,
         context=_whole(values, f"{architecture}.context_length", 0),
         vocabulary=reader.lengths.get("tokenizer.ggml.tokens", 0),
         shape=_shape(values, architecture, reader.lengths.get("tokenizer.ggml.tokens", 0)),
+        table_repacked=found.table_repacked,
+        own_head=found.own_head,
         chat_template=template if isinstance(template, str) else "",
     )
 
@@ -199,11 +225,11 @@ def _shape(values: dict[str, str | int | None], architecture: str, vocabulary: i
     return ModelShape(**found, tied=True)  # a head of its own shows in the file's bytes only
 
 
-def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment: int) -> int:
-    """Whether the tensors fill the rest of the file; returns their numbers."""
+def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment: int) -> _Tensors:
+    """Whether the tensors fill the rest of the file; returns what they come to."""
     if alignment < 1 or alignment > 1 << 20 or alignment & (alignment - 1):
         raise ModelError(f"{path} aligns its tensors to {alignment} bytes: it is damaged.")
-    places, numbers = [], 0
+    places, numbers, table, head = [], 0, 0, False
     for _ in range(count):
         name, shape, kind, offset = reader.tensor()
         block, block_bytes = _TYPES.get(kind, (0, 0))
@@ -214,6 +240,9 @@ def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment
             raise ModelError(f"{path} is damaged: its tensor {name[:60]!r} has the shape {shape}.")
         numbers += length
         places.append((offset, length // block * block_bytes))
+        head = head or name == _HEAD
+        if name == _TABLE and kind in _REPACKED and len(shape) == 2 and shape[1] % _ROWS_REPACKED == 0:
+            table = length // block * block_bytes
     start = _aligned(reader.position, alignment)
     end = 0
     for offset, length in sorted(places):
@@ -222,7 +251,7 @@ def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment
         end = offset + length
     if count and not start + end <= size <= start + _aligned(end, alignment):
         raise ModelError(f"{path} should have {start + end:,} bytes and has {size:,}: get it again.")
-    return numbers
+    return _Tensors(numbers, table, head)
 
 
 class _Reader:

@@ -29,7 +29,7 @@ TORCH_RUNTIME = 285 * MB
 """Python with torch, transformers and peft, the host's own modules."""
 TOKENIZER_BYTES = 900
 """Of each word of the vocabulary, in the tokenizers library."""
-LLAMA_RUNTIME = 32 * MB
+LLAMA_RUNTIME = 34 * MB
 """Python with llama.cpp and numpy."""
 LLAMA_WORD_BYTES = 350
 """Of each word of the vocabulary, in llama.cpp."""

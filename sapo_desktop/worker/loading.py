@@ -20,6 +20,7 @@ from sapo_desktop.models import fit
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.describe import describe
 from sapo_desktop.models.folder import ModelFolder, read_folder
+from sapo_desktop.models.gguf_file import parts_of
 from sapo_desktop.models.memory import LLAMA_RUNTIME, TORCH_RUNTIME
 from sapo_desktop.models.starter import starter_folder
 from sapo_desktop.system.hardware import Hardware, probe
@@ -101,10 +102,11 @@ def _cut(asked: EnginePlan, way: fitting.Way) -> EnginePlan:
 
 
 def _with_file(model: fit.Model, file: Path | None, settings: Settings) -> fit.Model:
-    """The model with the size that its GGUF file has, where there is one already."""
+    """The model with the size that its GGUF file has in all its parts, where there is one already."""
     if file is None or not file.exists():
         return model
-    return msgspec.structs.replace(model, gguf={**model.gguf, fit.weights_of(model, settings): file.stat().st_size})
+    size = sum(part.stat().st_size for part in parts_of(file) if part.exists())
+    return msgspec.structs.replace(model, gguf={**model.gguf, fit.weights_of(model, settings): size})
 
 
 def smaller_model(than: int, settings: Settings, way: Way, look: Probe = probe) -> ModelFolder | None:

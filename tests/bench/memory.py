@@ -5,8 +5,9 @@
 Random weights in the real shapes of the catalogue, and the starter; each case in a process of its own
 (tests/bench/memory_child.py), whose memory is looked at every few milliseconds. What counts is RssAnon + RssShmem (RSS
 less file pages that other processes may share), and, while the engine works, the pages of the model's own files where
-those are used in place (llama.cpp, and torch where file and computation have one number format): without them every
-token would be read from disk. A case that the machine has no free memory for is skipped, and said so.
+those are used in place (torch, where file and computation have one number format): without them every token would be
+read from disk. llama.cpp maps no file here (engines/llama_cpp_model.py). A case that the machine has no free memory for
+is skipped, and said so.
 """
 
 from __future__ import annotations
@@ -92,6 +93,7 @@ CASES = [
     Case(model="qwen2.5-1.5b", prompts=1, answers=8, prompt_tokens=128, max_tokens=8),
     Case(model="qwen2.5-1.5b", work="train", micro_batch=1, prompt_tokens=32, max_tokens=96),
     Case(model="qwen2.5-1.5b", engine="llama.cpp", quantisation="Q4_K_M", prompts=1, answers=8, max_tokens=4),
+    Case(model="qwen2.5-1.5b", engine="llama.cpp", quantisation="Q4_0", prompts=1, answers=8, max_tokens=4),
 ]
 
 
@@ -202,7 +204,11 @@ class Models:
         tell(f"quantising {name} to {quantisation}")
         options = c.llama_model_quantize_default_params()
         options.nthread = 1
-        options.ftype = {"Q4_K_M": c.LLAMA_FTYPE_MOSTLY_Q4_K_M, "Q8_0": c.LLAMA_FTYPE_MOSTLY_Q8_0}[quantisation]
+        options.ftype = {
+            "Q4_0": c.LLAMA_FTYPE_MOSTLY_Q4_0,
+            "Q4_K_M": c.LLAMA_FTYPE_MOSTLY_Q4_K_M,
+            "Q8_0": c.LLAMA_FTYPE_MOSTLY_Q8_0,
+        }[quantisation]
         with quiet_stderr():
             assert c.llama_model_quantize(str(source).encode(), str(path).encode(), ctypes.byref(options)) == 0
         return path

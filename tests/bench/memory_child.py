@@ -5,7 +5,6 @@ Prints a line when it is imported, when the model is loaded, and when the work i
 
 from __future__ import annotations
 
-import ctypes
 import sys
 from pathlib import Path
 
@@ -113,16 +112,13 @@ def with_torch(job: Job) -> None:
 def with_llama(job: Job) -> None:
     import llama_cpp as c
 
-    from sapo_desktop.worker import host
+    from sapo_desktop.engines import llama_cpp_service
+    from sapo_desktop.engines.llama_cpp_model import GgufModel
+    from sapo_desktop.worker import host  # as in the process that is estimated
 
-    assert host
-    quiet = c.llama_log_callback(lambda level, text, data: None)
-    c.llama_log_set(quiet, ctypes.c_void_p(0))
+    assert host and llama_cpp_service
     ended("imported", job)
-    options = c.llama_model_default_params()
-    options.n_gpu_layers = 0
-    model = c.llama_model_load_from_file(job.model.encode(), options)
-    assert model, job.model
+    model = GgufModel(Path(job.model), gpu=False)
     ended("loaded", job)
     sequences = job.prompts * job.answers
     room = job.prompt_tokens + job.answer_tokens
@@ -133,7 +129,7 @@ def with_llama(job: Job) -> None:
     context.kv_unified = False
     kind = {"f16": c.GGML_TYPE_F16, "f32": c.GGML_TYPE_F32, "q8_0": c.GGML_TYPE_Q8_0}[job.cache_type]
     context.type_k = context.type_v = kind
-    started = c.llama_init_from_model(model, context)
+    started = c.llama_init_from_model(model.handle, context)
     assert started
     memory = c.llama_get_memory(started)
     batch = c.llama_batch_init(context.n_batch, 0, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from sapo_desktop.core.errors import HostCancelled, HostError, ModelError, OutOfMemory
+from sapo_desktop.core.errors import HostCancelled, HostError, ModelError, OutOfMemory, TooBig
 from sapo_desktop.engines import answering
 from sapo_desktop.engines import protocols as p
 from tests.engines.cpp import (
@@ -290,6 +291,45 @@ def test_weights_that_are_not_numbers_are_refused(pair: Pair, tmp_path: Path) ->
     path.write_bytes(raw)
     with pytest.raises(ModelError, match="get the file again"):
         pair.load(path)
+    pair.load(exact=True)
+    pair.sync()
+
+
+@pytest.mark.parametrize("weights", ["f32", "q4_0"])
+@pytest.mark.allowed_skip("/proc lists a process's mappings on Linux only")
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc lists a process's mappings on Linux only")
+def test_weights_are_held_once(pair: Pair, tmp_path: Path, weights: str) -> None:
+    """What llama.cpp repacks, 4-bit weights among others, it would hold beside the file's pages."""
+    file = pair.gguf
+    if weights != "f32":
+        file = tmp_path / "small.gguf"
+        pair.ask_cpp(p.Quantise(source=str(pair.gguf), target=str(file), weights=weights, threads=1))
+    pair.load(file)
+    assert str(file) not in Path("/proc/self/maps").read_text()
+    pair.load(exact=True)
+    pair.sync()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "unable to allocate CPU_REPACK buffer",
+        "alloc_tensor_range: failed to allocate CPU buffer of size 625508352",
+        "error loading model: std::bad_alloc",
+    ],
+)
+def test_a_model_that_does_not_fit_is_not_asked_for_again(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    from sapo_desktop.engines import llama_cpp_model as model
+
+    def refuse(*_: Any) -> None:
+        model._said.append(words)
+
+    monkeypatch.setattr(model.c, "llama_model_load_from_file", refuse)
+    with pytest.raises(TooBig, match="does not fit into the memory that is free"):
+        pair.load(exact=True)
+    monkeypatch.undo()
     pair.load(exact=True)
     pair.sync()
 

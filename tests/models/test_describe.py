@@ -11,6 +11,7 @@ import pytest
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.models.describe import describe
 from tests.models.small_models import gguf
+from tests.models.test_gguf_file import write_table
 
 CONFIG = {
     "architectures": ["LlamaForCausalLM"],
@@ -64,3 +65,9 @@ def test_a_missing_part_is_said(tmp_path: Path) -> None:
     path.write_bytes(gguf({"split.no": 0, "split.count": 2}))
     with pytest.raises(ModelError, match=r"m-00002-of-00002\.gguf cannot be read"):
         describe(path)
+
+
+def test_what_llama_cpp_holds_twice_counts_twice(tmp_path: Path) -> None:
+    path = tmp_path / "m.gguf"
+    write_table(path, "Q4_K", 64)
+    assert list(describe(path).gguf.values()) == [path.stat().st_size + 64 * 144]

@@ -75,6 +75,47 @@ def test_a_file_that_says_less_is_no_worse(file: Path) -> None:
     assert (found.context, found.chat_template, found.shape) == (0, "", None)
 
 
+def write_table(path: Path, kind: str, rows: int, *, head: bool = False) -> None:
+    """A file whose table of tokens has rows of 256 numbers; `head`: with an output matrix of its own."""
+    import numpy as np
+
+    number = library.GGMLQuantizationType[kind]
+    block, size = library.GGML_QUANT_SIZES[number]
+    writer = library.GGUFWriter(path, "llama")
+    for key, count in (("context_length", 512), ("block_count", 1), ("embedding_length", 256)):
+        writer.add_uint32(f"llama.{key}", count)
+    writer.add_uint32("llama.attention.head_count", 4)
+    writer.add_uint32("llama.feed_forward_length", 512)
+    writer.add_token_list(["a"] * rows)
+    for name in ("token_embd.weight", "output.weight")[: 1 + head]:
+        writer.add_tensor(name, np.zeros((rows, 256 // block * size), dtype=np.uint8), raw_dtype=number)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows", "twice"),
+    [
+        ("Q4_0", 64, 64 * 256 // 32 * 18),
+        ("IQ4_NL", 64, 64 * 256 // 32 * 18),
+        ("Q4_K", 64, 64 * 144),
+        ("Q4_K", 63, 0),  # eight rows are packed together
+        ("Q6_K", 64, 0),
+        ("Q8_0", 64, 0),
+        ("F16", 64, 0),
+    ],
+)
+def test_a_table_that_is_the_head_too_and_is_repacked_is_held_twice(
+    file: Path, kind: str, rows: int, twice: int
+) -> None:
+    write_table(file, kind, rows)
+    assert check_gguf([file]).held_twice == twice
+    write_table(file, kind, rows, head=True)
+    assert check_gguf([file]).held_twice == 0
+
+
 def test_block_sizes_are_those_of_the_library() -> None:
     known = {kind.value: size for kind, size in library.GGML_QUANT_SIZES.items()}
     assert {kind: known[kind] for kind in _TYPES} == _TYPES

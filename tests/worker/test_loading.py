@@ -211,3 +211,13 @@ def test_what_is_not_built_is_not_counted_on_here_but_on_a_described_machine(
     assert "bootstrap.py llama" in here.fit.available.notes[-1]
     there = appraise(GetFit(ram=8, vram=0), Settings(), tmp_path)
     assert isinstance(there, FitIs) and "llama.cpp" in {way.generator for way in there.fit.ways}
+
+
+def test_the_sizes_of_all_parts_count(tmp_path: Path) -> None:
+    files = [tmp_path / f"starter-{number:05d}-of-00003.gguf" for number in (1, 2, 3)]
+    for file in files:
+        file.touch()
+        os.truncate(file, 10**9)
+    plan = dataclasses.replace(asked(), way=LLAMA, gguf=files[0])
+    with pytest.raises(TooBig, match=r"weights 3\.0 GB"):
+        Scene(2000).fit(plan, HELD + LLAMA_RUNTIME)
