@@ -1158,7 +1158,7 @@
     </message>
     <message>
         <source>Not in it: the question&apos;s words, the right answer, the marks, your name, anything from your files.</source>
-        <translation>Nicht darin: der Wortlaut der Frage, die richtige Antwort, die Bewertungen, dein Name und irgendetwas aus deinen Dateien.</translation>
+        <translation>Nicht darin: der Wortlaut der Frage, die richtige Antwort, die Bewertungen, dein Name und alles aus deinen Dateien.</translation>
     </message>
     <message>
         <source>A real message of {size}. Nothing was sent.</source>
@@ -2629,7 +2629,7 @@
     </message>
     <message>
         <source>Anybody</source>
-        <translation>Alle</translation>
+        <translation>Von allen</translation>
     </message>
     <message>
         <source>The answers could not be read: {reason}</source>
@@ -2712,7 +2712,7 @@
     </message>
     <message>
         <source>From easy to hard questions get longer; paper has those of SAPO&apos;s paper.</source>
-        <translation>Von leicht bis schwer werden die Fragen länger; paper hat die aus dem SAPO-Artikel.</translation>
+        <translation>Von „leicht“ bis „schwer“ werden die Fragen länger; „Fachartikel“ hat die aus dem Fachartikel zu SAPO.</translation>
     </message>
     <message>
         <source>Share solved at {level}, in the newest rounds</source>

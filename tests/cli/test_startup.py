@@ -9,11 +9,18 @@ from pathlib import Path
 
 import pytest
 
-SLOW = "{'torch', 'transformers', 'reasoning_gym', 'rich', 'websockets', 'numpy', 'nacl', 'keyring', 'psutil'}"
+SLOW = (
+    "{'torch', 'transformers', 'reasoning_gym', 'PySide6', 'rich', 'websockets', 'numpy', 'nacl', 'keyring', 'psutil'}"
+)
+
+DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
 
 
 def python(code: str, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, timeout=60, check=False)
+    nowhere = {key: value for key, value in os.environ.items() if key not in DISPLAYS}
+    return subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, timeout=60, check=False, env=nowhere
+    )
 
 
 def loaded_after(words: list[str]) -> str:
@@ -41,7 +48,7 @@ def test_a_closed_pipe_is_quiet() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
-        [sys.executable, "-m", "sapo_desktop"],
+        [sys.executable, "-m", "sapo_desktop", "--help"],
         stdout=writer,
         stderr=subprocess.PIPE,
         text=True,
