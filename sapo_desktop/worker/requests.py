@@ -212,8 +212,7 @@ class Requests:
 
     async def _end(self, request: m.Quit) -> m.Ok:
         if request.finish_round and self._node.gate.state in (NodeState.WORKING, NodeState.FINISHING):
-            self._node.orders.finish()
-            self._node.orders.when_finished = self._quit
+            self._node.orders.end(self._quit)
             return m.Ok(text=f"Finishing round {self._node.counters.round + 1}, then ending.")
         self._quit()
         return m.Ok(text="Ending.")
