@@ -88,7 +88,7 @@ class Requests:
         rollouts = RolloutRequests(node.keeper, side.refused)
         asking = Asking(node, catalogue, publish)
         human = HumanAnswers(node, side, catalogue)
-        preview = Preview(node, catalogue, side.identity.known)
+        preview = Preview(node, catalogue, side.identity.known, lambda: side.instance)
         identity = IdentityRequests(side, lambda: node.settings)
         swarm = SwarmRequests(side, settings.kept, lambda: node.settings, settings.keep_for_good)
         self._handlers: dict[type[msgspec.Struct], Callable[[Any], Awaitable[m.Reply]]] = {

@@ -73,6 +73,7 @@ class Surroundings:
     encoder: Encoder
     kept_ids: KeptIds
     instance: bytes
+    """Of the data folder; it holds until another identity is taken."""
     lengths: Mapping[TaskKey, float] = field(default_factory=dict)
 
 
@@ -113,6 +114,11 @@ class SwarmSide:
         self._said_used_twice = False
         self._lasting = lasting
         self._refused = RefusedGroups(lambda: progress()[0] + 1)
+
+    @property
+    def instance(self) -> bytes:
+        """What tells this node's groups from those of another one that uses the same key."""
+        return self.identity.instance or self._around.instance
 
     # -- what is asked of it ---------------------------------------------------------------------------------
 
@@ -241,7 +247,7 @@ class SwarmSide:
             private_addresses=settings.private_addresses,
             members=members,
             admission=bytes.fromhex(settings.admission) if members else b"",
-            instance=around.instance,
+            instance=self.instance,
             label=settings.label,
             lengths=around.lengths,
             refused=self._refused,
