@@ -160,6 +160,7 @@ class Requests:
     # -- state ---------------------------------------------------------------------------------------------
 
     async def _status(self, request: m.GetStatus) -> m.Status:
+        await self._look()
         return self.status()
 
     def status(self) -> m.Status:
@@ -220,11 +221,19 @@ class Requests:
     # -- the swarm -----------------------------------------------------------------------------------------
 
     async def _swarm(self, request: m.GetSwarm) -> m.SwarmIs:
+        await self._look()
         return m.SwarmIs(info=self._swarm_info())
+
+    async def _look(self) -> None:
+        await self._side.look(self._interest())
+
+    def _interest(self) -> tuple[TaskKey, ...]:
+        node = self._node
+        return levels_of_interest(node.settings, node.counters, node.levels)
 
     def _swarm_info(self) -> m.SwarmInfo:
         node = self._node
-        info = self._side.info(levels_of_interest(node.settings, node.counters, node.levels))
+        info = self._side.info(self._interest())
         return msgspec.structs.replace(info, used_total=node.keeper.lasting.used)
 
     # -- checkpoints, scores, answers ----------------------------------------------------------------------
