@@ -51,8 +51,8 @@
         <translation>{task}: letzte Runde {share}</translation>
     </message>
     <message>
-        <source>Sharing publishes, under this node&apos;s key, the answers that its model gives, and those that you type where it asks you a question (it says so each time): the name of the task, the time in steps of ten minutes, the texts, and the setting `label` if you gave one. No question of yours, no file and no other name is among them.</source>
-        <translation>Teilen veröffentlicht unter dem Schlüssel dieses Knotens die Antworten, die sein Modell gibt, und die, die du eintippst, wo er dir eine Frage stellt (er sagt es jedes Mal): den Namen der Aufgabe, die Zeit in Schritten von zehn Minuten, die Texte und die Einstellung `label`, falls du sie gesetzt hast. Keine Frage von dir, keine Datei und kein anderer Name ist darunter.</translation>
+        <source>Sharing publishes, under this node&apos;s key, the answers that its model gives, and those that you type where it asks you a question (it says so each time): a random number of this installation, the name of the task, the time in steps of ten minutes, the texts, and the setting `label` if you gave one. No question of yours, no file and no other name is among them.</source>
+        <translation>Teilen veröffentlicht unter dem Schlüssel dieses Knotens die Antworten, die sein Modell gibt, und die, die du eintippst, wo er dir eine Frage stellt (er sagt es jedes Mal): eine Zufallszahl dieser Installation, den Namen der Aufgabe, die Zeit in Schritten von zehn Minuten, die Texte und die Einstellung `label`, falls du sie gesetzt hast. Keine Frage von dir, keine Datei und kein anderer Name ist darunter.</translation>
     </message>
     <message>
         <source>They are placed in the public domain (CC0), anybody may keep and pass them on, and they cannot be called back.</source>
@@ -63,8 +63,8 @@
         <translation>Alle, mit denen sich dieser Knoten verbindet, sehen seine Internetadresse neben seinem Schlüssel und erfahren seine Runde, seine mittlere Belohnung und wie viele ihrer Antworten er genutzt hat.</translation>
     </message>
     <message>
-        <source>Sharing can be ended at any time. A new identity cuts the tie to what was shared.</source>
-        <translation>Das Teilen lässt sich jederzeit beenden. Eine neue Identität löst das Band zu dem, was geteilt wurde.</translation>
+        <source>Sharing can be ended at any time. A new identity, with a new random number, cuts the tie to what was shared.</source>
+        <translation>Das Teilen lässt sich jederzeit beenden. Eine neue Identität mit einer neuen Zufallszahl löst das Band zu dem, was geteilt wurde.</translation>
     </message>
     <message>
         <source>{number}%</source>

@@ -30,6 +30,8 @@ class Wishes(Record, frozen=True, kw_only=True):
     """Play the round in hand, then pause."""
     despite_battery: bool = False
     """Contribute was pressed on battery: go on until the computer is plugged in again."""
+    rounds_left: int | None = None
+    """Rounds until nothing is wished any more; None: until told."""
 
 
 class Situation(Record, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -62,11 +62,14 @@ class RewardMeter:
 
     def __init__(self) -> None:
         self._seen: defaultdict[str, OrderedDict[bytes, list[_Seen]]] = defaultdict(OrderedDict)
+        self.revision = 0
+        """Grows with every group that is taken in."""
 
     def observe(self, task: str, origin: Origin, rewards: Sequence[float], now: float) -> None:
         """Take in our marks of one group, whether or not it is then trained on."""
         if not rewards:
             return
+        self.revision += 1
         identities = self._seen[task]
         groups = identities.pop(origin.author, [])
         identities[origin.author] = [*groups, _Seen(origin, math.fsum(rewards) / len(rewards), now)][
@@ -82,7 +85,22 @@ class RewardMeter:
 
         `excluded`: authors that could not supply what they said they published. `seed`: of the bootstrap.
         """
-        samples = {task: self._sample(task, excluded, now) for task in sorted(tasks)}
+        return self.heard(tasks).estimate(excluded, now, seed)
+
+    def heard(self, tasks: Collection[str]) -> Heard:
+        """What was marked of these tasks so far; another thread may have it."""
+        return Heard({task: list(self._seen[task].items()) for task in sorted(tasks) if task in self._seen})
+
+
+class Heard:
+    """Marks of foreign groups as they stood once, by task."""
+
+    def __init__(self, groups: Mapping[str, Sequence[tuple[bytes, list[_Seen]]]]) -> None:
+        self._groups = groups
+
+    def estimate(self, excluded: Collection[bytes], now: float, seed: int) -> SwarmReward | None:
+        """As RewardMeter.estimate."""
+        samples = {task: self._sample(task, excluded, now) for task in self._groups}
         samples = {task: sample for task, sample in samples.items() if sample}
         if not samples:
             return None
@@ -102,7 +120,7 @@ class RewardMeter:
     def _sample(self, task: str, excluded: Collection[bytes], now: float) -> list[_Identity]:
         """The latest origin and the marks of every identity heard of within the window."""
         sample = []
-        for author, groups in self._seen[task].items():
+        for author, groups in self._groups[task]:
             recent = [group for group in groups if now - group.time <= WINDOW_SECONDS]
             if recent and author not in excluded:
                 sample.append(_Identity(recent[-1].origin, [group.mean for group in recent]))

@@ -103,6 +103,11 @@ class DataFolder(msgspec.Struct, frozen=True):
         return self.control / "rotation"
 
     @property
+    def instance(self) -> Path:
+        """The random number beside this folder's key in what is published, since another identity took its place."""
+        return self.control / "instance"
+
+    @property
     def lock(self) -> Path:
         return self.root / "worker.lock"
 

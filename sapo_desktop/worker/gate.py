@@ -101,12 +101,17 @@ class Gate:
             self._timer = None
 
     def _set_timer(self, at: float | None, again: Callable[[], None]) -> None:
-        if at == self._resume_at:
+        if at == self._resume_at and (at is None or self._timer is not None):
             return
         self.cancel_timer()
         self._resume_at = at
         if at is not None:
-            self._timer = asyncio.get_running_loop().call_later(max(0.0, at - time.time()), again)
+            self._timer = asyncio.get_running_loop().call_later(max(0.0, at - time.time()), self._due, again)
+
+    def _due(self, again: Callable[[], None]) -> None:
+        # Gone first: where the clock was set back meanwhile, the same moment is waited for again.
+        self._timer = None
+        again()
 
     @contextlib.asynccontextmanager
     async def awake(self) -> AsyncIterator[None]:

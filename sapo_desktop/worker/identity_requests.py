@@ -60,16 +60,16 @@ class IdentityRequests:
 
     async def _protect(self, request: m.ChangeIdentity) -> m.IdentityIs:
         held = await self._own.known()
-        return await self._be(held.seed if held else identity.fresh_seed(), request.passphrase or "")
+        return await self._be(held.seed if held else identity.fresh_seed(), request.passphrase or "", renewed=not held)
 
     async def _import(self, request: m.ChangeIdentity) -> m.IdentityIs:
         seed = await asyncio.to_thread(identity.unseal, request.sealed, request.passphrase or "")
         # Where there is no keyring the passphrase that opened it closes it here too.
-        return await self._be(seed, None if identity.usable_keyring() else request.passphrase)
+        return await self._be(seed, None if identity.usable_keyring() else request.passphrase, renewed=True)
 
     async def _new(self, request: m.ChangeIdentity) -> m.IdentityIs:
         given = None if identity.usable_keyring() else request.passphrase or self._own.passphrase
-        return await self._be(identity.fresh_seed(), given)
+        return await self._be(identity.fresh_seed(), given, renewed=True)
 
     async def _rotate(self, request: m.ChangeIdentity) -> m.IdentityIs:
         """A new key in place of the old one, where the old one was, and what shows peers that it is."""
@@ -88,8 +88,13 @@ class IdentityRequests:
             raise UsageError("There is no identity yet: it is made when the node first joins the swarm.")
         return held
 
-    async def _be(self, seed: bytes, passphrase: str | None, rotation: bytes = b"") -> m.IdentityIs:
-        """Keep this seed, and be that identity from now on. `rotation`: what ties it to the one before."""
+    async def _be(
+        self, seed: bytes, passphrase: str | None, rotation: bytes = b"", *, renewed: bool = False
+    ) -> m.IdentityIs:
+        """Keep this seed, and be that identity from now on. `rotation`: what ties it to the one before; `renewed`:
+        nothing may, the instance neither."""
+        if renewed:
+            self._own.renew_instance()
         kept = await self._own.keep(seed, passphrase, rotation)
         await self._side.use(kept)
         note = private_swarm.how_to_be_admitted(Signer(kept.seed).key) if self._in_force().swarm else ""

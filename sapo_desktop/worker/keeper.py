@@ -95,6 +95,19 @@ class Keeper:
         result: T = await loop.run_in_executor(self._thread, run)
         return result
 
+    def write_later(self, work: Callable[[], None], failed: Callable[[OSError], None]) -> None:
+        """Have a small file written in the keeper's thread, in the order of these calls. `failed` is told, in the event
+        loop, where it cannot be."""
+        loop = asyncio.get_running_loop()
+
+        def write() -> None:
+            try:
+                work()
+            except OSError as error:
+                loop.call_soon_threadsafe(failed, error)
+
+        self._thread.submit(write)
+
     def _later(self, work: Callable[[], None]) -> None:
         """Have a count kept; one that cannot be costs nothing but that."""
 

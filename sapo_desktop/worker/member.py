@@ -25,6 +25,7 @@ from sapo_desktop.tasks.questions import SHARED_INDICES
 from sapo_desktop.worker.author_rates import AuthorRates
 from sapo_desktop.worker.foreign import Examiner, Foreign, Intake, Marked
 from sapo_desktop.worker.index_book import IndexBook
+from sapo_desktop.worker.measuring import Measuring
 from sapo_desktop.worker.publishing import Membership, group_body, is_shared, may_travel, shared_place
 from sapo_desktop.worker.training_questions import Place, training_questions
 
@@ -78,6 +79,8 @@ class Member:
         self._catalogue = catalogue
         self._authors = authors
         self._meter = RewardMeter()
+        self.measuring = Measuring(self._meter, lambda: outlet.exchange.audit.excluded)
+        """What the swarm's reward is, for whoever only looks."""
         self._rng = random.SystemRandom()
         self.sharing = False
         """Whether the owner of this node consented to publishing its answers."""
@@ -181,10 +184,9 @@ class Member:
         known = {ids[task] for ids in (self._me.ids, self._me.previous) for task in shared if task in ids}
         self._outlet.exchange.want(known, _STOCK * groups)
 
-    def measured(self, tasks: Sequence[TaskKey]) -> SwarmReward | None:
+    async def measured(self, tasks: Sequence[TaskKey]) -> SwarmReward | None:
         """The swarm's reward on these tasks with its interval and count; without authors that failed their audit."""
-        excluded = self._outlet.exchange.audit.excluded
-        return self._meter.estimate(set(tasks), excluded, time.monotonic(), seed=1)
+        return await self.measuring.exact(tasks)
 
     def draw_shares(self) -> Mapping[bytes, float]:
         """Of the groups that were drawn lately, what share came from each source (Link.source)."""

@@ -92,6 +92,8 @@ class Node:
             lambda: self._round is not None,
             lambda: engine.trains,
             wishes,
+            later=keeper.write_later,
+            not_kept=self._wishes_not_kept,
         )
         self.human_groups = HumanGroups()
         self.round_seconds: list[float] = []
@@ -268,6 +270,13 @@ class Node:
         )
         if self._manifest is not None:
             await self.begin_run(msgspec.structs.replace(self._manifest, threads=threads, settings=self.settings))
+
+    def _wishes_not_kept(self, error: OSError) -> None:
+        self.show.say(
+            "warning",
+            f"What you asked for holds now, but could not be written down ({error.strerror or error}): the next start "
+            "may not know of it. Look at the free space of this disk.",
+        )
 
     def _say_unjudged(self) -> None:
         """Once: that nothing decides on an adaptive mix where nothing is validated."""

@@ -25,6 +25,17 @@ from sapo_desktop.worker.gate import Gate
 _LONGEST_PAUSE = 10**8
 _BEGINNINGS = {NodeState.STARTING: Trigger.READY, NodeState.IDLE: Trigger.START}
 
+Later = Callable[[Callable[[], None], Callable[[OSError], None]], None]
+"""Has work done that writes a file, now or in another thread; the second is told where it cannot be written."""
+
+
+def at_once(work: Callable[[], None], failed: Callable[[OSError], None]) -> None:
+    """A `Later` that is now."""
+    try:
+        work()
+    except OSError as error:
+        failed(error)
+
 
 class Orders:
     """Keeps count of the rounds that were ordered, and all else that a user wished.
@@ -36,6 +47,8 @@ class Orders:
         trains: whether a round ends with a step of the trainer.
         kept: the file of the wishes; None: they are not kept.
         clock: Unix time. A pause ends by it, since a computer may sleep meanwhile.
+        later: has the file written, and `not_kept` called where it cannot be; an order holds all the same.
+        not_kept: told why the wishes could not be written.
     """
 
     def __init__(
@@ -47,6 +60,8 @@ class Orders:
         trains: Callable[[], bool],
         kept: Path | None = None,
         clock: Callable[[], float] = time.time,
+        later: Later = at_once,
+        not_kept: Callable[[OSError], None] = lambda error: None,
     ) -> None:
         self._gate = gate
         self._settings = settings
@@ -55,14 +70,18 @@ class Orders:
         self._trains = trains
         self._kept = kept
         self._clock = clock
+        self._later = later
+        self._not_kept = not_kept
         self.on_battery = False
         """As it was seen last; `power` tells."""
         self._cores = usable_cores()
         self.wishes = Wishes()
-        self.rounds_left: int | None = None
-        """Rounds until the node is idle again; None: until told."""
-        self.when_finished: Callable[[], None] | None = None
+        self._on_disk: Wishes | None = None
+        """What was written last."""
+        self._when_finished: Callable[[], None] | None = None
         """Called once the round that `finish` waits for is done."""
+        self._afterwards: Wishes | None = None
+        """What is kept instead of a pause, where the node ends after the round in hand."""
 
     # -- orders --------------------------------------------------------------------------------------------
 
@@ -71,14 +90,14 @@ class Orders:
         if rounds is not None and rounds < 1:
             raise UsageError(f"Rounds are counted from 1, not {rounds}.")
         self._check(_BEGINNINGS.get(self._gate.state, Trigger.RESUME))
-        self.rounds_left = rounds
-        self.when_finished = None
+        self._forget_end()
         if self._gate.state is NodeState.FAILED:
             self._gate.move(Trigger.RESUME, Starting(again=True))
-        self._wish(Wishes(contribute=True, despite_battery=self.on_battery))
+        self._wish(Wishes(contribute=True, rounds_left=rounds, despite_battery=self.on_battery))
 
     def as_before(self) -> None:
-        """Go on with what was wished when the node last ran; at its first start nothing was."""
+        """Go on with what was wished when the node last ran, and play the rounds that were left then; at its first
+        start nothing was wished."""
         self._wish(self._read())
 
     def resume(self) -> None:
@@ -89,15 +108,29 @@ class Orders:
         if seconds is not None and not 0 < seconds < _LONGEST_PAUSE:
             raise UsageError("Pause for a time above zero, such as 15m or 1h.")
         self._check(Trigger.PAUSE)
+        self._forget_end()
         until = None if seconds is None else self._clock() + seconds
-        self._wish(Wishes(contribute=True, paused=True, paused_until=until))
+        self._wish(
+            msgspec.structs.replace(
+                self.wishes, contribute=True, paused=True, paused_until=until, paused_after_round=None, finish=False
+            )
+        )
 
     def finish(self) -> None:
         """Finish the round in hand, then pause; a pause in the middle of one is lifted for that."""
         if self._gate.state is NodeState.PAUSED and not self._is_playing():
             return
         self._check(Trigger.FINISH)
-        self._wish(Wishes(contribute=True, finish=True, despite_battery=self.on_battery))
+        self._forget_end()
+        self._wish(self._finishing())
+
+    def end(self, quit: Callable[[], None]) -> None:
+        """Finish the round in hand, then `quit`. At its next start `as before` the node goes on as it did until now."""
+        self._check(Trigger.FINISH)
+        if self._when_finished is None:
+            self._afterwards = self.wishes
+        self._when_finished = quit
+        self._wish(self._finishing())
 
     # -- what happens ----------------------------------------------------------------------------------------
 
@@ -135,6 +168,11 @@ class Orders:
         return self._finished
 
     @property
+    def rounds_left(self) -> int | None:
+        """Rounds until the node is idle again; None: until told."""
+        return self.wishes.rounds_left
+
+    @property
     def is_last_round(self) -> bool:
         """Whether no round is to follow the one in hand."""
         return self._gate.state is NodeState.FINISHING or self.rounds_left == 1
@@ -142,26 +180,24 @@ class Orders:
     def done(self, number: int) -> None:
         """Round `number` counts: go on, pause or be idle, as was ordered."""
         self._finished = number
+        self._count(-1)
         finishing = self.wishes.finish
-        if self.rounds_left is not None:
-            self.rounds_left -= 1
-        if self.rounds_left == 0:
-            self.rounds_left = None
+        if self.rounds_left is not None and self.rounds_left <= 0:
+            self._afterwards = None
             self._gate.move(Trigger.ROUNDS_DONE, RoundsDone(round=number))
             self._wish(Wishes())
         elif finishing:
-            self._wish(Wishes(contribute=True, paused=True, paused_after_round=number))
+            self._wish(Wishes(contribute=True, paused=True, paused_after_round=number, rounds_left=self.rounds_left))
         else:
-            self.follow()
-        if finishing and self.when_finished is not None:
-            self.when_finished()
+            self._follow_count()
+        if finishing and self._when_finished is not None:
+            self._when_finished()
 
     def back_to(self, number: int) -> None:
         """Round `number` is the last finished one again: those after it are still to be played."""
-        if self.rounds_left is not None:
-            self.rounds_left += self._finished - number
+        self._count(self._finished - number)
         self._finished = number
-        self.follow()
+        self._follow_count()
 
     # -- the wishes ------------------------------------------------------------------------------------------
 
@@ -169,11 +205,49 @@ class Orders:
         """Refuse an order that makes no sense now, before anything changes. Raises UsageError."""
         transition(self._gate.state, trigger)
 
+    def _finishing(self) -> Wishes:
+        return Wishes(contribute=True, finish=True, rounds_left=self.rounds_left, despite_battery=self.on_battery)
+
+    def _forget_end(self) -> None:
+        """Another order than to end after the round in hand was given."""
+        self._when_finished = None
+        self._afterwards = None
+
+    def _count(self, more: int) -> None:
+        """So many rounds more are to be played, where they are counted."""
+        for wishes in (self.wishes, self._afterwards):
+            if wishes is None or wishes.rounds_left is None:
+                continue
+            counted = msgspec.structs.replace(wishes, rounds_left=wishes.rounds_left + more)
+            if wishes is self.wishes:
+                self.wishes = counted
+            else:
+                self._afterwards = counted
+
+    def _follow_count(self) -> None:
+        """Another round is next. Only where they are counted is there anything to keep."""
+        if self.rounds_left is None:
+            self.follow()
+        else:
+            self._wish(self.wishes)
+
     def _wish(self, wishes: Wishes) -> None:
+        """Follow these from now on, and keep them: in this order, for an order must hold on a full disk too."""
         self.wishes = wishes
-        if self._kept is not None:
-            write_atomically(self._kept, msgspec.json.encode(wishes))
         self.follow()
+        if self.wishes is wishes:  # else what followed from them is kept already
+            self._keep(self._afterwards or wishes)
+
+    def _keep(self, wishes: Wishes) -> None:
+        if self._kept is None or wishes == self._on_disk:
+            return
+        self._on_disk = wishes
+        path, content = self._kept, msgspec.json.encode(wishes)
+        self._later(lambda: write_atomically(path, content), self._not_written)
+
+    def _not_written(self, error: OSError) -> None:
+        self._on_disk = None  # so that the next order tries again
+        self._not_kept(error)
 
     def _read(self) -> Wishes:
         """The wishes on disk; what cannot be read is nobody's wish."""
@@ -183,5 +257,5 @@ class Orders:
             return Wishes()
         # A round that was to be finished is over, and what was allowed on battery was for that run.
         if kept.finish:
-            return Wishes(contribute=True, paused=True)
+            return Wishes(contribute=True, paused=True, rounds_left=kept.rounds_left)
         return msgspec.structs.replace(kept, despite_battery=False)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 from collections.abc import Callable
 
 from sapo_desktop.core.errors import PassphraseNeeded, UsageError
 from sapo_desktop.system import identity
 from sapo_desktop.system.folders import DataFolder, write_private
 
+INSTANCE_BYTES = 16
 PASSPHRASE = "SAPO_PASSPHRASE"
 """Environment variable that opens a protected identity where nobody is there to type it."""
 
@@ -50,6 +52,17 @@ class OwnIdentity:
         """What ties the kept identity to the one before; empty where nothing does."""
         return self._folder.rotation.read_bytes() if self._folder.rotation.is_file() else b""
 
+    @property
+    def instance(self) -> bytes:
+        """The random number that stands beside the key in what is published, once another identity was taken; empty
+        before: the data folder's first one holds (Counters)."""
+        drawn = self._folder.instance.read_bytes() if self._folder.instance.is_file() else b""
+        return drawn if len(drawn) == INSTANCE_BYTES else b""
+
+    def renew_instance(self) -> None:
+        """Draw another one, which the next identity begins with: else this number would tie it to the one before."""
+        write_private(self._folder.instance, secrets.token_bytes(INSTANCE_BYTES))
+
     async def identify(self, passphrase: str | None = None) -> identity.Identity:
         """The identity in use, else the kept one, else a new one: in the keyring, else behind the passphrase, else
         for this session. Raises IdentityError where it stays closed."""
@@ -57,6 +70,7 @@ class OwnIdentity:
             if self.used is None:
                 self.used = await asyncio.to_thread(_load_or_create, self._keeper(), passphrase or self.passphrase)
                 if self.used.where == "session":
+                    self.renew_instance()
                     self._for_session()
             return self.used
 

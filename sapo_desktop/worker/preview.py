@@ -1,7 +1,8 @@
 """A message as this node would publish it, made to be looked at: real answers to a real question, the real encoder.
 
-It works in silo and before there is anything to publish, sends nothing and uses up nothing: its question stands under
-an index that a round may ask again. Left out: what a person has to read beside it (core/consent.py).
+It works in silo and before there is anything to publish, sends nothing and uses up nothing. Its time is made up and
+decades old: no peer would take it, so what bears our signature here can stand for nothing that we publish. Left out:
+what a person has to read beside it (core/consent.py).
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from random import SystemRandom
 from typing import Any
@@ -46,12 +46,21 @@ THROWN_AWAY = (
     "real one is made, or opened, when you join the swarm."
 )
 _IN_IT = (
-    "Whoever gets this message can read all of it: the key that signed it, the name of the task, the time in steps of "
-    "ten minutes, the answers and how many tokens each has{label}."
+    "Whoever gets such a message can read all of it: the key that signed it, a random number of this installation, the "
+    "name of the task, the time in steps of ten minutes, the answers and how many tokens each has{label}."
 )
 _BESIDE_IT = "Whoever this node links to, a relay's operator among them, sees its internet address beside that key."
 _NOT_IN_IT = "Not in it: the question's words, the right answer, the marks, your name, and anything from your files."
-_NOT_SENT = "It was made for you to look at. Nothing was sent."
+_NOT_SENT = (
+    "It was made for you to look at. Nothing was sent, and nobody would take it: the time in it is made up (1970), and "
+    "so is the question's number."
+)
+_KEPT_ONES = (
+    "No model answers just now, so these are answers of an earlier round. How many tokens they had was not kept: it is "
+    "0 here."
+)
+_SLOT = 0
+"""Of 1970: far from all that peers accept (swarm/limits.py)."""
 
 
 class Preview:
@@ -59,12 +68,20 @@ class Preview:
 
     Args:
         known: the identity in use, else the kept one; None where there is none yet.
+        instance: what stands beside the key.
     """
 
-    def __init__(self, node: Node, catalogue: Catalogue, known: Callable[[], Awaitable[Identity | None]]) -> None:
+    def __init__(
+        self,
+        node: Node,
+        catalogue: Catalogue,
+        known: Callable[[], Awaitable[Identity | None]],
+        instance: Callable[[], bytes],
+    ) -> None:
         self._node = node
         self._catalogue = catalogue
         self._known = known
+        self._instance = instance
         self._random = SystemRandom()
 
     async def show(self, request: m.PreviewEnvelope) -> m.EnvelopePreview:
@@ -74,7 +91,7 @@ class Preview:
         group = await self._group(signer, settings)
         task = group.question.task
         ids = await self._node.examiner.task_ids([task])
-        me = _membership(signer, settings, self._node.counters.instance, {task: ids[task]})
+        me = _membership(signer, settings, self._instance(), {task: ids[task]})
         envelope = seal(signer, group_body(me, group, answered=1, published=1))
         frame = codec.encode(wire.Publish(batch=codec.pack_published([envelope])))
         return m.EnvelopePreview(
@@ -82,7 +99,7 @@ class Preview:
             bytes=len(frame),
             signed=signed,
             task=task,
-            visible=_visible(settings, signed=signed),
+            visible=_visible(settings, signed=signed, kept=not any(c.tokens for c in group.completions)),
         )
 
     async def _signer(self) -> tuple[Signer, bool]:
@@ -127,11 +144,11 @@ class Preview:
     async def _question(self, signer: Signer, settings: Settings, task: TaskKey) -> Question:
         node = self._node
         ids = await node.examiner.task_ids([task])
-        me = _membership(signer, settings, node.counters.instance, ids)
+        me = _membership(signer, settings, self._instance(), ids)
         indices = iter(SHARED_INDICES)
 
         def following(asked: Sequence[TaskKey]) -> list[Place]:
-            return [shared_place(me, task, _slot(), next(indices)) for task in asked]
+            return [shared_place(me, task, _SLOT, next(indices)) for task in asked]
 
         async with node.gate.awake():
             (question,) = await training_questions(node.examiner, [task], following, tries=len(SHARED_INDICES))
@@ -159,7 +176,7 @@ class Preview:
                 seed=first.seed,
                 text=first.question,
                 hash=question_hash(first.question),
-                slot=_slot(),
+                slot=_SLOT,
                 index=0,
             )
             completions = [Completion(tokens=[], logprobs=[], text=row.completion, finish="stop") for row in rows]
@@ -181,26 +198,22 @@ def _opened(envelope: bytes) -> dict[str, Any]:
     return {"version": version, "body": msgspec.msgpack.decode(content), "signature": signature}
 
 
-def _membership(signer: Signer, settings: Settings, instance: str, ids: dict[TaskKey, bytes]) -> Membership:
+def _membership(signer: Signer, settings: Settings, instance: bytes, ids: dict[TaskKey, bytes]) -> Membership:
     members = Members(bytes.fromhex(settings.swarm)) if settings.swarm else None
     return Membership(
         signer=signer,
         network=members.network if members else PUBLIC_SWARM,
-        instance=bytes.fromhex(instance),
+        instance=instance,
         ids=ids,
         label=settings.label,
         admission=bytes.fromhex(settings.admission) if members else b"",
     )
 
 
-def _visible(settings: Settings, *, signed: bool) -> list[str]:
+def _visible(settings: Settings, *, signed: bool, kept: bool) -> list[str]:
     label = f", and your label {settings.label!r}" if settings.label else ""
-    told = [_IN_IT.format(label=label), _BESIDE_IT, _NOT_IN_IT, _NOT_SENT]
+    told = [_IN_IT.format(label=label), _BESIDE_IT, _NOT_IN_IT, _NOT_SENT, *([_KEPT_ONES] if kept else [])]
     return told if signed else [*told, THROWN_AWAY]
-
-
-def _slot() -> int:
-    return int(time.time() // limits.SLOT_SECONDS)
 
 
 def _silent(done: int, total: int) -> None:

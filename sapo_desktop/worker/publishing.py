@@ -25,7 +25,7 @@ class Membership:
     signer: Signer
     network: bytes
     instance: bytes
-    """16 random bytes of the data folder."""
+    """16 random bytes of the data folder, others for each identity that it had."""
     ids: Mapping[TaskKey, bytes]
     label: str = ""
     admission: bytes = b""

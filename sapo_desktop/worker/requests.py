@@ -88,7 +88,7 @@ class Requests:
         rollouts = RolloutRequests(node.keeper, side.refused)
         asking = Asking(node, catalogue, publish)
         human = HumanAnswers(node, side, catalogue)
-        preview = Preview(node, catalogue, side.identity.known)
+        preview = Preview(node, catalogue, side.identity.known, lambda: side.instance)
         identity = IdentityRequests(side, lambda: node.settings)
         swarm = SwarmRequests(side, settings.kept, lambda: node.settings, settings.keep_for_good)
         self._handlers: dict[type[msgspec.Struct], Callable[[Any], Awaitable[m.Reply]]] = {
@@ -160,6 +160,7 @@ class Requests:
     # -- state ---------------------------------------------------------------------------------------------
 
     async def _status(self, request: m.GetStatus) -> m.Status:
+        await self._look()
         return self.status()
 
     def status(self) -> m.Status:
@@ -212,8 +213,7 @@ class Requests:
 
     async def _end(self, request: m.Quit) -> m.Ok:
         if request.finish_round and self._node.gate.state in (NodeState.WORKING, NodeState.FINISHING):
-            self._node.orders.finish()
-            self._node.orders.when_finished = self._quit
+            self._node.orders.end(self._quit)
             return m.Ok(text=f"Finishing round {self._node.counters.round + 1}, then ending.")
         self._quit()
         return m.Ok(text="Ending.")
@@ -221,11 +221,19 @@ class Requests:
     # -- the swarm -----------------------------------------------------------------------------------------
 
     async def _swarm(self, request: m.GetSwarm) -> m.SwarmIs:
+        await self._look()
         return m.SwarmIs(info=self._swarm_info())
+
+    async def _look(self) -> None:
+        await self._side.look(self._interest())
+
+    def _interest(self) -> tuple[TaskKey, ...]:
+        node = self._node
+        return levels_of_interest(node.settings, node.counters, node.levels)
 
     def _swarm_info(self) -> m.SwarmInfo:
         node = self._node
-        info = self._side.info(levels_of_interest(node.settings, node.counters, node.levels))
+        info = self._side.info(self._interest())
         return msgspec.structs.replace(info, used_total=node.keeper.lasting.used)
 
     # -- checkpoints, scores, answers ----------------------------------------------------------------------

@@ -102,7 +102,7 @@ class Swarm(Protocol):
 
     async def draw(self, groups: int, answers: int, *, strict: bool) -> Sequence[Foreign]: ...
 
-    def measured(self, tasks: Sequence[str]) -> SwarmReward | None: ...
+    async def measured(self, tasks: Sequence[str]) -> SwarmReward | None: ...
 
     def author_rates(self) -> Mapping[str, float]: ...
 
@@ -207,10 +207,11 @@ async def run_round(
         step = await engine.step(batch)
 
     finished = time.perf_counter()
+    swarm_reward = await swarm.measured([group.question.task for group in own]) if swarm else None
     report = RoundReport(
         round=plan.number,
         **_means(own),
-        swarm_reward=swarm.measured([group.question.task for group in own]) if swarm else None,
+        swarm_reward=swarm_reward,
         local_groups=mixed.local,
         external_groups=mixed.external,
         zero_advantage_groups=sum(not any(row) for row in group_advantages),

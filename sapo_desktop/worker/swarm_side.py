@@ -12,7 +12,7 @@ import contextlib
 import functools
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from sapo_desktop.core.errors import SapoError, UsageError
@@ -73,6 +73,7 @@ class Surroundings:
     encoder: Encoder
     kept_ids: KeptIds
     instance: bytes
+    """Of the data folder; it holds until another identity is taken."""
     lengths: Mapping[TaskKey, float] = field(default_factory=dict)
 
 
@@ -113,6 +114,11 @@ class SwarmSide:
         self._said_used_twice = False
         self._lasting = lasting
         self._refused = RefusedGroups(lambda: progress()[0] + 1)
+
+    @property
+    def instance(self) -> bytes:
+        """What tells this node's groups from those of another one that uses the same key."""
+        return self.identity.instance or self._around.instance
 
     # -- what is asked of it ---------------------------------------------------------------------------------
 
@@ -168,7 +174,7 @@ class SwarmSide:
         return self._reason
 
     def info(self, tasks: tuple[TaskKey, ...]) -> m.SwarmInfo:
-        """What there is to see; the reward is measured on `tasks`."""
+        """What there is to see, at once; the reward on `tasks` as it was looked at last."""
         joined = self._joined
         if joined is None:
             return m.SwarmInfo(state=self._state, reason=self._reason)
@@ -180,8 +186,13 @@ class SwarmSide:
             counts=joined.member.counts,
             one_source=joined.member.one_source,
             shares=joined.member.draw_shares(),
-            reward=joined.member.measured(tasks),
+            reward=joined.member.measuring.known(tasks),
         )
+
+    async def look(self, tasks: Collection[TaskKey]) -> None:
+        """Have the reward on these tasks measured, for `info`."""
+        if self._joined is not None:
+            await self._joined.member.measuring.look(tasks)
 
     def refused(self, limit: int) -> list[m.RefusedGroup]:
         """Groups of peers that were not taken lately, newest first."""
@@ -241,7 +252,7 @@ class SwarmSide:
             private_addresses=settings.private_addresses,
             members=members,
             admission=bytes.fromhex(settings.admission) if members else b"",
-            instance=around.instance,
+            instance=self.instance,
             label=settings.label,
             lengths=around.lengths,
             refused=self._refused,

@@ -51,6 +51,25 @@ def test_a_decision_is_due_when_a_pause_is_over() -> None:
     asyncio.run(scene())
 
 
+def test_a_moment_that_came_too_early_is_waited_for_again() -> None:
+    async def scene() -> None:
+        gate = Gate([], lambda event: None)
+        until = time.time() + 0.01
+        again, looked = asyncio.Event(), list[float]()
+
+        def look() -> None:
+            looked.append(time.time())
+            if len(looked) > 1:
+                again.set()
+                return
+            gate.follow(decision("pause", Paused(until=until), until), look)  # the clock says that it is not over
+
+        gate.follow(decision("pause", Paused(until=until), until), look)
+        await asyncio.wait_for(again.wait(), 5)
+
+    asyncio.run(scene())
+
+
 def test_a_pause_that_was_overtaken_leads_to_nothing() -> None:
     async def scene() -> None:
         gate = Gate([], lambda event: None)

@@ -114,9 +114,9 @@ def test_what_one_shares_the_other_makes_again_and_marks(seats: tuple[Mesh, Seat
     assert len(drawn) == 2 and second.member.one_source
     assert {foreign.group.question.text for foreign in drawn} <= {question.text for question in questions}
     assert [[mark.solved for mark in foreign.group.marks] for foreign in drawn] == [[True, False]] * 2
-    measured = second.member.measured(["gcd/easy"])
+    measured = asyncio.run(second.member.measured(["gcd/easy"]))
     assert measured is not None and (measured.value, measured.peers) == (0.5, 1)
-    assert second.member.measured(["lcm/easy"]) is None
+    assert asyncio.run(second.member.measured(["lcm/easy"])) is None
 
 
 def test_groups_under_the_id_before_a_change_are_still_learned_from(
@@ -239,10 +239,10 @@ def test_authors_that_failed_their_audit_are_not_measured(seats: tuple[Mesh, Sea
     asyncio.run(first.member.share(first.answered(asyncio.run(first.member.questions(["gcd/easy"])))))
     mesh.settle()
     asyncio.run(second.member.draw(1, 8, strict=True))
-    assert second.member.measured(["gcd/easy"]) is not None
+    assert asyncio.run(second.member.measured(["gcd/easy"])) is not None
     for _ in range(6):
         second.peer.exchange.audit.record(first.peer.signer.key, 1.0, supplied=False)
-    assert second.member.measured(["gcd/easy"]) is None
+    assert asyncio.run(second.member.measured(["gcd/easy"])) is None
 
 
 def test_the_shares_of_sources_are_those_of_the_groups_drawn_lately(seats: tuple[Mesh, Seat, Seat]) -> None:

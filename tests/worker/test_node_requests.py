@@ -42,8 +42,7 @@ def test_ending_after_the_round_ends_after_the_last_of_a_number_too(tmp_path: Pa
             it.engine.hold = asyncio.Event()
             await it.until(m.PhaseChanged)
             ended = asyncio.Event()
-            it.node.orders.finish()
-            it.node.orders.when_finished = ended.set
+            it.node.orders.end(ended.set)
             it.engine.hold.set()
             await asyncio.wait_for(ended.wait(), 20)
             assert it.node.counters.round == 1
@@ -54,9 +53,8 @@ def test_ending_after_the_round_ends_after_the_last_of_a_number_too(tmp_path: Pa
 def test_resuming_forgets_that_the_node_was_to_end_after_the_round(tmp_path: Path) -> None:
     async def scene() -> None:
         async with playing(tmp_path) as it:
-            it.node.orders.finish()
             ended = asyncio.Event()
-            it.node.orders.when_finished = ended.set
+            it.node.orders.end(ended.set)
             it.node.orders.resume()
             it.node.orders.finish()
             await it.until_state(NodeState.PAUSED)

@@ -23,6 +23,7 @@ class Told:
 
     def __init__(self, folder: Path | None = None, *, playing: bool = True, begin: bool = True) -> None:
         self.events: list[Event] = []
+        self.not_kept: list[OSError] = []
         self.now = NOON
         self.settings = Settings()
         self.gate = Gate([], self.events.append)
@@ -34,6 +35,7 @@ class Told:
             lambda: True,
             folder / "wishes.json" if folder else None,
             lambda: self.now,
+            not_kept=self.not_kept.append,
         )
         if begin:
             self.orders.follow()
@@ -71,8 +73,7 @@ def test_finishing_ends_with_the_round_in_hand_and_tells_once() -> None:
     told = Told()
     ended: list[str] = []
     told.orders.start(None)
-    told.orders.finish()
-    told.orders.when_finished = lambda: ended.append("told")
+    told.orders.end(lambda: ended.append("told"))
     assert (told.gate.reason, told.orders.is_last_round) == ("Finishing round 7, then pausing", True)
     told.orders.done(7)
     assert (told.gate.state, told.gate.reason, ended) == (NodeState.PAUSED, "Paused after round 7", ["told"])
@@ -186,6 +187,91 @@ def test_wishes_that_cannot_be_read_are_nobodys(tmp_path: Path, content: bytes |
     told = Told(tmp_path, begin=False)
     told.orders.as_before()
     assert told.gate.state is NodeState.IDLE
+
+
+def test_a_pause_on_battery_keeps_what_was_allowed_there() -> None:
+    told = Told()
+    told.orders.power(True)
+    told.orders.start(None)
+    told.orders.pause(None)
+    assert told.orders.wishes.despite_battery, "contribute was pressed on battery, and the plug never came"
+    told.orders.power(False)
+    assert not told.orders.wishes.despite_battery
+
+
+@pytest.mark.parametrize("order", ["pause", "finish"])
+def test_an_order_after_the_end_was_asked_for_takes_its_place(order: str) -> None:
+    told = Told()
+    ended: list[str] = []
+    told.orders.start(None)
+    told.orders.end(lambda: ended.append("told"))
+    if order == "pause":
+        told.orders.pause(None)
+        told.orders.resume()
+        told.orders.finish()
+    else:
+        told.orders.finish()
+    told.orders.done(7)
+    assert (told.gate.state, ended) == (NodeState.PAUSED, [])
+
+
+def test_a_node_that_ended_after_its_round_goes_on_at_the_next_start(tmp_path: Path) -> None:
+    first = Told(tmp_path)
+    first.orders.start(3)
+    first.orders.end(lambda: None)
+    killed = Told(tmp_path, begin=False)
+    killed.orders.as_before()
+    assert (killed.gate.state, killed.orders.rounds_left) == (NodeState.WORKING, 3)
+    first.orders.done(7)
+    again = Told(tmp_path, begin=False)
+    again.orders.as_before()
+    assert (again.gate.state, again.orders.rounds_left) == (NodeState.WORKING, 2)
+
+
+def test_one_that_was_to_pause_pauses_after_it_was_ended_too(tmp_path: Path) -> None:
+    first = Told(tmp_path)
+    first.orders.start(None)
+    first.orders.finish()
+    first.orders.end(lambda: None)
+    first.orders.done(7)
+    again = Told(tmp_path, begin=False)
+    again.orders.as_before()
+    assert again.gate.why == Paused()
+
+
+def test_rounds_that_are_left_are_counted_over_a_kill(tmp_path: Path) -> None:
+    first = Told(tmp_path)
+    first.orders.start(2)
+    first.orders.done(7)
+    again = Told(tmp_path, begin=False)
+    again.orders.as_before()
+    assert (again.gate.state, again.orders.rounds_left) == (NodeState.WORKING, 1)
+    again.orders.done(8)
+    assert again.gate.state is NodeState.IDLE
+    later = Told(tmp_path, begin=False)
+    later.orders.as_before()
+    assert later.gate.state is NodeState.IDLE
+
+
+def test_rounds_that_were_lost_are_no_wish_of_a_node_that_only_serves(tmp_path: Path) -> None:
+    Told(tmp_path).orders.start(None)
+    idle = Told(tmp_path)
+    idle.orders.back_to(5)
+    again = Told(tmp_path, begin=False)
+    again.orders.as_before()
+    assert again.gate.state is NodeState.WORKING
+
+
+def test_an_order_holds_on_a_full_disk_and_the_next_one_is_written(tmp_path: Path) -> None:
+    told = Told(tmp_path / "gone")
+    told.orders.start(None)
+    told.orders.pause(None)
+    assert (told.gate.state, len(told.not_kept)) == (NodeState.PAUSED, 2)
+    (tmp_path / "gone").mkdir()
+    told.orders.pause(None)
+    again = Told(tmp_path / "gone", begin=False)
+    again.orders.as_before()
+    assert again.gate.why == Paused()
 
 
 def test_a_failed_node_stays_so_until_somebody_resumes() -> None:

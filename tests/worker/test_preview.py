@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from sapo_desktop.core.errors import HostDied, PassphraseNeeded, SapoError
 from sapo_desktop.core.records import Completion, Group
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.engines.protocols import Generated
-from sapo_desktop.swarm import codec
+from sapo_desktop.swarm import codec, limits
 from sapo_desktop.swarm.envelope import GroupBody
 from sapo_desktop.swarm.signing import Signer, verify
 from sapo_desktop.system.identity import Identity
@@ -66,10 +67,9 @@ class Shown:
     ) -> None:
         self.scene = Scene(folder, settings, 1e9)
         node = self.scene.node
-        node.counters = msgspec.structs.replace(node.counters, instance="ab" * 16)
         node.engine = engine or Engine()  # type: ignore[assignment]
         node.examiner = Examiner()  # type: ignore[assignment]
-        self.preview = Preview(node, CATALOGUE, self._known)
+        self.preview = Preview(node, CATALOGUE, self._known, lambda: b"\xab" * 16)
         self._who = who
 
     async def _known(self) -> Identity | None:
@@ -90,6 +90,10 @@ def test_what_is_shown_is_what_would_be_sent_and_signed(tmp_path: Path) -> None:
     assert [answer["text"] for answer in body["answers"]] == ["<answer>4</answer>"] * SETTINGS.answers
     assert body["task"] == (question_hash(shown.task) * 4).hex()
     assert shown.bytes < 2000 and len(shown.visible) == 4
+    assert all(answer["tokens"] for answer in body["answers"])
+    slot = int(time.time() // limits.SLOT_SECONDS)
+    assert body["slot"] < slot + limits.OLDEST_SLOT - 1000, "nobody would take it"
+    assert "made up" in shown.visible[3] and "random number" in shown.visible[0]
     assert "'tests'" in shown.visible[0] and THROWN_AWAY not in shown.visible
 
 
@@ -135,6 +139,7 @@ def test_where_no_engine_can_answer_now_kept_answers_are_shown(tmp_path: Path, w
     shown = it.show()
     body = json.loads(shown.text)["batch"][0]["body"]
     assert [answer["text"] for answer in body["answers"]] == texts
+    assert "tokens they had was not kept" in shown.visible[4]
     assert body["question"] == question.hash.hex() and shown.task == "gcd/easy"
 
 

@@ -309,6 +309,31 @@ def test_a_rotated_key_shows_whose_it_was_and_a_new_identity_does_not(tmp_path: 
     asyncio.run(scene())
 
 
+def test_another_identity_shares_no_number_with_the_one_before_and_a_kept_one_does(
+    tmp_path: Path, ring: Memory
+) -> None:
+    async def scene() -> None:
+        one, drawn = node(tmp_path), list[bytes]()
+        await one.handle(m.GetIdentity(create=True))
+        file = tmp_path / "control" / "instance"
+        assert not file.exists(), "the first identity has the data folder's own number"
+        for change in (
+            m.ChangeIdentity(action="new"),
+            m.ChangeIdentity(action="export", passphrase="a long horse"),
+            m.ChangeIdentity(action="rotate"),
+        ):
+            told = await one.handle(change)
+            drawn.append(file.read_bytes())
+            if change.action == "export":
+                assert isinstance(told, m.IdentityIs)
+                sealed = told.sealed
+        assert len(set(drawn)) == 1 and len(drawn[0]) == 16
+        await one.handle(m.ChangeIdentity(action="import", sealed=sealed, passphrase="a long horse"))
+        assert file.read_bytes() != drawn[0]
+
+    asyncio.run(scene())
+
+
 def test_a_protected_identity_is_shown_to_whoever_gave_the_passphrase(
     tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -109,7 +109,7 @@ def test_ending_after_the_round_waits_for_a_round_that_is_being_finished(tmp_pat
         await served.handle(m.Quit(finish_round=True))
         assert it.gate.state is NodeState.FINISHING
         assert not any(isinstance(event, m.Stopping) for event in it.events)
-        assert it.node.orders.when_finished is not None
+        assert it.node.orders.wishes.finish
 
     asyncio.run(scene())
 

@@ -59,7 +59,7 @@ class FakeSwarm:
         )
         return [Foreign(drawn, [7, 7], None)] * min(groups, self.groups)  # type: ignore[arg-type]
 
-    def measured(self, tasks: Sequence[str]) -> SwarmReward:
+    async def measured(self, tasks: Sequence[str]) -> SwarmReward:
         return MEASURED
 
     def author_rates(self) -> dict[str, float]:
