@@ -140,6 +140,14 @@ def test_the_round_in_hand_stands_above_the_mean(qtbot: QtBot) -> None:
     assert page.rounds.round.bars.bars[0].name == "Round 900, the last one"
 
 
+def test_a_window_that_begins_here_knows_the_last_rounds_too(qtbot: QtBot) -> None:
+    view = a_view(swarm_curve(), silo=False)
+    view.reports.clear()
+    page = a_page(qtbot, view)
+    assert len(view.reports) == 40
+    assert page.rounds.round.bars.bars[1].name.startswith("Mean of the last 20")
+
+
 def test_behind_the_bars_is_a_table(qtbot: QtBot) -> None:
     page = a_page(qtbot, in_swarm())
     page.rounds.round._as_table.setFocus()

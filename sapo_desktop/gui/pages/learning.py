@@ -20,6 +20,7 @@ from sapo_desktop.gui.pages.learning_round import RoundsPart
 from sapo_desktop.gui.pages.learning_tasks import PractisedCard
 from sapo_desktop.gui.pages.page import Page
 from sapo_desktop.gui.past_rounds import PAGE, PastRounds
+from sapo_desktop.gui.round_phases import MEAN_OF
 from sapo_desktop.gui.timers import timer
 from sapo_desktop.gui.viewmodel import ALL, Section, View
 from sapo_desktop.gui.widgets.buttons import Segments
@@ -175,6 +176,10 @@ class LearningPage(Page):
         for report in reply.rounds:
             self._count(report)
         self._show_past()
+        if len(self.view.reports) < MEAN_OF:
+            # A window that begins on this page has seen no round yet.
+            self.view.take_history(reply.rounds[-2 * MEAN_OF :])
+            self._draw_round(anyway=True)
 
     def _ask_earlier(self) -> None:
         """The page before those that are known."""

@@ -121,7 +121,7 @@ class MixCard(Card):
         mixes = Heading(tr("Mix"), lambda one: one.name, lambda one: one.name)
         table = Table(tr("Rounds by mix"), [*_headings(mixes), _from_peers()], rows_shown=len(MIXES))
         self.back = LookBack(table, further)
-        self.add(self.banner, Split(holding(choosing), self.back.part, narrowest=720, shares=(1, 1), gap=4))
+        self.add(self.banner, Split(holding(choosing), self.back.part, narrowest=720, shares=(4, 5), gap=4))
         self._settling = timer(self, SETTLED_MS, self.commit, once=True)
 
     def refresh(self) -> None:
@@ -206,7 +206,7 @@ class TreatmentCard(Card):
         table = Table(tr("Rounds by treatment"), _headings(treatments), rows_shown=len(TREATMENTS))
         self.back = LookBack(table, further)
         choosing = holding(column(*self.choices.values(), 1, spacing=1))
-        self.add(self.banner, Split(choosing, self.back.part, narrowest=720, shares=(1, 1), gap=4))
+        self.add(self.banner, Split(choosing, self.back.part, narrowest=720, shares=(4, 5), gap=4))
 
     def refresh(self) -> None:
         is_open = self._view.attached and not self._view.silo
