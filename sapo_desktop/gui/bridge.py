@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 FRAME_MS = 40
 """Arrivals within this time are told at once."""
+HIDDEN_MS = 500
+"""The same where only the tray shows something."""
 SWARM_MS = 3000
 """Between looks at the links, while a window shows them; no event tells of every group."""
 Answer = Callable[[Any], None]
@@ -124,7 +126,9 @@ class Bridge(QObject):
         self.link.try_again()
 
     def watch_swarm(self, on: bool) -> None:
-        """Whether a window shows what only asking tells: links, their traffic, the swarm's reward."""
+        """Whether a window is seen: then arrivals are told at once, and what only asking tells is asked for (links,
+        their traffic, the swarm's reward)."""
+        self._frame.setInterval(FRAME_MS if on else HIDDEN_MS)
         if on and not self._swarm_timer.isActive():
             self.look_at_swarm()
             self._swarm_timer.start()

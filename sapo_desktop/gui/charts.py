@@ -15,12 +15,13 @@ from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPainterPat
 from PySide6.QtWidgets import QGraphicsPathItem, QSizePolicy, QWidget
 
 from sapo_desktop.gui import numbers, theme
-from sapo_desktop.gui.curves import Column, Curves, glimpse, smoothed
+from sapo_desktop.gui.curves import Column, Curves, Means, smoothed
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.timers import timer
 
 _LINES = ("reward", "swarm_reward", "swarm_low", "swarm_high")
 REDRAW_MS = 250
+SETTLE_MS = 150
 SMOOTHED_ROUNDS = 20
 _FOLLOW = 0.05
 """A view follows the newest round when its right edge is as close to it as this share of its width."""
@@ -85,8 +86,8 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         plot.setLimits(xMin=0, yMin=-0.05, yMax=1.05, minXRange=5)
         plot.setYRange(0, 1, padding=0)
         plot.getAxis("left").setWidth(44)
-        self._smoothed: dict[str, Column] = {}
-        self._smoothed_of = -1
+        self._kept_means: dict[str, Means] = {}
+        self._means_of = -1
         self._band = Band()
         self._raw = pg.PlotCurveItem(connect="finite", antialias=False)
         self._swarm = pg.PlotCurveItem(connect="finite", antialias=True)
@@ -110,6 +111,7 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         self._base.hide()
         plot.getViewBox().sigXRangeChanged.connect(self._moved)
         self.scene().sigMouseMoved.connect(self._point_at)
+        self._settle = timer(self, SETTLE_MS, lambda: self._smooth_lines(True), once=True)
         self._timer = timer(self, REDRAW_MS, self._redraw_if_stale, once=True)
         theme.looks().changed.connect(self.wear)
         self.wear()
@@ -174,45 +176,44 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         x = self._curves.column("round")
         # A point for every other pixel: the eye sees no more, and thick smooth lines are what drawing costs.
         buckets = max(100, self.width() // 2)
-        seen = {name: glimpse(x, self._smooth(name), low, high, buckets) for name in _LINES}
-        mine, swarm = seen["reward"], seen["swarm_reward"]
-        self._mine.setData(mine.x, mine.mean)
-        self._swarm.setData(swarm.x, swarm.mean, connect=_dashes(swarm.mean))
-        self._band.show_between(swarm.x, seen["swarm_low"].mean, seen["swarm_high"].mean)
-        raw = glimpse(x, self._curves.column("reward"), low, high, buckets)
+        seen = {name: self._means(name).glimpse(low, high, buckets) for name in _LINES}
+        self._mine.setData(*seen["reward"])
+        rounds, swarm = seen["swarm_reward"]
+        self._swarm.setData(rounds, swarm, connect=_dashes(swarm))
+        self._band.show_between(rounds, seen["swarm_low"][1], seen["swarm_high"][1])
         # Where rounds lie closer than pixels their noise is a block of colour that tells nothing.
-        self._raw.setVisible(len(raw.x) < buckets)
-        if len(raw.x) < buckets:
-            self._raw.setData(raw.x, raw.mean)
+        shown = len(rounds) < buckets
+        self._raw.setVisible(shown)
+        if shown:
+            begin = int(np.searchsorted(x, rounds[0])) if len(rounds) else 0
+            self._raw.setData(rounds, self._curves.column("reward")[begin : begin + len(rounds)])
         # A line of one point is nothing to see, and the first round is what a newcomer waits for.
         newest = len(x) and low <= x[-1] <= high
-        self._newest.setData(x[-1:], self._smooth("reward")[-1:]) if newest else self._newest.clear()
-        return np.concatenate([part.mean for part in seen.values()])
+        self._newest.setData(x[-1:], self._means("reward").values[-1:]) if newest else self._newest.clear()
+        return np.concatenate([means for _, means in seen.values()])
 
-    def _smooth(self, name: str) -> Column:
-        """The smoothed column; computed once for each state of the history, whatever is looked at."""
-        if self._smoothed_of != self._curves.revision:
-            self._smoothed_of = self._curves.revision
-            self._smoothed.clear()
-        if name not in self._smoothed:
-            self._smoothed[name] = smoothed(self._curves.column(name), SMOOTHED_ROUNDS)
-        return self._smoothed[name]
+    def _means(self, name: str) -> Means:
+        """Of the smoothed column; computed once for each state of the history, whatever is looked at."""
+        if self._means_of != self._curves.revision:
+            self._means_of = self._curves.revision
+            self._kept_means.clear()
+        if name not in self._kept_means:
+            column = smoothed(self._curves.column(name), SMOOTHED_ROUNDS)
+            self._kept_means[name] = Means(self._curves.column("round"), column)
+        return self._kept_means[name]
 
     def _draw_scores(self, low: float, high: float) -> Column:
         """Returns the values that are shown."""
-        points = [point for point in self._curves.evals if point.which == "validation"]
-        base = next((point.score for point in points if not point.round), None)
+        rounds, scores, base = self._curves.held_out()
         self._base.setVisible(base is not None)
         if base is not None:
             self._base.setValue(base)
-        own = sorted(
-            (point for point in points if point.round and low <= point.round <= high), key=lambda point: point.round
-        )
+        begin, end = np.searchsorted(rounds, low), np.searchsorted(rounds, high, side="right")
         # A long history has thousands of scores: their symbols are drawn where they can be told apart.
-        own = own[:: -(-len(own) // 100) or 1]
-        scores = np.array([point.score for point in own], dtype=np.float64)
-        self._scores.setData(np.array([point.round for point in own], dtype=np.float64), scores)
-        return scores if base is None else np.append(scores, base)
+        step = -(-(end - begin) // 100) or 1
+        self._scores.setData(rounds[begin:end:step], scores[begin:end:step])
+        shown = scores[begin:end]
+        return shown if base is None else np.append(shown, base)
 
     # -- looks -----------------------------------------------------------------------------------------------
 
@@ -224,7 +225,8 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
             axis = self.getPlotItem().getAxis(side)
             axis.setPen(pg.mkPen(colours.line))
             axis.setTextPen(pg.mkPen(colours.muted))
-            axis.setStyle(tickFont=theme.font("caption"), tickLength=-4)
+            # Fewer lines: each one is drawn in every frame.
+            axis.setStyle(tickFont=theme.font("caption"), tickLength=-4, maxTickLevel=0)
         self.getPlotItem().showGrid(x=False, y=True, alpha=0.18)
         faint = QColor(colours.chart_me)
         faint.setAlpha(60)
@@ -249,7 +251,15 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         if not self._arranging:
             low, high = self.getPlotItem().viewRange()[0]
             self._all = low <= 0.5 and high >= self._curves.last_round
+            self._smooth_lines(False)
+            self._settle.start()
             self._draw()
+
+    def _smooth_lines(self, on: bool) -> None:
+        """Smooth edges cost half a frame: while somebody drags or zooms there are none."""
+        for item in (self._mine, self._swarm):
+            item.opts["antialias"] = on
+            item.update()
 
     def _point_at(self, position: QPointF) -> None:
         box = self.getPlotItem().getViewBox()

@@ -1,13 +1,13 @@
 """The node's history as columns of numbers that grow, and what of them a chart of some width can show. No Qt.
 
-A chart has room for a thousand points and a history has a hundred thousand. `glimpse` gives the mean of every bucket
-of rounds with its lowest and highest value, so that no peak is lost and no zoom reads more than it draws.
+A chart has room for a thousand points and a history has a hundred thousand: `Means` gives the mean of every bucket of
+rounds, and no zoom reads more than it draws.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,21 +21,13 @@ COLUMNS = ("round", "reward", "solved", "swarm_reward", "swarm_low", "swarm_high
 _FIRST_ROOM = 1024
 
 
-class Glimpse(NamedTuple):
-    """A stretch of a column, thinned out: all arrays have one length."""
-
-    x: Column
-    mean: Column
-    low: Column
-    high: Column
-
-
 class Curves:
     """One row for every finished round that counts, oldest first; what is not known is NaN."""
 
     def __init__(self) -> None:
         self._room = np.full((len(COLUMNS), _FIRST_ROOM), np.nan)
         self._count = 0
+        self._held_out: tuple[object, tuple[Column, Column, float | None]] | None = None
         self.revision = 0
         """Another number whenever a value is another one."""
         self.evals: list[EvalPoint] = []
@@ -100,6 +92,18 @@ class Curves:
             # The score of this very round may have been told before the round itself.
             self.evals = [point for point in self.evals if point.round <= round_number]
 
+    def held_out(self) -> tuple[Column, Column, float | None]:
+        """Rounds and scores of validation, greedily, by round; and the score of the model as it came."""
+        key = (len(self.evals), self.evals[-1] if self.evals else None)
+        if self._held_out is None or self._held_out[0] != key:
+            points = sorted((p for p in self.evals if p.which == "validation"), key=lambda point: point.round)
+            own = [point for point in points if point.round]
+            rounds = np.array([point.round for point in own], dtype=np.float64)
+            scores = np.array([point.score for point in own], dtype=np.float64)
+            base = next((point.score for point in points if not point.round), None)
+            self._held_out = key, (rounds, scores, base)
+        return self._held_out[1]
+
     def _append(self, rows: npt.NDArray[np.float64]) -> None:
         wanted = self._count + rows.shape[1]
         if wanted > self._room.shape[1]:
@@ -125,36 +129,35 @@ def smoothed(values: Column, window: int) -> Column:
         return np.where(known, total / count, np.nan)
 
 
-def glimpse(x: Column, values: Column, first: float, last: float, buckets: int) -> Glimpse:
-    """The values with first <= x <= last, and one neighbour on either side, in at most `buckets` points.
+class Means:
+    """The mean of any stretch of a column at once: sums from the beginning, NaN left out, computed when it is made."""
 
-    `x` ascends. Where the values fit, they are given as they are; otherwise each bucket of equally many rounds gives
-    its mean and its extremes, NaN left out. A bucket without any value is NaN, which a chart shows as a gap.
-    """
-    begin = max(0, int(np.searchsorted(x, first)) - 1)
-    end = min(len(x), int(np.searchsorted(x, last, side="right")) + 1)
-    x, values = x[begin:end], values[begin:end]
-    if len(x) <= buckets:
-        return Glimpse(x, values, values, values)
-    size = -(-len(x) // buckets)
-    # Buckets begin at multiples of their size in the whole history: a curve that grows or is moved does not flicker.
-    shift = begin % size
-    starts = np.unique(np.maximum(0, np.arange(-shift, len(x), size)))
-    known = ~np.isnan(values)
-    counts = np.add.reduceat(known.astype(np.int64), starts)
-    sums = np.add.reduceat(np.where(known, values, 0.0), starts)
-    lows = np.minimum.reduceat(np.where(known, values, np.inf), starts)
-    highs = np.maximum.reduceat(np.where(known, values, -np.inf), starts)
-    sizes = np.diff(np.append(starts, len(x)))
-    empty = counts == 0
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(empty, np.nan, sums / counts)
-    return Glimpse(
-        x=np.add.reduceat(x, starts) / sizes,
-        mean=mean,
-        low=np.where(empty, np.nan, lows),
-        high=np.where(empty, np.nan, highs),
-    )
+    def __init__(self, x: Column, values: Column) -> None:
+        known = ~np.isnan(values)
+        self._x = x
+        self.values = values
+        self._sums = np.concatenate([[0.0], np.cumsum(np.where(known, values, 0.0))])
+        self._counts = np.concatenate([[0], np.cumsum(known)])
+
+    def glimpse(self, first: float, last: float, buckets: int) -> tuple[Column, Column]:
+        """The values with first <= x <= last, and one neighbour on either side, in about `buckets` points: x and mean.
+
+        `x` ascends. Where the values fit, they are given as they are; otherwise each bucket of equally many rounds
+        gives its middle and its mean. Costs what is shown, not what there is.
+        """
+        begin = max(0, int(np.searchsorted(self._x, first)) - 1)
+        end = min(len(self._x), int(np.searchsorted(self._x, last, side="right")) + 1)
+        if end - begin <= buckets:
+            return self._x[begin:end], self.values[begin:end]
+        size = -(-(end - begin) // buckets)
+        # Buckets begin at multiples of their size in the whole history: a curve that is moved does not flicker.
+        edges = np.arange(begin - begin % size, end + size, size).clip(begin, end)
+        starts, ends = edges[:-1], edges[1:]
+        counts = self._counts[ends] - self._counts[starts]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = (self._sums[ends] - self._sums[starts]) / counts
+        # A bucket without a value gives 0 / 0, which is NaN: a gap.
+        return (self._x[starts] + self._x[ends - 1]) / 2, means
 
 
 def last_known(values: Column, window: int) -> float | None:

@@ -9,7 +9,7 @@ import pytest
 
 from sapo_desktop.core.records import SwarmReward
 from sapo_desktop.gui.comparison import FEWEST_ROUNDS, compare
-from sapo_desktop.gui.curves import Curves, glimpse, last_known, smoothed
+from sapo_desktop.gui.curves import Curves, Means, last_known, smoothed
 from sapo_desktop.worker.messages import Curve, EvalPoint
 from tests.records import round_report
 
@@ -55,8 +55,8 @@ def test_an_empty_history_is_no_trouble() -> None:
     curves.load(history(0))
     assert len(curves) == 0 and curves.last_round == 0
     assert last_known(curves.column("reward"), 10) is None
-    shown = glimpse(curves.column("round"), curves.column("reward"), 0, 10, 5)
-    assert len(shown.x) == len(shown.mean) == 0
+    x, means = Means(curves.column("round"), curves.column("reward")).glimpse(0, 10, 5)
+    assert len(x) == len(means) == 0
 
 
 def test_smoothing_is_the_mean_of_the_last_values() -> None:
@@ -68,34 +68,41 @@ def test_smoothing_is_the_mean_of_the_last_values() -> None:
 
 
 def test_few_values_are_shown_as_they_are() -> None:
-    x, y = np.arange(1.0, 11), np.arange(10.0)
-    shown = glimpse(x, y, 3, 5, 100)
-    assert shown.x.tolist() == [2, 3, 4, 5, 6], "one neighbour on either side, so that the line leaves the frame"
-    assert shown.mean.tolist() == shown.low.tolist() == [1, 2, 3, 4, 5]
+    x, y = Means(np.arange(1.0, 11), np.arange(10.0)).glimpse(3, 5, 100)
+    assert x.tolist() == [2, 3, 4, 5, 6], "one neighbour on either side, so that the line leaves the frame"
+    assert y.tolist() == [1, 2, 3, 4, 5]
 
 
-def test_many_values_become_buckets_that_keep_their_peaks() -> None:
-    x = np.arange(1.0, 1001)
-    y = np.zeros(1000)
-    y[777] = 9.0
-    shown = glimpse(x, y, 1, 1000, 100)
-    assert len(shown.x) == 100
-    assert shown.high.max() == 9.0 and shown.mean.max() == pytest.approx(0.9)
-    assert shown.x[0] == 5.5
+def test_many_values_become_buckets_with_their_mean() -> None:
+    values = np.zeros(1000)
+    values[777] = 9.0
+    x, y = Means(np.arange(1.0, 1001), values).glimpse(1, 1000, 100)
+    assert len(x) == 100 and x[0] == 5.5
+    assert y.max() == pytest.approx(0.9) and y.sum() == pytest.approx(0.9)
 
 
 def test_buckets_stay_where_they_are_while_the_view_moves() -> None:
-    x, y = np.arange(1.0, 10_001), np.random.default_rng(1).random(10_000)
-    here, there = glimpse(x, y, 1, 9_000, 100), glimpse(x, y, 101, 9_100, 100)
-    inner = {(a, b) for a, b in zip(here.x, here.mean, strict=True)}
-    assert len([pair for pair in zip(there.x, there.mean, strict=True) if pair in inner]) >= 95
+    means = Means(np.arange(1.0, 10_001), np.random.default_rng(1).random(10_000))
+    here, there = means.glimpse(1, 9_000, 100), means.glimpse(101, 9_100, 100)
+    inner = {(round(a, 6), round(b, 9)) for a, b in zip(*here, strict=True)}
+    assert len([1 for a, b in zip(*there, strict=True) if (round(a, 6), round(b, 9)) in inner]) >= 95
 
 
 def test_a_bucket_without_values_is_a_gap() -> None:
     x = np.arange(1.0, 101)
-    y = np.where(x <= 50, NAN, 1.0)
-    shown = glimpse(x, y, 1, 100, 10)
-    assert np.isnan(shown.mean[:5]).all() and (shown.mean[5:] == 1).all()
+    _, y = Means(x, np.where(x <= 50, NAN, 1.0)).glimpse(1, 100, 10)
+    assert np.isnan(y[:5]).all() and (y[5:] == 1).all()
+
+
+def test_held_out_scores_stand_in_the_order_of_their_rounds() -> None:
+    curves = Curves()
+    curves.load(history(10))
+    for number, score in ((8, 0.6), (0, 0.3), (4, 0.5)):
+        curves.evals.append(
+            EvalPoint(round=number, which="validation", checkpoint=str(number), score=score, low=0.1, high=0.9)
+        )
+    rounds, scores, base = curves.held_out()
+    assert (rounds.tolist(), scores.tolist(), base) == ([4, 8, 10], [0.5, 0.6, 0.4], 0.3)
 
 
 def test_silo_and_swarm_are_set_beside_each_other_only_with_enough_rounds() -> None:
