@@ -68,6 +68,7 @@ class Client:
     def __init__(self, connection: ServerConnection, attach: m.Attach) -> None:
         self.owner = attach.owner
         self.events = attach.events
+        self.stay = attach.stay
         self._connection = connection
         self._queue: asyncio.Queue[bytes] = asyncio.Queue()
 
