@@ -74,7 +74,7 @@ class Book(Protocol):
 
 
 class Lasting:
-    """The counts that no round makes. `later`: has work done in the thread that the book belongs to; `clock`: of seconds."""
+    """The counts that no round makes. `later`: has work done in the thread that the book belongs to."""
 
     def __init__(
         self,

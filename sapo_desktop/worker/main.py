@@ -37,7 +37,6 @@ from sapo_desktop.worker.assembly import Assembled, assemble
 from sapo_desktop.worker.channel import Client, ControlServer
 from sapo_desktop.worker.lock import FolderLock
 from sapo_desktop.worker.model_requests import ModelRequests
-from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.orders import Orders
 from sapo_desktop.worker.requests import Requests
 from sapo_desktop.worker.swarm_settings import check
@@ -213,7 +212,7 @@ class Worker:
             overrides=self._options.overrides,
             publish=self._publish,
             notices=lambda: list(self._notices),
-            give_way=lambda low: _give_way(assembled.node, low),
+            give_way=lambda low: _give_way(assembled, low),
             quit=self._quit.set,
         )
 
@@ -274,11 +273,12 @@ class Worker:
             self._owner_left = asyncio.get_running_loop().call_later(OWNER_GRACE, self._quit.set)
 
 
-def _give_way(node: Node, low: bool) -> bool:
+def _give_way(assembled: Assembled, low: bool) -> bool:
     """Let other programs go first, or no longer; False where the system refuses."""
     if not processes.give_way(low):
         return False
-    for host in (*node.engine.hosts, node.examiner.host):
+    node = assembled.node
+    for host in (*node.engine.hosts, node.examiner.host, *assembled.side.hosts):
         host.options = msgspec.structs.replace(host.options, low_priority=low)  # for its next start
     return True
 

@@ -206,7 +206,8 @@ def test_tasks_are_listed_without_questions_where_none_are_wanted(tmp_path: Path
 def test_the_swarm_is_shown_without_the_history(tmp_path: Path) -> None:
     async def scene() -> None:
         it, served = requests(tmp_path)
-        it.keeper.lasting.claimed("ab" * 32, 3)
+        for used in (0, 3):
+            it.keeper.lasting.claimed("ab" * 32, used)
         it.keeper.lasting.shared(8)
         it.keeper.history.close()  # what reads it now fails
         swarm = await served.handle(m.GetSwarm())
