@@ -26,9 +26,10 @@ _NOBODYS = {"root", "user", "admin", "administrator", "localhost"}
 _PLAIN_TEXTS = {"tasks", "model"}
 """Settings that are text and yet name nothing private; of a path only that it is one."""
 _BETWEEN_PARTS = re.compile(r"[\s,;/\\:@?&=]+")
-_COMMON_PARTS = set(
-    "home users data models mnt media opt usr var srv tmp http https wss localhost 127.0.0.1 0.0.0.0".split()
-)
+_COMMON_PARTS = {
+    *("home", "users", "data", "models", "mnt", "media", "opt", "usr", "var", "srv", "tmp"),
+    *("http", "https", "wss", "localhost", "127.0.0.1", "0.0.0.0"),
+}
 """Parts of paths and addresses that tell of nobody."""
 _ADVICE = "Private data was taken out by rules. Look through this file before you pass it on."
 _PATTERNS = (
@@ -111,7 +112,9 @@ def typed_words(settings: Settings) -> dict[str, str]:
             for part in _BETWEEN_PARTS.split(str(value))
             if part.lower() not in _COMMON_PARTS and not part.isdigit()
         ]
-        words |= {word: f"<{key}>" for word in (str(value), *parts) if len(word) >= _SHORTEST_NAME}
+        if "://" not in str(value):  # of addresses the patterns tell more
+            parts.append(str(value))
+        words |= {word: f"<{key}>" for word in parts if len(word) >= _SHORTEST_NAME}
     return words
 
 
