@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
+from sapo_desktop.core.errors import ControlError, NotRunning, SapoError, UsageError
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.wording import nearest
 from sapo_desktop.worker.messages import (
@@ -145,12 +145,15 @@ def expect(reply: Reply, kind: type[ReplyType]) -> ReplyType:
 
 
 async def _quit_if_idle(node: Node) -> bool:
-    """End the node that was started for one request, unless somebody has given it rounds to play meanwhile."""
+    """End the node that was started for one request, unless somebody has taken it over meanwhile."""
     # It may be gone already, by a `quit` elsewhere or by failing: then what we want is done.
     with contextlib.suppress(SapoError):
         if expect(await node.call(GetStatus()), Status).state in ("working", "finishing", "paused"):
             return False
-        await node.call(Quit())
+        try:
+            await node.call(Quit())
+        except UsageError:
+            return False  # a window has come meanwhile and keeps it
     return True
 
 

@@ -126,7 +126,7 @@ class Attachment:
         # Its libraries are loaded on this thread, while the first picture is painted.
         from sapo_desktop.worker import client
 
-        attached = await client.connect_or_start(self._folder, {}, ("--as-before",), owner=False)
+        attached = await client.connect_or_start(self._folder, {}, ("--as-before",), owner=False, stay=True)
         return attached.client
 
     async def _keep(self) -> None:

@@ -1,7 +1,8 @@
 """Groups of peers that were not taken lately, to be looked at: why, whose, and what was in them.
 
 Counts of all refusals are in refusals.py. Here are only reasons that say something about the group itself, the newest
-few hundred, of one author no more than a few, with their texts cut: who floods pushes out nobody but himself.
+few hundred, of one author no more than a few, with their texts cut: a key that floods pushes out nothing but its own.
+Who floods under many keys pushes out the oldest of all; what stays is for looking at, and nothing is decided by it.
 """
 
 from __future__ import annotations

@@ -25,6 +25,12 @@ _NOBODYS = {"root", "user", "admin", "administrator", "localhost"}
 """Names that tell of nobody, and are words of their own."""
 _PLAIN_TEXTS = {"tasks", "model"}
 """Settings that are text and yet name nothing private; of a path only that it is one."""
+_BETWEEN_PARTS = re.compile(r"[\s,;/\\:@?&=]+")
+_COMMON_PARTS = {
+    *("home", "users", "data", "models", "mnt", "media", "opt", "usr", "var", "srv", "tmp"),
+    *("http", "https", "wss", "localhost", "127.0.0.1", "0.0.0.0"),
+}
+"""Parts of paths and addresses that tell of nobody."""
 _ADVICE = "Private data was taken out by rules. Look through this file before you pass it on."
 _PATTERNS = (
     (re.compile(r"\bsapo://\S+"), "<invite>"),
@@ -62,7 +68,8 @@ def report(
         lines += ["", "Settings", *(f"{key} = {value}" for key, value in shown_settings(settings).items())]
     if log:
         lines += ["", "Log", *log[-LOG_LINES:]]
-    scrubbed = scrub("\n".join(lines), private)
+    typed = typed_words(settings) if settings is not None else {}
+    scrubbed = scrub("\n".join(lines), {**typed, **private})
     return f"SAPO Desktop report, {made.isoformat(timespec='seconds')}\n{_ADVICE}\n\n{scrubbed}\n"
 
 
@@ -75,6 +82,8 @@ def scrub(text: str, private: Mapping[str, str]) -> str:
     """The text with private words, addresses, keys and tokens replaced."""
     # Folders first, as parts of one may look like something else; names last, as an address may hold one.
     folders = {word: shown for word, shown in private.items() if {"/", "\\"} & set(word)}
+    # As Python and JSON write them.
+    folders |= {word.replace("\\", "\\\\"): shown for word, shown in folders.items()}
     text = _without(folders, text)
     for pattern, replacement in _PATTERNS:
         text = pattern.sub(replacement, text)
@@ -89,6 +98,24 @@ def private_words(folder: Path) -> dict[str, str]:
         if len(name) >= _SHORTEST_NAME and name.lower() not in _NOBODYS:
             words.setdefault(name, shown)
     return {word: shown for word, shown in words.items() if len(word) >= _SHORTEST_NAME}
+
+
+def typed_words(settings: Settings) -> dict[str, str]:
+    """What a person typed as text in a setting, and its parts, with what stands for them: the log may name them."""
+    words: dict[str, str] = {}
+    for key in settings_file.known_keys():
+        described, value = settings_file.describe(key), getattr(settings, key)
+        if not described.text or value == described.default or _shown(key, value) == str(value):
+            continue
+        parts = [
+            part
+            for part in _BETWEEN_PARTS.split(str(value))
+            if part.lower() not in _COMMON_PARTS and not part.isdigit()
+        ]
+        if "://" not in str(value):  # of addresses the patterns tell more
+            parts.append(str(value))
+        words |= {word: f"<{key}>" for word in parts if len(word) >= _SHORTEST_NAME}
+    return words
 
 
 def _shown(key: str, value: bool | int | float | str) -> str:

@@ -133,7 +133,11 @@ def _set_priority(pid: int, low: bool) -> None:
         return
     # On Linux each thread has a niceness of its own; elsewhere the process has one.
     threads = Path(f"/proc/{pid}/task")
-    for number in [int(thread.name) for thread in threads.iterdir()] if threads.is_dir() else [pid]:
+    try:
+        numbers = [int(thread.name) for thread in threads.iterdir()] if sys.platform == "linux" else [pid]
+    except FileNotFoundError as error:
+        raise ProcessLookupError(str(error)) from error  # it ended meanwhile
+    for number in numbers:
         with contextlib.suppress(ProcessLookupError):
             os.setpriority(os.PRIO_PROCESS, number, 19 if low else 0)
 

@@ -36,8 +36,15 @@ def note_round(
 
 
 def forget_after(db: sqlite3.Connection, round_number: int) -> None:
-    """Rounds after this one were lost: what was first solved in them is still to be solved."""
-    db.execute("UPDATE tries SET solved = 0 WHERE task IN (SELECT task FROM ahas WHERE round > ?)", (round_number,))
+    """Rounds after this one were lost, and are marked so: what was tried and solved in them is still to be."""
+    db.execute(
+        "UPDATE tries SET (answers, solved) = (SELECT coalesce(sum(m.answers), 0), "
+        "coalesce(sum(CAST(round(m.solved * m.answers) AS INTEGER)), 0) FROM task_marks m "
+        "JOIN rounds r ON r.id = m.round_id WHERE r.lost = 0 AND m.task = tries.task) "
+        "WHERE task IN (SELECT m.task FROM task_marks m JOIN rounds r ON r.id = m.round_id "
+        "WHERE r.lost = 1 AND r.round > ?)",
+        (round_number,),
+    )
     db.execute("DELETE FROM ahas WHERE round > ?", (round_number,))
     db.execute(
         "UPDATE tries SET peer_round = NULL, peer_author = NULL, peer_text = NULL, peer_question = NULL "

@@ -48,7 +48,11 @@ PROOF_SECONDS = 5.0
 MAX_UNPROVEN = 32
 """Connections that have not proven themselves; a further one pushes out the oldest."""
 MAX_CALLS = 32
-"""Unanswered calls of one client; more are left unread until one is answered."""
+"""Calls of one client that are worked on; more wait until one is answered, but for orders."""
+MAX_WAITING = 256
+"""More of those are refused: the reader never stops, for a Cancel or a Pause may come behind them."""
+ORDERS = (m.Pause, m.Resume, m.Finish, m.Quit, m.SetSilo, m.CancelModelWork)
+"""What never waits for other calls."""
 QUEUE_FOR_PROGRESS = 64
 QUEUE = 4096
 """Messages waiting for one client: above the first number progress is left out, at the second it is cut
@@ -64,6 +68,7 @@ class Client:
     def __init__(self, connection: ServerConnection, attach: m.Attach) -> None:
         self.owner = attach.owner
         self.events = attach.events
+        self.stay = attach.stay
         self._connection = connection
         self._queue: asyncio.Queue[bytes] = asyncio.Queue()
 
@@ -218,11 +223,6 @@ class ControlServer:
         messages = msgspec.msgpack.Decoder(m.Call | m.Cancel)
         free = asyncio.Semaphore(MAX_CALLS)
         running: dict[asyncio.Task[None], int] = {}
-
-        def is_over(task: asyncio.Task[None]) -> None:
-            del running[task]
-            free.release()
-
         try:
             while True:
                 message = messages.decode(await _received(connection))
@@ -230,15 +230,25 @@ class ControlServer:
                     for task in [task for task, number in running.items() if number == message.id]:
                         task.cancel()
                     continue
-                await free.acquire()
-                task = asyncio.create_task(self._answer(client, message))
+                if len(running) >= MAX_CALLS + MAX_WAITING and not isinstance(message.request, ORDERS):
+                    client.put(_failure(message.id, ControlError("Too many requests at once: wait for some answers.")))
+                    continue
+                task = asyncio.create_task(self._answer_in_turn(client, message, free))
                 running[task] = message.id
-                task.add_done_callback(is_over)
+                task.add_done_callback(running.pop)
         finally:
             for task in running:
                 task.cancel()
             if running:
-                await asyncio.wait(running)
+                # A host may take longer to give up what it does; that the client has gone is to be known now.
+                await asyncio.wait(running, timeout=FLUSH_SECONDS)
+
+    async def _answer_in_turn(self, client: Client, call: m.Call, free: asyncio.Semaphore) -> None:
+        if isinstance(call.request, ORDERS):
+            await self._answer(client, call)
+            return
+        async with free:
+            await self._answer(client, call)
 
     async def _answer(self, client: Client, call: m.Call) -> None:
         try:

@@ -163,16 +163,16 @@ class Attached(NamedTuple):
     started: bool
 
 
-async def connect(folder: Path, *, owner: bool = False, events: bool = True) -> Client:
+async def connect(folder: Path, *, owner: bool = False, events: bool = True, stay: bool = False) -> Client:
     """Attach to the running worker of a data folder. `owner`: it may end when we go away
-    (`when_window_closes`).
+    (`when_window_closes`). `stay`: it goes on as before where it runs for a single command.
 
     Raises:
         NotRunning: there is none.
         ControlError: what answers is not the worker.
     """
     link = await open_link(DataFolder.at(folder).control)
-    await link.send(m.Attach(owner=owner, events=events))
+    await link.send(m.Attach(owner=owner, events=events, stay=stay))
     return Client(link)
 
 
@@ -183,26 +183,28 @@ async def connect_or_start(
     *,
     owner: bool = True,
     events: bool = True,
+    stay: bool = False,
 ) -> Attached:
     """Attach to the folder's worker; where none runs, start one and attach to it.
 
     `overrides` (settings for this run only) and `arguments` are for a fresh worker; one that runs goes on as
-    it is. `owner`: of a fresh one, which may then end when we go away; else it goes on, however we end.
+    it is. `owner`: of a fresh one, which may then end when we go away; else it goes on, however we end. `stay`: as for
+    `connect`.
 
     Raises:
         SapoError: what `connect` and `start_worker` raise.
     """
     # A stranger on the port of a dead worker is no reason to stay away: the new worker replaces the control file.
     with contextlib.suppress(NotRunning, ControlError):
-        return Attached(await connect(folder, events=events), False)
+        return Attached(await connect(folder, events=events, stay=stay), False)
     data = DataFolder.open(folder)
     since = log_size(data.log("worker"))
     try:
         process = await start_worker(folder, ["--overrides", json.dumps(dict(overrides)), *arguments])
     except FolderInUse:
-        return Attached(await _connect_soon(folder, events), False)
+        return Attached(await _connect_soon(folder, events, stay=stay), False)
     try:
-        client = await connect(folder, owner=owner, events=events)
+        client = await connect(folder, owner=owner, events=events, stay=stay)
     except (NotRunning, ControlError) as error:
         # It answered once and then failed at what comes after.
         code = await asyncio.to_thread(process.wait)
@@ -285,12 +287,12 @@ async def appraise(folder: Path, request: FitRequest) -> FitReply:
     return reply
 
 
-async def _connect_soon(folder: Path, events: bool) -> Client:
+async def _connect_soon(folder: Path, events: bool, *, stay: bool) -> Client:
     """Attach to a worker that somebody else has just started: it holds the folder and listens soon."""
     deadline = time.monotonic() + START_SECONDS
     while True:
         try:
-            return await connect(folder, events=events)
+            return await connect(folder, events=events, stay=stay)
         except NotRunning:
             if time.monotonic() > deadline:
                 raise

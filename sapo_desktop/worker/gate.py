@@ -50,6 +50,8 @@ class Gate:
         self._hosts = hosts
         self._publish = publish
         self._open = asyncio.Event()
+        self._closed_at = time.perf_counter()
+        self._closed_seconds = 0.0
         self._awake = 0
         self._resume_at: float | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -63,10 +65,7 @@ class Gate:
         """Change state; UsageError where `trigger` makes no sense now."""
         before, self.state = self.state, transition(self.state, trigger)
         told, self.why = self.why, why
-        if self.state in (NodeState.WORKING, NodeState.FINISHING):
-            self._open.set()
-        else:
-            self._open.clear()
+        self._open_or_close(self.state in (NodeState.WORKING, NodeState.FINISHING))
         if self.state is not NodeState.PAUSED:
             self.cancel_timer()  # a pause that something else ended must not resume anything later
         self._suspend_or_resume()
@@ -88,6 +87,10 @@ class Gate:
     @property
     def is_open(self) -> bool:
         return self._open.is_set()
+
+    def clock(self) -> float:
+        """Seconds by a clock that stands still while work may not go on: a pause is no part of what it interrupts."""
+        return (time.perf_counter() if self.is_open else self._closed_at) - self._closed_seconds
 
     @property
     def resumes_in(self) -> float | None:
@@ -123,6 +126,14 @@ class Gate:
         finally:
             self._awake -= 1
             self._suspend_or_resume()
+
+    def _open_or_close(self, may_work: bool) -> None:
+        if may_work and not self.is_open:
+            self._closed_seconds += time.perf_counter() - self._closed_at
+            self._open.set()
+        elif not may_work and self.is_open:
+            self._closed_at = time.perf_counter()
+            self._open.clear()
 
     def _suspend_or_resume(self) -> None:
         asleep = self.state is NodeState.PAUSED and not self._awake

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -119,11 +119,13 @@ class History:
         with self._database.writing() as db:
             rows.add_to_total(db, "answers_shared", answers)
 
-    def note_claim(self, peer: str, used: int, gained: int) -> None:
-        """Keep what a peer (hex key) told last, and add what that number grew by."""
+    def note_claims(self, told: Mapping[str, int], gained: int) -> None:
+        """Keep what peers (hex keys) told last, who told longest ago first, and add what their numbers grew by."""
         with self._database.writing() as db:
             rows.add_to_total(db, "used", gained)
-            db.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (peer, used, self._clock()))
+            # In their order, which the clock may be too coarse for.
+            for peer, used in told.items():
+                db.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (peer, used, self._clock()))
             db.execute(
                 "DELETE FROM claims WHERE peer IN (SELECT peer FROM claims ORDER BY told DESC, peer LIMIT -1 OFFSET ?)",
                 (MOST_PEERS,),

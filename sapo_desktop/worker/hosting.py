@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, NoReturn
@@ -38,6 +39,10 @@ from sapo_desktop.worker.services import (
 
 GRACE = 0.6
 """Seconds a host has to give up its work, and then again to end, before the next harder step."""
+PATIENCE = 60.0
+"""The first of these where a client gives up a request: what the host holds in memory is worth more than a minute."""
+grace_of_caller = contextvars.ContextVar("grace_of_caller", default=GRACE)
+"""How long a call that is cancelled waits for the host to give up, before it ends the process."""
 READ_BUFFER = 1 << 20
 OnProgress = Callable[[Any], None]
 
@@ -107,7 +112,7 @@ class Host:
                 await self._settle(self._call.answer, timeout)
                 return self._call.answer.result()
             except asyncio.CancelledError:
-                await _to_the_end(self.cancel())
+                await _to_the_end(self.cancel(grace_of_caller.get()))
                 raise
             finally:
                 self._call.forget()
@@ -128,7 +133,7 @@ class Host:
             await self._send(Cancel(id=call.number))
         await asyncio.wait({call.answered}, timeout=grace)
         if not call.answered.done():
-            await self._end(grace)
+            await self._end(min(grace, GRACE))
         self._switch(self._asleep)
 
     def suspend(self) -> None:

@@ -120,6 +120,7 @@ class Keeper:
         self._thread.submit(keep)
 
     async def close(self) -> None:
+        self.lasting.keep()
         await self.call(self.history.close)
         self._thread.shutdown()
 

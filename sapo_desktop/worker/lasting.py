@@ -1,13 +1,15 @@
 """Counts that outlive links and starts, and the latest results: in memory for whoever looks, behind it in the history.
 
 What peers say they used of ours is counted since each of them started, and anew at each of their starts. So of every
-peer the last number is kept, and only what it grew by is added. It is their word, shown as such and used for nothing.
+peer the last number is kept, and only what it grew by is added; the first one says from where on. It is their word,
+shown as such and used for nothing.
 """
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import msgspec
@@ -18,6 +20,10 @@ MOST_PEERS = 4096
 """Whose last number is kept; whoever told it longest ago is forgotten first."""
 MOST_AT_ONCE = 10_000
 """That one claim may add; they come once a minute."""
+
+
+KEEP_SECONDS = 30.0
+"""Between writes of what peers told: each of them tells once a minute."""
 
 
 class Totals(Record, frozen=True):
@@ -64,13 +70,18 @@ class Book(Protocol):
 
     def note_shared(self, answers: int) -> None: ...
 
-    def note_claim(self, peer: str, used: int, gained: int) -> None: ...
+    def note_claims(self, told: Mapping[str, int], gained: int) -> None: ...
 
 
 class Lasting:
     """The counts that no round makes. `later`: has work done in the thread that the book belongs to."""
 
-    def __init__(self, book: Book, later: Callable[[Callable[[], None]], None]) -> None:
+    def __init__(
+        self,
+        book: Book,
+        later: Callable[[Callable[[], None]], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         totals = book.totals()
         self.answers_shared = totals.answers_shared
         self.used = totals.used
@@ -78,6 +89,12 @@ class Lasting:
         self._later = later
         self._told = OrderedDict(book.claims())
         """What each peer told last, who told longest ago first."""
+        self._clock = clock
+        self._kept_at = clock()
+        self._unkept: dict[str, int] = {}
+        """What was told and is not written yet."""
+        self._gained = 0
+        """By which the numbers grew since the last write."""
 
     def shared(self, answers: int) -> None:
         """So many own answers were published."""
@@ -86,13 +103,22 @@ class Lasting:
 
     def claimed(self, peer: str, used: int) -> None:
         """A peer (hex key) says that it used so many groups of ours since it started."""
-        before = self._told.get(peer, 0)
-        if used == before:
-            return
-        gained = min(used - before if used > before else used, MOST_AT_ONCE)
+        before = self._told.get(peer, used)
+        gained = min(used - before if used >= before else used, MOST_AT_ONCE)
         self.used += gained
+        self._gained += gained
         self._told[peer] = used
-        self._told.move_to_end(peer)
+        self._told.move_to_end(peer)  # unchanged ones too: a peer that is here is not to be forgotten
         if len(self._told) > MOST_PEERS:
             self._told.popitem(last=False)
-        self._later(lambda: self._book.note_claim(peer, used, gained))
+        self._unkept.pop(peer, None)
+        self._unkept[peer] = used
+        if self._clock() - self._kept_at >= KEEP_SECONDS:
+            self.keep()
+
+    def keep(self) -> None:
+        """Have what was told written now."""
+        told, gained = self._unkept, self._gained
+        self._unkept, self._gained, self._kept_at = {}, 0, self._clock()
+        if told:
+            self._later(lambda: self._book.note_claims(told, gained))

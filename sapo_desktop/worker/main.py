@@ -23,7 +23,8 @@ from typing import Literal
 import msgspec
 
 from sapo_desktop.core import settings_file
-from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.governor import Wishes
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import Trigger
@@ -36,7 +37,6 @@ from sapo_desktop.worker.assembly import Assembled, assemble
 from sapo_desktop.worker.channel import Client, ControlServer
 from sapo_desktop.worker.lock import FolderLock
 from sapo_desktop.worker.model_requests import ModelRequests
-from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.orders import Orders
 from sapo_desktop.worker.requests import Requests
 from sapo_desktop.worker.swarm_settings import check
@@ -125,6 +125,11 @@ class Worker:
         self._quit = asyncio.Event()
         self._owners = 0
         self._owner_left: asyncio.TimerHandle | None = None
+        self._orders: Orders | None = None
+        self._adopted = False
+        """Whether a client that stays has come: then no owner's end is ours."""
+        self._only_served = options.begin == "idle"
+        """Whether it runs for requests alone, and nobody has asked for rounds so far."""
 
     @contextlib.asynccontextmanager
     async def channel(self) -> AsyncIterator[None]:
@@ -170,7 +175,9 @@ class Worker:
             case "idle":
                 node.orders.follow()
         await assembled.side.follow(self._settings)  # first: a node that joins is not to be shown as one in silo
+        self._orders = node.orders
         self._open(self._requests(assembled, models))
+        self._take_up()
         playing = asyncio.create_task(node.run())
         watching = asyncio.create_task(_watch_power(node.orders))
         await asyncio.wait({playing, watching, ending}, return_when=asyncio.FIRST_COMPLETED)
@@ -205,7 +212,7 @@ class Worker:
             overrides=self._options.overrides,
             publish=self._publish,
             notices=lambda: list(self._notices),
-            give_way=lambda low: _give_way(assembled.node, low),
+            give_way=lambda low: _give_way(assembled, low),
             quit=self._quit.set,
         )
 
@@ -222,7 +229,11 @@ class Worker:
 
     # -- the control channel's side ------------------------------------------------------------------------
 
-    async def _handle(self, client: object, request: m.Request) -> m.Reply:
+    async def _handle(self, client: Client, request: m.Request) -> m.Reply:
+        if isinstance(request, m.Quit) and client.owner and self._adopted and self._only_served:
+            raise UsageError("The node goes on: a window has taken it over.")
+        if isinstance(request, m.StartRounds):
+            self._only_served = False
         if isinstance(request, m.Quit) and not self._ready.done():
             self._quit.set()
             return m.Ok(text="Ending.")
@@ -235,9 +246,17 @@ class Worker:
             self._server.tell(client, m.Snapshot(status=requests.status()))
         if owner:
             self._owners += 1
-            if self._owner_left is not None:
-                self._owner_left.cancel()
-                self._owner_left = None
+        if client.stay:
+            self._adopted = True
+            self._take_up()
+        if (owner or client.stay) and self._owner_left is not None:
+            self._owner_left.cancel()
+            self._owner_left = None
+
+    def _take_up(self) -> None:
+        """Go on with what was wished before, where a client that stays found a worker that only served a command."""
+        if self._adopted and self._only_served and self._orders is not None and self._orders.wishes == Wishes():
+            self._orders.as_before()
 
     def _served(self) -> Requests | None:
         """What answers, once the node is there."""
@@ -250,15 +269,16 @@ class Worker:
         self._owners -= 1
         requests = self._served()
         settings = requests.settings if requests is not None else self._settings
-        if self._owners == 0 and settings.when_window_closes == "end":
+        if self._owners == 0 and not self._adopted and settings.when_window_closes == "end":
             self._owner_left = asyncio.get_running_loop().call_later(OWNER_GRACE, self._quit.set)
 
 
-def _give_way(node: Node, low: bool) -> bool:
+def _give_way(assembled: Assembled, low: bool) -> bool:
     """Let other programs go first, or no longer; False where the system refuses."""
     if not processes.give_way(low):
         return False
-    for host in (*node.engine.hosts, node.examiner.host):
+    node = assembled.node
+    for host in (*node.engine.hosts, node.examiner.host, *assembled.side.hosts):
         host.options = msgspec.structs.replace(host.options, low_priority=low)  # for its next start
     return True
 

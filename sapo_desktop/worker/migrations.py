@@ -149,4 +149,24 @@ CREATE TABLE claims (             -- what each peer said last of how many groups
 CREATE INDEX claims_told ON claims (told);
 """
 
-STEPS: tuple[str, ...] = (VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5)
+VERSION_6 = """
+CREATE INDEX task_marks_by_task ON task_marks (task, round_id);
+CREATE INDEX rounds_curve ON rounds (round, reward, solved, swarm_reward, swarm_low, swarm_high, swarm_peers, silo)
+    WHERE lost = 0;
+-- What version 4 began to count is counted over the rounds before it too.
+UPDATE rounds SET swarm_low = json_extract(report, '$.swarm_reward.low'),
+    swarm_high = json_extract(report, '$.swarm_reward.high'),
+    swarm_peers = json_extract(report, '$.swarm_reward.peers'),
+    silo = json_extract(report, '$.silo')
+    WHERE silo IS NULL AND json_valid(report);
+INSERT INTO tries (task, answers, solved)
+    SELECT m.task, sum(m.answers), sum(CAST(round(m.solved * m.answers) AS INTEGER))
+    FROM task_marks m JOIN rounds r ON r.id = m.round_id WHERE r.lost = 0 GROUP BY m.task
+    ON CONFLICT (task) DO UPDATE SET answers = excluded.answers, solved = excluded.solved;
+DELETE FROM ahas WHERE EXISTS (  -- solved before that version already
+    SELECT 1 FROM task_marks m JOIN rounds r ON r.id = m.round_id
+    WHERE m.task = ahas.task AND r.lost = 0 AND r.round < ahas.round AND m.solved > 0
+);
+"""
+
+STEPS: tuple[str, ...] = (VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6)

@@ -33,6 +33,7 @@ from sapo_desktop.worker.engine import Engine
 from sapo_desktop.worker.evaluation import Evaluator, Subject
 from sapo_desktop.worker.examiner import Examiner
 from sapo_desktop.worker.gate import Gate
+from sapo_desktop.worker.hosting import PATIENCE, grace_of_caller
 from sapo_desktop.worker.human_groups import HumanGroups
 from sapo_desktop.worker.keeper import Keeper
 from sapo_desktop.worker.learning import (
@@ -107,7 +108,8 @@ class Node:
         )
         self._recovery = Recovery(self)
         self._round: asyncio.Task[RoundResult] | None = None
-        self._discarding = False
+        self._discarding = 0
+        """How many hold the next round back now, the one in hand discarded."""
         self._may_begin = asyncio.Event()
         self._may_begin.set()
         self.concluding = asyncio.Lock()
@@ -170,12 +172,17 @@ class Node:
 
     @contextlib.asynccontextmanager
     async def awake(self) -> AsyncIterator[None]:
-        """Let the hosts compute for a request; an engine that died while nothing trains is started again."""
-        async with self.gate.awake():
-            if self.gate.state is NodeState.IDLE and not self.engine.running:
-                async with self.concluding:
-                    await self._revive()
-            yield
+        """Let the hosts compute for a request; an engine that died while nothing trains is started again. Who gives the
+        request up does not cost the engine, and with it the rounds since its last checkpoint."""
+        patient = grace_of_caller.set(PATIENCE)
+        try:
+            async with self.gate.awake():
+                if self.gate.state in (NodeState.IDLE, NodeState.PAUSED) and not self.engine.running:
+                    async with self._without_round():
+                        await self._revive()
+                yield
+        finally:
+            grace_of_caller.reset(patient)
 
     async def find_checkpoint(self, name: str) -> Checkpoint | None:
         """The checkpoint of a name, None for the base, which may also be the best so far."""
@@ -189,7 +196,8 @@ class Node:
         """Play rounds until the task is cancelled."""
         while True:
             await self.gate.wait()
-            await self._may_begin.wait()
+            while not self._may_begin.is_set():  # another may hold it back again before this one runs
+                await self._may_begin.wait()
             try:
                 result = await self._play_round()
                 if result is not None:
@@ -235,20 +243,8 @@ class Node:
             self.show.say("warning", f"{reason} The next start goes on after round {kept}.")
 
     async def _play_round(self) -> RoundResult | None:
-        """One round; None where it was discarded."""
-        plan = plan_round(self.settings, self.counters, self.levels, self.engine.parameters, trains=self.engine.trains)
-        plan = dataclasses.replace(plan, human=self.human_groups.next())
-        self.show.round = plan.number
-        self._say_unjudged()
-        await self._follow_threads()
-        rate = next_learning_rate(self.settings, self.engine.parameters, self.counters)
-        if rate != self.engine.plan.trainer.learning_rate:
-            await self.engine.configure(learning_rate=rate)
-        if self.swarm is not None:
-            self.swarm.want(levels_of_interest(self.settings, self.counters, self.levels), plan.share.external)
-        self._round = asyncio.get_running_loop().create_task(
-            run_round(plan, self.examiner, self.engine, RoundWatcher(self.show, self.gate, self.unsettle), self.swarm)
-        )
+        """One round; None where it was discarded. It is in hand from the first wait on: who discards it must see it."""
+        self._round = asyncio.get_running_loop().create_task(self._prepared_round())
         try:
             return await self._round
         except (asyncio.CancelledError, HostCancelled):
@@ -259,17 +255,33 @@ class Node:
             self._round.cancel()
             self._round = None
 
+    async def _prepared_round(self) -> RoundResult:
+        plan = plan_round(self.settings, self.counters, self.levels, self.engine.parameters, trains=self.engine.trains)
+        plan = dataclasses.replace(plan, human=self.human_groups.next())
+        self.show.round = plan.number
+        self._say_unjudged()
+        await self._follow_threads()
+        rate = next_learning_rate(self.settings, self.engine.parameters, self.counters)
+        if rate != self.engine.plan.trainer.learning_rate:
+            await self.engine.configure(learning_rate=rate)
+        if self.swarm is not None:
+            self.swarm.want(levels_of_interest(self.settings, self.counters, self.levels), plan.share.external)
+        watcher = RoundWatcher(self.show, self.gate, self.unsettle)
+        return await run_round(plan, self.examiner, self.engine, watcher, self.swarm)
+
     async def _follow_threads(self) -> None:
         """Compute with as many threads as was decided, under a new run: their number is part of what repeats one."""
-        before, threads = self.engine.plan.threads, self.orders.decision.threads
-        if threads == before:
-            return
-        await self.engine.configure(threads=threads)
-        self.show.say(
-            "info", f"Computing with at most {threads} {'thread' if threads == 1 else 'threads'} from now on."
-        )
-        if self._manifest is not None:
-            await self.begin_run(msgspec.structs.replace(self._manifest, threads=threads, settings=self.settings))
+        plan, threads = self.engine.plan, self.orders.decision.threads
+        if threads != plan.threads:
+            await self.engine.configure(threads=threads)
+            self.show.say(
+                "info", f"Computing with at most {threads} {'thread' if threads == 1 else 'threads'} from now on."
+            )
+        if self._manifest is not None and self._manifest.threads != threads:
+            fitted = plan.trainer.micro_batch
+            await self.begin_run(
+                msgspec.structs.replace(self._manifest, threads=threads, micro_batch=fitted, settings=self.settings)
+            )
 
     def _wishes_not_kept(self, error: OSError) -> None:
         self.show.say(
@@ -333,7 +345,7 @@ class Node:
     async def _without_round(self) -> AsyncIterator[None]:
         """End the round in hand without a trace, and hold the next one back."""
         self._may_begin.clear()
-        self._discarding = True
+        self._discarding += 1
         try:
             if self._round is not None:
                 self._round.cancel()  # gives up its own request to a host, never another client's
@@ -341,8 +353,9 @@ class Node:
             async with self.concluding:
                 yield
         finally:
-            self._discarding = False
-            self._may_begin.set()
+            self._discarding -= 1
+            if not self._discarding:
+                self._may_begin.set()
 
     # -- scores ------------------------------------------------------------------------------------------
 

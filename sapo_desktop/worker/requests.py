@@ -49,6 +49,15 @@ from sapo_desktop.worker.validation import BASE_NUMBER
 
 EXAMPLE_SEED = 7
 _RECENT_ROUNDS = 50
+_TO_THE_END = (
+    m.SetSettings,
+    m.ResetSettings,
+    m.SetSilo,
+    m.FoundSwarm,
+    m.JoinSwarm,
+    m.ChangeIdentity,
+)
+"""Requests that are done whole once they began, though their client goes: half of one is a state nobody asked for."""
 
 
 class Requests:
@@ -74,6 +83,7 @@ class Requests:
         self._folder = folder
         self._quit = quit
         self._started = time.monotonic()
+        self._changing: set[asyncio.Future[m.Reply]] = set()
         settings = SettingsRequests(
             node,
             side,
@@ -146,7 +156,18 @@ class Requests:
 
     async def handle(self, request: m.Request) -> m.Reply:
         """Do what is asked; raises SapoError with the reason where it cannot be done."""
-        return await self._handlers[type(request)](request)
+        work = self._handlers[type(request)](request)
+        if not isinstance(request, _TO_THE_END):
+            return await work
+        task = asyncio.ensure_future(work)
+        self._changing.add(task)
+        task.add_done_callback(self._changed)
+        return await asyncio.shield(task)
+
+    def _changed(self, task: asyncio.Future[m.Reply]) -> None:
+        self._changing.discard(task)
+        if not task.cancelled():
+            task.exception()  # looked at, for whoever asked may have gone
 
     @property
     def settings(self) -> Settings:

@@ -9,7 +9,6 @@ so a repeated round gives the same questions, and a resumed run equals an unbrok
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -122,9 +121,12 @@ class Ended(Protocol):
 
 
 class Watcher(Protocol):
-    """Is told what a round does. `phase` returns when the round may go on: here a paused node waits."""
+    """Is told what a round does. `phase` returns when the round may go on: here a paused node waits. `clock`: seconds,
+    without those of a pause."""
 
     async def phase(self, phase: Phase) -> None: ...
+
+    def clock(self) -> float: ...
 
     def progress(self, phase: Phase, done: int, total: int) -> None: ...
 
@@ -137,7 +139,7 @@ async def run_round(
     plan: RoundPlan, examiner: Examiner, engine: Engine, watcher: Watcher, swarm: Swarm | None = None
 ) -> RoundResult:
     """Play one round: questions, answers, marks, share, draw, mix, step. Without a swarm: in silo."""
-    started = time.perf_counter()
+    started = watcher.clock()
 
     # 1. SampleBatch. In silo the round is the slot: questions follow from seed and round alone. In the swarm they
     # follow from our key, the time and a number used once, so that whoever draws our answers can ask them too.
@@ -149,7 +151,7 @@ async def run_round(
 
     # 2. Generate L answers to each question.
     await watcher.phase("generate")
-    generating = time.perf_counter()
+    generating = watcher.clock()
     answered = await engine.generate(
         [question.text for question in questions],
         plan.answers,
@@ -160,7 +162,7 @@ async def run_round(
 
     # 5a. Score with the local reward model. A person who watches sees the marks before anything else happens.
     await watcher.phase("mark")
-    marking = time.perf_counter()
+    marking = watcher.clock()
     texts = [[completion.text for completion in row] for row in answered.completions]
     marks = await examiner.mark(questions, texts, strict=plan.strict)
     own = [
@@ -170,18 +172,18 @@ async def run_round(
     watcher.answered(own)
 
     # 3. Share own groups; draw what others shared, regenerated and marked by us.
-    sharing = time.perf_counter()
+    sharing = watcher.clock()
     foreign: Sequence[Foreign] = ()
     if swarm is not None:
         await watcher.phase("share")
-        sharing = time.perf_counter()
+        sharing = watcher.clock()
         await swarm.share(own)
-    drawing = time.perf_counter()
+    drawing = watcher.clock()
     if swarm is not None and plan.trains:
         await watcher.phase("draw")
-        drawing = time.perf_counter()
+        drawing = watcher.clock()
         foreign = await swarm.draw(plan.share.external, plan.answers, strict=plan.strict)
-    drawn = time.perf_counter()
+    drawn = watcher.clock()
 
     # 4. Mix I own groups with J external ones.
     mixed = mix_groups(own, [one.group for one in foreign], plan.share, [one.group for one in plan.human])
@@ -196,17 +198,17 @@ async def run_round(
     ]
 
     # 5b. Update the policy.
-    training = time.perf_counter()
+    training = watcher.clock()
     step = None
     if plan.trains:
         await watcher.phase("train")
-        training = time.perf_counter()
+        training = watcher.clock()
         batch = training_sequences(
             mixed.groups, prompts, group_advantages, plan.treatment, elsewhere=answered.elsewhere
         )
         step = await engine.step(batch)
 
-    finished = time.perf_counter()
+    finished = watcher.clock()
     swarm_reward = await swarm.measured([group.question.task for group in own]) if swarm else None
     report = RoundReport(
         round=plan.number,

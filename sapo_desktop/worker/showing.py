@@ -103,6 +103,9 @@ class RoundWatcher:
             self._training()
         self._show.enter(phase)
 
+    def clock(self) -> float:
+        return self._gate.clock()
+
     def progress(self, phase: Phase, done: int, total: int) -> None:
         self._show.progress(phase, done, total)
 

@@ -111,6 +111,8 @@ class SwarmSide:
         self._address = ""
         self._state: m.SwarmState = "silo"
         self._reason = "In silo: no network at all."
+        self._foreign: Host | None = None
+        """The host that marks what peers answered."""
         self._said_used_twice = False
         self._lasting = lasting
         self._refused = RefusedGroups(lambda: progress()[0] + 1)
@@ -189,6 +191,11 @@ class SwarmSide:
             reward=joined.member.measuring.known(tasks),
         )
 
+    @property
+    def hosts(self) -> list[Host]:
+        """The processes behind it."""
+        return [] if self._foreign is None else [self._foreign]
+
     async def look(self, tasks: Collection[TaskKey]) -> None:
         """Have the reward on these tasks measured, for `info`."""
         if self._joined is not None:
@@ -238,6 +245,7 @@ class SwarmSide:
         host = await Host.start(
             "examiner", log=around.folder.log("foreign-examiner"), low_priority=settings.low_priority
         )
+        self._foreign = host
         foreign = Examiner(host, around.kept_ids, FOREIGN_SECONDS)
         stack.push_async_callback(foreign.close)
         ids = await task_ids(foreign, around.catalogue.tasks(), lambda text: self._show("joining", text))

@@ -79,3 +79,17 @@ def test_the_words_that_name_this_user_are_known(tmp_path: Path, monkeypatch: py
 def test_what_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(SapoError, match="could not be written"):
         write_report(tmp_path / "no" / "report.txt", {}, None, [], {})
+
+
+def test_what_was_typed_in_a_setting_is_found_in_the_log_too() -> None:
+    settings = Settings(label="Violet", models_folder="/media/bigdisk/violets_models")
+    log = [
+        "Cannot read /media/bigdisk/violets_models/x: bigdisk is gone",
+        "Violet shares",
+        r"OSError: 'C:\\Users\\Violet Beauregarde\\sapo'",
+        "The starter model answers",
+    ]
+    private = {r"C:\Users\Violet Beauregarde": "~"}
+    text = report({}, settings, log, private, datetime.now(UTC))
+    assert not any(word in text for word in ("Violet", "bigdisk", "violets_models", "Beauregarde"))
+    assert "The starter model answers" in text and "<models_folder>/x" in text

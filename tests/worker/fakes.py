@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -202,6 +203,9 @@ class FakeWatcher:
 
     def ended(self, question: Question, text: str) -> None:
         self.early.append((question.text, text))
+
+    def clock(self) -> float:
+        return time.perf_counter()
 
     def answered(self, groups: Sequence[Group]) -> None:
         self.groups.extend(groups)

@@ -489,6 +489,36 @@ def test_only_the_call_that_was_given_up_ends(tmp_path: Path) -> None:
     play_attached(tmp_path, scene)
 
 
+def test_an_order_and_a_cancel_are_read_however_many_calls_are_unanswered(tmp_path: Path) -> None:
+    async def scene(worker: Worker, client: Client) -> None:
+        calls = [asyncio.create_task(client.call(m.Evaluate())) for _ in range(channel.MAX_CALLS + 2)]
+        await worker.waiting.wait()
+        waits = asyncio.create_task(client.call(m.Ask(question="after them")))
+        assert await client.call(m.Pause()) == m.Ok(text="paused")
+        assert not waits.done()
+        calls[0].cancel()
+        await worker.cancelled.wait()
+        worker.go_on.set()
+        assert await waits == m.Ok(text="after them")
+        assert await asyncio.gather(*calls[1:]) == [m.Ok(text="evaluated")] * (channel.MAX_CALLS + 1)
+
+    play_attached(tmp_path, scene)
+
+
+def test_calls_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(channel, "MAX_WAITING", 1)
+
+    async def scene(worker: Worker, client: Client) -> None:
+        calls = [asyncio.create_task(client.call(m.Evaluate())) for _ in range(channel.MAX_CALLS + 1)]
+        await worker.waiting.wait()
+        with pytest.raises(ControlError, match="wait for some answers"):
+            await client.call(m.Evaluate())
+        worker.go_on.set()
+        await asyncio.gather(*calls)
+
+    play_attached(tmp_path, scene)
+
+
 def test_calls_that_are_given_up_leave_their_places_to_others(tmp_path: Path) -> None:
     async def scene(worker: Worker, client: Client) -> None:
         calls = [asyncio.create_task(client.call(m.Evaluate())) for _ in range(channel.MAX_CALLS)]

@@ -82,6 +82,21 @@ def test_a_pause_that_was_overtaken_leads_to_nothing() -> None:
     asyncio.run(scene())
 
 
+def test_a_pause_is_no_part_of_the_time_that_work_takes() -> None:
+    gate = Gate([], lambda event: None)
+    before = gate.clock()
+    time.sleep(0.002)
+    assert gate.clock() == before, "nothing works yet"
+    gate.follow(WORK, lambda: None)
+    began = gate.clock()
+    assert began - before < 0.002
+    gate.follow(PAUSE, lambda: None)
+    paused = gate.clock()
+    time.sleep(0.002)
+    gate.follow(WORK, lambda: None)
+    assert began <= paused <= gate.clock() < paused + 0.002
+
+
 def test_the_same_reason_is_told_once() -> None:
     events = list[Event]()
     gate = Gate([], events.append)

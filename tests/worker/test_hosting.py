@@ -23,7 +23,7 @@ from sapo_desktop.core.errors import (
 )
 from sapo_desktop.system.logs import MAX_LOG_BYTES
 from sapo_desktop.worker.host_options import HostOptions, command, environment
-from sapo_desktop.worker.hosting import Host
+from sapo_desktop.worker.hosting import GRACE, PATIENCE, Host, grace_of_caller
 from sapo_desktop.worker.services import KINDS
 
 HERE = Path(__file__).parent
@@ -135,6 +135,31 @@ def test_a_cancelled_task_gives_up_the_work_too(tmp_path: Path) -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
         assert (await host.call(tiny().Say("free"), timeout=30)).text == "free"
+
+    play(tmp_path, scene)
+
+
+def test_a_patient_caller_waits_longer_before_the_process_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graces: list[float] = []
+    cancel = Host.cancel
+
+    async def noted(host: Host, grace: float = GRACE) -> None:
+        graces.append(grace)
+        await cancel(host, grace)
+
+    monkeypatch.setattr(Host, "cancel", noted)
+
+    async def scene(host: Host) -> None:
+        for grace in (GRACE, PATIENCE):
+            token = grace_of_caller.set(grace)
+            task = await until_working(host, tiny().Work())
+            grace_of_caller.reset(token)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        assert graces == [GRACE, PATIENCE] and host.alive
 
     play(tmp_path, scene)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sqlite3
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from sapo_desktop.worker import history as history_module
 from sapo_desktop.worker import lasting as lasting_module
 from sapo_desktop.worker.database import Database
 from sapo_desktop.worker.history import History
-from sapo_desktop.worker.lasting import MOST_AT_ONCE, Lasting, Latest, Totals
+from sapo_desktop.worker.lasting import KEEP_SECONDS, MOST_AT_ONCE, Lasting, Latest, Totals
 from sapo_desktop.worker.migrations import STEPS
 from tests.records import round_report, run_manifest
 from tests.worker.test_history import Clock, evaluation, record
@@ -28,15 +29,17 @@ def history(tmp_path: Path) -> History:
 
 def lasting(history: History) -> Lasting:
     """With its book written at once."""
-    return Lasting(history, lambda work: work())
+    return Lasting(history, lambda work: work(), itertools.count(step=KEEP_SECONDS).__next__)
 
 
 def test_what_peers_used_is_counted_over_links_and_their_starts_and_ours(history: History) -> None:
     it = lasting(history)
-    for peer, used in ((ANNA, 3), (ANNA, 5), (BERT, 2), (ANNA, 5)):
+    for peer, used in ((ANNA, 0), (ANNA, 3), (ANNA, 5), (BERT, 0), (BERT, 2), (ANNA, 5)):
         it.claimed(peer, used)
     assert it.used == 7
     it.claimed(ANNA, 1)  # it was started again, and used one more
+    assert it.used == 8
+    it.claimed("cc" * 32, 500)  # what it used before it was known here was used before, or never
     assert it.used == 8
     again = lasting(history)
     assert again.used == 8
@@ -47,9 +50,24 @@ def test_what_peers_used_is_counted_over_links_and_their_starts_and_ours(history
 
 def test_one_claim_adds_only_so_much(history: History) -> None:
     it = lasting(history)
+    it.claimed(ANNA, 0)
     it.claimed(ANNA, 2**53)
-    it.claimed(BERT, 0)
     assert it.used == MOST_AT_ONCE and history.claims() == {ANNA: 2**53}
+
+
+def test_a_peer_that_tells_the_same_is_not_forgotten_and_many_are_written_at_once(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lasting_module, "MOST_PEERS", 2)
+    written: list[int] = []
+    it = Lasting(history, lambda work: (written.append(1), work()), lambda: 0.0)  # type: ignore[func-returns-value]
+    for peer in (ANNA, BERT, ANNA, "cc"):
+        it.claimed(peer, 1)
+    assert list(it._told) == [ANNA, "cc"] and not written
+    it.claimed(ANNA, 3)
+    it.keep()
+    it.keep()
+    assert len(written) == 1 and history.claims() == {BERT: 1, "cc": 1, ANNA: 3} and history.totals().used == 2
 
 
 def test_only_so_many_peers_are_remembered(history: History, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,12 +6,17 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import pytest
+
+from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.state import NodeState
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.client import Client, connect
 from sapo_desktop.worker.main import MOST_NOTICES, Options, Worker
 from tests.cli.fake_node import FakeNode, scripted_round
+from tests.worker.test_orders import Told
 
 
 class Served:
@@ -69,6 +74,39 @@ def test_who_comes_before_the_node_is_there_is_told_once_it_is(tmp_path: Path) -
             assert [type(event) for event in await told(client, 2)] == [m.Notice, m.Snapshot]
             await quiet.call(m.GetStatus())
             assert quiet._events.empty()
+
+    play(tmp_path, scene)
+
+
+def test_a_window_takes_over_a_worker_that_serves_a_command(tmp_path: Path) -> None:
+    async def scene(worker: Worker, served: Served) -> None:
+        before = Told(tmp_path)
+        before.orders.start(None)
+        it = Told(tmp_path)
+        worker._orders = it.orders
+        worker._open(served)  # type: ignore[arg-type]
+        command = await connect(tmp_path, owner=True)
+        await command.call(m.GetStatus())
+        assert it.gate.state is NodeState.IDLE
+        async with await connect(tmp_path, stay=True) as window:
+            await window.call(m.GetStatus())
+            assert it.gate.state is NodeState.WORKING, "as it was wished before"
+            with pytest.raises(UsageError, match="goes on"):
+                await command.call(m.Quit())
+            await command.close()
+            await window.call(m.GetStatus())
+            assert worker._owner_left is None
+            await window.call(m.Quit())
+
+    play(tmp_path, scene)
+
+
+def test_who_asked_for_rounds_may_end_the_node_beside_a_window(tmp_path: Path) -> None:
+    async def scene(worker: Worker, served: Served) -> None:
+        worker._open(served)  # type: ignore[arg-type]
+        async with await connect(tmp_path, stay=True), await connect(tmp_path, owner=True) as run:
+            await run.call(m.StartRounds())
+            assert await run.call(m.Quit()) == m.Ok()
 
     play(tmp_path, scene)
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from sapo_desktop.core.errors import HostDied, UsageError
 from sapo_desktop.core.state import NodeState
+from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.hosting import PATIENCE, grace_of_caller
 from sapo_desktop.worker.learning import levels_of_interest
 from tests.worker.test_learning import LEVELS
 from tests.worker.test_node import SETTINGS, playing
@@ -102,6 +105,65 @@ def test_an_engine_that_died_while_nothing_trains_is_started_for_a_request(tmp_p
             it.engine.host.pid = None
             assert (await it.node.evaluate("last", "test")).score == 3 / 8
             assert it.engine.host.restarts == 1
+
+    asyncio.run(scene())
+
+
+def test_an_engine_that_died_while_the_node_pauses_is_started_for_a_request(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path) as it:
+            await it.until(m.RoundFinished, count=2)
+            it.engine.hold = asyncio.Event()
+            await it.until(m.PhaseChanged)
+            it.node.orders.pause(None)
+            it.engine.hold.set()
+            it.engine.host.pid = None
+            reached = it.node.counters.round
+            async with asyncio.timeout(20):
+                await it.node.evaluate("last", "test")
+            assert it.engine.host.restarts == 1 and it.gate.state is NodeState.PAUSED
+            it.node.orders.resume()
+            await it.until(m.RoundFinished, count=reached + 1)
+            rounds = [r.round for r in it.keeper.history.rounds().rounds]
+            assert rounds == list(range(1, len(rounds) + 1))
+
+    asyncio.run(scene())
+
+
+def test_a_request_that_is_given_up_waits_for_the_engine_and_a_round_does_not(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path, rounds=1) as it:
+            await it.until_state(NodeState.IDLE)
+            before = grace_of_caller.get()
+            async with it.node.awake():
+                assert grace_of_caller.get() == PATIENCE > 10 * before
+            assert grace_of_caller.get() == before
+
+    asyncio.run(scene())
+
+
+def test_rolling_back_sees_a_round_that_is_still_being_prepared(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path) as it:
+            await it.until(m.RoundFinished, count=2)
+            configuring, go_on = asyncio.Event(), asyncio.Event()
+            configure = it.engine.configure
+
+            async def slowly(**given: Any) -> None:
+                configuring.set()
+                await go_on.wait()
+                await configure(**given)
+
+            it.engine.configure = slowly  # type: ignore[method-assign]
+            it.node.take_settings(msgspec.structs.replace(it.node.settings, threads=default_threads() + 1))
+            await configuring.wait()
+            back = asyncio.create_task(it.node.roll_back("1"))
+            await asyncio.sleep(0.05)
+            reached = it.node.counters.round
+            go_on.set()
+            written = await back
+            assert (written.round, it.node.counters.round) == (reached, reached), "no round was played meanwhile"
+            await it.until(m.RoundFinished, count=reached + 1)
 
     asyncio.run(scene())
 

@@ -114,6 +114,28 @@ def test_ending_after_the_round_waits_for_a_round_that_is_being_finished(tmp_pat
     asyncio.run(scene())
 
 
+def test_settings_are_changed_whole_though_their_client_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scene() -> None:
+        it, served = requests(tmp_path)
+        at, go_on, done = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+        async def follow(side: SwarmSide, settings: Settings) -> None:
+            at.set()
+            await go_on.wait()
+            done.set()
+
+        monkeypatch.setattr(SwarmSide, "follow", follow)
+        asked = asyncio.create_task(served.handle(m.SetSettings(values={"label": "tests"})))
+        await at.wait()
+        asked.cancel()
+        await asyncio.wait({asked})
+        go_on.set()
+        await asyncio.wait_for(done.wait(), 5)
+        assert it.node.settings.label == "tests"
+
+    asyncio.run(scene())
+
+
 def test_threads_take_effect_at_the_next_round_and_that_is_said(tmp_path: Path) -> None:
     async def scene() -> None:
         settings_file.write(tmp_path / "settings.toml", SETTINGS)
@@ -184,7 +206,8 @@ def test_tasks_are_listed_without_questions_where_none_are_wanted(tmp_path: Path
 def test_the_swarm_is_shown_without_the_history(tmp_path: Path) -> None:
     async def scene() -> None:
         it, served = requests(tmp_path)
-        it.keeper.lasting.claimed("ab" * 32, 3)
+        for used in (0, 3):
+            it.keeper.lasting.claimed("ab" * 32, used)
         it.keeper.lasting.shared(8)
         it.keeper.history.close()  # what reads it now fails
         swarm = await served.handle(m.GetSwarm())

@@ -163,13 +163,15 @@ def test_what_peers_say_they_used_is_counted_and_kept(tmp_path: Path) -> None:
     side = side_of(tmp_path, scene)
     side._lasting = scene.keeper.lasting
     link = Link(None, b"", key=b"k" * 32)  # type: ignore[arg-type]
+    told = iter((2, 5, 5))
 
     def heard(link: Link, event: object) -> None:
-        link.claim = StatsBody(network=b"n" * 32, key=link.key, time=1, used=3)
+        link.claim = StatsBody(network=b"n" * 32, key=link.key, time=1, used=next(told))
 
     joined = SimpleNamespace(links=SimpleNamespace(heard=heard))
-    for _ in range(2):
+    for _ in range(3):
         side._heard(joined, link, StatsHeard(b""))  # type: ignore[arg-type]
     assert scene.keeper.lasting.used == 3
+    scene.keeper.lasting.keep()
     asyncio.run(scene.keeper.call(lambda: None))  # whatever it had to keep is kept
-    assert scene.keeper.history.claims() == {"6b" * 32: 3}
+    assert scene.keeper.history.claims() == {"6b" * 32: 5}

@@ -10,10 +10,12 @@ from sapo_desktop.worker.messages.requests import Request
 
 class Attach(Message, frozen=True):
     """First thing a client says after the proof. An `owner` is the window or terminal that started the
-    worker."""
+    worker. One that is to `stay` takes a worker over that runs for a single command: it goes on when that leaves, with
+    what was wished before."""
 
     owner: bool = False
     events: bool = True
+    stay: bool = False
 
 
 class Call(Message, frozen=True):
