@@ -34,7 +34,7 @@ from sapo_desktop.engines.protocols import Load, WriteGguf
 from sapo_desktop.engines.service import Service, TorchEngine
 from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
 from tests.bench.generate_child import held_to_avx2
-from tests.bench.generate_job import ANSWERS, PROMPT_TOKENS, JobOptions, job_of, with_our_torch
+from tests.bench.generate_job import PROMPT_TOKENS, JobOptions, job_of, with_our_torch, with_transformers
 from tests.bench.models import model_for_both_engines
 
 TOKENS = {"starter": 150, "50M": 60, "0.5B": 12}
@@ -98,24 +98,9 @@ def least(ways: Ways, turns: int, shape: str) -> dict[str, float]:
 def torch_ways(engine: TorchEngine, job: GenerationJob) -> Ways:
     """Our loop, and transformers' generate() in both precisions."""
     precisions = {"float32": engine.lm.model, "bfloat16": copy.deepcopy(engine.lm.model).bfloat16()}
-
-    def theirs(model: Any) -> object:
-        repeated = torch.tensor(job.prompts).repeat_interleave(ANSWERS, 0)
-        length = job.sampling.max_tokens
-        mask = torch.ones_like(repeated)
-        with torch.inference_mode():
-            return model.generate(
-                input_ids=repeated,
-                attention_mask=mask,
-                max_new_tokens=length,
-                min_new_tokens=length,
-                do_sample=True,
-                top_k=0,
-            )
-
     ways = {OURS: functools.partial(cpu_seconds, with_our_torch(engine, job))}
     for name, model in precisions.items():
-        ways[f"transformers generate, {name}"] = functools.partial(cpu_seconds, functools.partial(theirs, model))
+        ways[f"transformers generate, {name}"] = functools.partial(cpu_seconds, with_transformers(model, job))
     return dict(ways)
 
 
@@ -158,10 +143,10 @@ class LlamaWays:
         job, streams = self.job, self.streams
         streams.clear()
         for number, prompt in enumerate(job.prompts):
-            streams.read([prompt], [number * ANSWERS])
+            streams.read([prompt], [number * job.answers])
         for place in range(job.total):
-            if place % ANSWERS:
-                streams.copy(place - place % ANSWERS, place)
+            if place % job.answers:
+                streams.copy(place - place % job.answers, place)
         tokens, every = np.full(job.total, 7, np.int32), np.arange(job.total)
         for step in range(job.sampling.max_tokens - 1):
             streams.decode(tokens, tokens * 0 + PROMPT_TOKENS + step, every, np.ones(job.total, bool))

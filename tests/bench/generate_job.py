@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 import torch
@@ -22,6 +23,7 @@ class JobOptions(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int
     seed: int
     questions: int = QUESTIONS
+    answers: int = ANSWERS
 
 
 def job_of(options: JobOptions) -> GenerationJob:
@@ -29,7 +31,7 @@ def job_of(options: JobOptions) -> GenerationJob:
     words = torch.Generator().manual_seed(options.seed)
     prompts = torch.randint(0, 250, (options.questions, PROMPT_TOKENS), generator=words)
     sampling = Sampling(max_tokens=options.tokens, seed=options.seed)
-    return GenerationJob(prompts.tolist(), ANSWERS, sampling, frozenset(), 512)
+    return GenerationJob(prompts.tolist(), options.answers, sampling, frozenset(), 512)
 
 
 def with_our_torch(engine: TorchEngine, job: GenerationJob) -> Callable[[], object]:
@@ -40,3 +42,23 @@ def with_our_torch(engine: TorchEngine, job: GenerationJob) -> Callable[[], obje
         return generate(job, engine.starter(base=False), engine.lm.device, Watch())
 
     return ours
+
+
+def with_transformers(model: Any, job: GenerationJob) -> Callable[[], object]:
+    """transformers' own generate()."""
+
+    def theirs() -> object:
+        repeated = torch.tensor(job.prompts).repeat_interleave(job.answers, 0)
+        length = job.sampling.max_tokens
+        mask = torch.ones_like(repeated)
+        with torch.inference_mode():
+            return model.generate(
+                input_ids=repeated,
+                attention_mask=mask,
+                max_new_tokens=length,
+                min_new_tokens=length,
+                do_sample=True,
+                top_k=0,
+            )
+
+    return theirs
