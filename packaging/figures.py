@@ -37,6 +37,7 @@ SMOOTH = 20
 SCRIPTS = {
     "first_answer": "tests.bench.first_answer",
     "generate": "tests.bench.generate",
+    "generate_profile": "tests.bench.generate_profile",
     "train": "tests.bench.train",
     "precision": "tests.bench.precision",
     "memory": "tests.bench.memory",

@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from sapo_desktop.core.records import Sampling
@@ -20,8 +21,8 @@ Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
-_BLOCK = 256
-"""Cumulative sums are made of blocks of so many words first: a vocabulary of 150,000 is read, not copied."""
+_AT_ONCE = 2**17
+"""Logits that are drawn from at once, in whole rows: what is read several times stays in the processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -41,23 +42,35 @@ def stream(seed: int, row: int) -> np.random.Generator:
 
 def draw_tokens(logits: Floats, sampling: Sampling, uniform: Doubles) -> DrawnTokens:
     """Draw one token per row: logits [B, V], which are overwritten, uniform [B] in [0, 1)."""
+    rows = max(1, _AT_ONCE // logits.shape[1])
+    drawn = [_draw(logits[at : at + rows], sampling, uniform[at : at + rows]) for at in range(0, len(logits), rows)]
+    if len(drawn) == 1:
+        return drawn[0]
+    return DrawnTokens(np.concatenate([one.tokens for one in drawn]), np.concatenate([one.logprobs for one in drawn]))
+
+
+def _draw(logits: Floats, sampling: Sampling, uniform: Doubles) -> DrawnTokens:
     greedy = sampling.greedy or sampling.temperature <= 0
     if sampling.temperature > 0 and sampling.temperature != 1:
         logits /= np.float32(sampling.temperature)
     rows = np.arange(len(logits))
     best = logits.argmax(1)
     logits -= logits[rows, best][:, None]
-    likeliest = best if greedy else None
     weights = np.exp(logits)
-    norms = np.log(weights.sum(1, dtype=np.float64))
-    if likeliest is None:
-        _cut(weights, sampling)
-        likeliest = _invert(weights, uniform)
-    return DrawnTokens(likeliest, (logits[rows, likeliest] - norms).astype(np.float32))
+    sums = _sums(weights)
+    norms = np.log(sums.sum(1))
+    if greedy:
+        tokens = best
+    elif _cut(weights, sampling):
+        tokens = _invert(weights, _sums(weights), uniform)
+    else:
+        tokens = _invert(weights, sums, uniform)
+    return DrawnTokens(tokens, (logits[rows, tokens] - norms).astype(np.float32))
 
 
-def _cut(weights: Floats, sampling: Sampling) -> None:
-    """Set the weights [B, V] of what top-k, min-p and top-p exclude to 0; the likeliest token, of weight 1, stays."""
+def _cut(weights: Floats, sampling: Sampling) -> bool:
+    """Set the weights [B, V] of what top-k, min-p and top-p exclude to 0; the likeliest token, of weight 1, stays.
+    Returns whether anything was asked to be excluded."""
     if 0 < sampling.top_k < weights.shape[1]:
         least = np.partition(weights, -sampling.top_k, axis=1)[:, -sampling.top_k]
         weights[weights < least[:, None]] = 0
@@ -66,6 +79,7 @@ def _cut(weights: Floats, sampling: Sampling) -> None:
     if sampling.top_p < 1:
         for row in weights:
             _cut_to_mass(row, sampling.top_p)
+    return sampling.top_k > 0 or sampling.min_p > 0 or sampling.top_p < 1
 
 
 def _cut_to_mass(weights: Floats, top_p: float) -> None:
@@ -78,19 +92,40 @@ def _cut_to_mass(weights: Floats, top_p: float) -> None:
     weights[order[beyond]] = 0
 
 
-def _invert(weights: Floats, uniform: Doubles) -> Ids:
-    """The first token of each row whose cumulative weight exceeds uniform times the row's sum; in float64, so that
-    rare tokens of a large vocabulary keep their share."""
+def _block(width: int) -> int:
+    """Words that are summed up first, so that the cumulative sum is one of blocks and then one within a block: the
+    power of two at the square root of the vocabulary, where both are equally short."""
+    return 1 << (width.bit_length() // 2)
+
+
+def _sums(weights: Floats) -> Doubles:
+    """The sum of each block of weights [B, V], the last one may be shorter; in float64, so that rare tokens of a large
+    vocabulary keep their share."""
     count, width = weights.shape
-    blocks = math.ceil(width / _BLOCK)
-    sums = np.add.reduceat(weights, np.arange(blocks) * _BLOCK, axis=1, dtype=np.float64)
+    block = _block(width)
+    whole = width // block
+    sums = np.zeros((count, math.ceil(width / block)))
+    # A view, where reshape would copy a vocabulary that is no whole number of blocks.
+    blocks = as_strided(
+        weights, (count, whole, block), (weights.strides[0], block * weights.itemsize, weights.itemsize)
+    )
+    blocks.sum(2, dtype=np.float64, out=sums[:, :whole])
+    if whole < sums.shape[1]:
+        weights[:, whole * block :].sum(1, dtype=np.float64, out=sums[:, whole])
+    return sums
+
+
+def _invert(weights: Floats, sums: Doubles, uniform: Doubles) -> Ids:
+    """The first token of each row whose cumulative weight exceeds uniform times the row's sum; `sums` of its blocks."""
+    count, width = weights.shape
+    size = _block(width)
     cumulative = sums.cumsum(1)
     goal = uniform * cumulative[:, -1]
-    block = np.minimum((cumulative <= goal[:, None]).sum(1), blocks - 1)
+    block = np.minimum((cumulative <= goal[:, None]).sum(1), sums.shape[1] - 1)
     rows = np.arange(count)
     start = cumulative[rows, block] - sums[rows, block]
-    places = np.minimum(block[:, None] * _BLOCK + np.arange(_BLOCK), width - 1)
-    inside = np.take_along_axis(weights, places, 1).cumsum(1, dtype=np.float64) + start[:, None]
+    places = np.minimum(block[:, None] * size + np.arange(size), width - 1)
+    inside = weights[rows[:, None], places].cumsum(1, dtype=np.float64) + start[:, None]
     ahead = (inside <= goal[:, None]).sum(1)
-    found: Ids = np.minimum(block * _BLOCK + ahead, width - 1).astype(np.int64)
+    found: Ids = np.minimum(block * size + ahead, width - 1).astype(np.int64)
     return found

@@ -213,10 +213,11 @@ class _Look:
 def best(found: Sequence[Way]) -> Way:
     """Of a model's ways the strongest that fits, on a card before the processor; without any, the one that needs least.
 
-    Where torch learns it answers too: in one batch of a round it was measured to be faster than llama.cpp, and it holds
-    the weights once (docs/generators.md).
+    A server elsewhere is never chosen before an engine here. Where torch learns it answers too: in one batch of a round
+    it was measured to be faster than llama.cpp, and it holds the weights once (docs/generators.md).
     """
-    fitting = [way for way in found if way.fits and way.generator != "remote"]
+    found = [way for way in found if way.generator != "remote"] or found
+    fitting = [way for way in found if way.fits]
     if not fitting:
         return min(found, key=lambda way: way.estimate)
     on_card = [way for way in fitting if way.device != "cpu" and way.trainer == "torch"]
@@ -275,8 +276,8 @@ def ways(model: Model, tier: Tier, hardware: Hardware, settings: Settings, place
 def way_for(model: Model, hardware: Hardware, settings: Settings, *, llama_cpp: bool) -> Way:
     """Of the ways that the settings leave open the one to run this model by here; where none fits, the least.
 
-    `llama_cpp`: whether it is installed. A server elsewhere is never chosen by itself. The reserve for other programs
-    is given up before learning is.
+    `llama_cpp`: whether it is installed. A server elsewhere answers only where the settings say so. The reserve for
+    other programs is given up before learning is.
     """
     chosen = best(_open_ways(model, hardware, settings, llama_cpp))
     if chosen.trainer == "torch" and chosen.fits:

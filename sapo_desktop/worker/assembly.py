@@ -41,7 +41,7 @@ from sapo_desktop.worker.loading import Fitting, smaller_model
 from sapo_desktop.worker.manifest import RunManifest, differs, manifest_of
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.swarm_side import Surroundings, SwarmSide
-from sapo_desktop.worker.way import BaseModel, Way, choose_way, find_model
+from sapo_desktop.worker.way import BaseModel, Way, choose_way, find_model, only_answers
 from sapo_desktop.worker.write_budget import DAY, WriteBudget
 
 Publish = Callable[[m.Event], None]
@@ -94,10 +94,12 @@ async def assemble(
         _tell(node, said, newest)
         try:
             model = await _load(node, model, newest)
-        except AdapterRefused as error:
-            if settings.trainer != "auto":
+        except (AdapterRefused, TooBig) as error:
+            if settings.trainer != "auto" or way.generator != "remote" or not way.trains:
                 raise
-            engine = await _only_answering(hosting, engine, model, settings, str(error))
+            refused = isinstance(error, AdapterRefused)
+            note = f"{error} Until then this node only answers." if refused else only_answers(str(error))
+            engine = await _only_answering(hosting, engine, model, settings, note)
             node = ground.node(engine)
             model = await _load(node, model, newest)
         for text in engine.said:
@@ -146,12 +148,11 @@ class _Ground:
         return node
 
 
-async def _only_answering(
-    hosting: Hosting, engine: Engine, model: BaseModel, settings: Settings, reason: str
-) -> Engine:
-    """An engine that learns nothing in the place of one whose server takes no adapter."""
+async def _only_answering(hosting: Hosting, engine: Engine, model: BaseModel, settings: Settings, note: str) -> Engine:
+    """An engine that learns nothing in the place of one whose server takes no adapter, or whose trainer does not fit.
+    `note`: why, and that it only answers."""
     await engine.stop()
-    way = Way(generator="remote", trains=False, note=f"{reason} Until then this node only answers.")
+    way = Way(generator="remote", trains=False, note=note)
     return await start_engine(hosting, model, settings, dataclasses.replace(engine.plan, way=way))
 
 

@@ -260,7 +260,7 @@ class Engine:
             model=str(self.plan.model),
             trainer=self.plan.trainer,
             threads=self.plan.threads,
-            device=self.plan.device,
+            device=self.plan.way.device or self.plan.device,
             batch=self.plan.batch,
         )
         self.loaded = expect(await self._call(request, LOAD_SECONDS), Loaded)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from sapo_desktop.core import fitting
 from sapo_desktop.core.errors import ModelError, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.describe import describe
@@ -92,7 +93,7 @@ def choose_way(settings: Settings, model: BaseModel, look: Callable[[Path], Hard
         UsageError: the settings ask for what does not go together, or for llama.cpp where it is not installed.
     """
     if settings.generator == "remote":
-        return _remote_way(settings, model)
+        return _remote_way(settings, model, look)
     if model.is_gguf and settings.trainer == "torch":
         raise UsageError(
             "A GGUF file cannot be trained. Name the model's folder in transformers' layout, or set trainer to none."
@@ -124,8 +125,7 @@ def _fitting_way(settings: Settings, model: BaseModel, look: Callable[[Path], Ha
     if not found.fits:
         return TORCH_ALONE if settings.generator != "llama.cpp" else Way(generator="llama.cpp", trains=True)
     if found.trainer == "torch":
-        device = found.device if here.gpus and settings.device == "auto" else ""
-        return Way(generator=found.generator, trains=True, device=device)
+        return Way(generator=found.generator, trains=True, device=_device(found, here, settings))
     return Way(
         generator=found.generator,
         trains=False,
@@ -134,7 +134,7 @@ def _fitting_way(settings: Settings, model: BaseModel, look: Callable[[Path], Ha
     )
 
 
-def _remote_way(settings: Settings, model: BaseModel) -> Way:
+def _remote_way(settings: Settings, model: BaseModel, look: Callable[[Path], Hardware]) -> Way:
     if settings.silo:
         raise UsageError(REFUSED_IN_SILO)
     if not settings.remote_url:
@@ -152,4 +152,24 @@ def _remote_way(settings: Settings, model: BaseModel) -> Way:
     trains = settings.trainer != "none" and bool(settings.remote_adapters)
     if trains and settings.method == "full":
         raise UsageError("A server takes a LoRA adapter, not all weights. Set method to lora, or trainer to none.")
-    return Way(generator="remote", trains=trains)
+    return _fitting_beside_server(settings, model, look) if trains else Way(generator="remote", trains=False)
+
+
+def _fitting_beside_server(settings: Settings, model: BaseModel, look: Callable[[Path], Hardware]) -> Way:
+    """Learning here by the memory that is free. Where it does not fit the server answers all the same, unless the
+    settings insist on learning: then the loader refuses, since no smaller model can take the place of the server's."""
+    here = look(model.path)
+    found = way_for(describe(model.path), here, settings, llama_cpp=False)
+    if found.fits or settings.trainer == "torch":
+        return Way(generator="remote", trains=True, device=_device(found, here, settings))
+    return Way(generator="remote", trains=False, note=only_answers(f"{found.model} does not fit: {found.why_not}"))
+
+
+def only_answers(reason: str) -> str:
+    """Said where a server answers and there is no memory to learn beside it. `reason`: a sentence, with numbers."""
+    return f"{reason} So this node only answers, until it is started with more free memory."
+
+
+def _device(found: fitting.Way, here: Hardware, settings: Settings) -> str:
+    """Where torch computes; empty where the setting tells."""
+    return found.device if found.fits and here.gpus and settings.device == "auto" else ""

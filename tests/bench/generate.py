@@ -4,17 +4,22 @@
 
 Random weights in the shapes of tests/bench/models.py; no answer ends early, so every way does the same work. Compared
 within the run, in turns, by CPU time, because the machine may be busy with something else: our loops in torch and in
-llama.cpp, transformers' own generate() in both precisions, a bare llama.cpp decode loop of the same batch that draws
-nothing, and llama-cpp-python one answer after the other. At the end by wall time what the number of threads, following
-the load, makes of a machine whose cores are all kept busy. Without llama-cpp-python its lines are missing.
+llama.cpp (16 bits a weight, and the 8 and 4 that a node answers with), transformers' own generate() in both precisions,
+a bare llama.cpp decode loop of the same batch that draws nothing, and llama-cpp-python one answer after the other. On
+x86-64 also our torch loop in a process that is held to AVX2, which is what our llama.cpp is built for. At the end by
+wall time what the number of threads, following the load, makes of a machine whose cores are all kept busy. Without
+llama-cpp-python its lines are missing. tests/bench/generate_profile.py shows where the time goes.
 """
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import functools
 import importlib.util
 import multiprocessing
 import os
+import platform
 import tempfile
 import time
 from collections.abc import Callable
@@ -23,20 +28,22 @@ from typing import Any
 
 import torch
 
-from sapo_desktop.core.records import Sampling, TrainerSettings
+from sapo_desktop.core.records import TrainerSettings
 from sapo_desktop.engines.answering import GenerationJob, Watch
-from sapo_desktop.engines.generation import generate
 from sapo_desktop.engines.protocols import Load, WriteGguf
 from sapo_desktop.engines.service import Service, TorchEngine
 from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
+from tests.bench.generate_child import held_to_avx2
+from tests.bench.generate_job import PROMPT_TOKENS, JobOptions, job_of, with_our_torch, with_transformers
 from tests.bench.models import model_for_both_engines
 
-QUESTIONS, ANSWERS = 9, 8
-PROMPT_TOKENS = 16
 TOKENS = {"starter": 150, "50M": 60, "0.5B": 12}
 """Answer tokens by model: the larger ones take minutes as it is."""
 OURS, LLAMA = "torch engine", "llama.cpp"
-Ways = dict[str, Callable[[], object]]
+HELD = f"{OURS}, held to AVX2"
+BITS = ("q8_0", "q4_0")
+Ways = dict[str, Callable[[], float]]
+"""What each of them takes for the questions, in CPU seconds."""
 
 
 def main() -> None:
@@ -58,20 +65,19 @@ def measure(shape: str, folder: Path, options: Any) -> None:
     service.handle(Load(model=model, trainer=TrainerSettings(), threads=1, dtype="float32"), lambda _: None)
     engine = service._engine
     assert engine is not None
-    job = job_of(tokens, options.seed)
-    ways = torch_ways(engine, job)
-    llama = None
-    if importlib.util.find_spec("llama_cpp"):
-        file = folder / "model.gguf"
-        service.handle(WriteGguf(model=model, file=str(file), weights="F16"), lambda _: None)
-        llama = LlamaWays(file, job)
-        ways |= llama.ways()
-    best = dict.fromkeys(ways, float("inf"))
-    for turn in range(turns):
-        for name, way in ways.items():
-            tell(f"{shape}, turn {turn + 1} of {turns}: {name}")
-            best[name] = min(best[name], cpu_seconds(way))
-    rates = {name: job.total * tokens / seconds for name, seconds in best.items()}
+    wanted = JobOptions(tokens=tokens, seed=options.seed)
+    job = job_of(wanted)
+    with contextlib.ExitStack() as held:
+        ways = torch_ways(engine, job)
+        if platform.machine().lower() in {"x86_64", "amd64"}:
+            ways[HELD] = held.enter_context(held_to_avx2(model, wanted))
+        llama = None
+        if importlib.util.find_spec("llama_cpp"):
+            file = folder / "model.gguf"
+            service.handle(WriteGguf(model=model, file=str(file), weights="F16"), lambda _: None)
+            llama = LlamaWays(file, job)
+            ways |= llama.ways() | quantised_ways(file, job)
+        rates = {name: job.total * tokens / seconds for name, seconds in least(ways, turns, shape).items()}
     for name, rate in rates.items():
         show(Figure(name=f"generate/{shape}/{name}", value=rate, unit="tokens per CPU-s"), options.json)
     compare(shape, rates, options.json)
@@ -79,38 +85,34 @@ def measure(shape: str, folder: Path, options: Any) -> None:
         under_load(shape, llama, options)
 
 
-def job_of(tokens: int, seed: int) -> GenerationJob:
-    """The questions, as ids of plain bytes."""
-    words = torch.Generator().manual_seed(seed)
-    prompts = torch.randint(0, 250, (QUESTIONS, PROMPT_TOKENS), generator=words)
-    return GenerationJob(prompts.tolist(), ANSWERS, Sampling(max_tokens=tokens, seed=seed), frozenset(), 512)
+def least(ways: Ways, turns: int, shape: str) -> dict[str, float]:
+    """The fewest CPU seconds of each way."""
+    best = dict.fromkeys(ways, float("inf"))
+    for turn in range(turns):
+        for name, way in ways.items():
+            tell(f"{shape}, turn {turn + 1} of {turns}: {name}")
+            best[name] = min(best[name], way())
+    return best
 
 
 def torch_ways(engine: TorchEngine, job: GenerationJob) -> Ways:
     """Our loop, and transformers' generate() in both precisions."""
     precisions = {"float32": engine.lm.model, "bfloat16": copy.deepcopy(engine.lm.model).bfloat16()}
-
-    def ours() -> object:
-        engine._packed.clear()  # as in a round: the weights have changed
-        return generate(job, engine.starter(base=False), engine.lm.device, Watch())
-
-    def theirs(model: Any) -> object:
-        repeated = torch.tensor(job.prompts).repeat_interleave(ANSWERS, 0)
-        length = job.sampling.max_tokens
-        mask = torch.ones_like(repeated)
-        with torch.inference_mode():
-            return model.generate(
-                input_ids=repeated,
-                attention_mask=mask,
-                max_new_tokens=length,
-                min_new_tokens=length,
-                do_sample=True,
-                top_k=0,
-            )
-
-    ways: Ways = {OURS: ours}
+    ways = {OURS: functools.partial(cpu_seconds, with_our_torch(engine, job))}
     for name, model in precisions.items():
-        ways[f"transformers generate, {name}"] = lambda model=model: theirs(model)  # type: ignore[misc]
+        ways[f"transformers generate, {name}"] = functools.partial(cpu_seconds, with_transformers(model, job))
+    return dict(ways)
+
+
+def quantised_ways(file: Path, job: GenerationJob) -> Ways:
+    """Our loop in llama.cpp over fewer bits a weight."""
+    from sapo_desktop.engines.llama_cpp_quantise import quantise
+
+    ways: Ways = {}
+    for bits in BITS:
+        smaller = file.with_name(f"model-{bits}.gguf")
+        quantise(file, smaller, bits, threads=1)
+        ways[f"{LLAMA} {bits}"] = functools.partial(cpu_seconds, LlamaWays(smaller, job).ours)
     return ways
 
 
@@ -126,7 +128,8 @@ class LlamaWays:
         self.streams = Streams(GgufModel(file, gpu=False), job.total, stream_length(job), exact=False)
 
     def ways(self) -> Ways:
-        return {LLAMA: self.ours, f"{LLAMA}, bare decode loop": self.bare, "llama-cpp-python, one by one": self.single}
+        ways = {LLAMA: self.ours, f"{LLAMA}, bare decode loop": self.bare, "llama-cpp-python, one by one": self.single}
+        return {name: functools.partial(cpu_seconds, way) for name, way in ways.items()}
 
     def ours(self) -> object:
         from sapo_desktop.engines.llama_cpp import generate as generate_with_llama
@@ -140,10 +143,10 @@ class LlamaWays:
         job, streams = self.job, self.streams
         streams.clear()
         for number, prompt in enumerate(job.prompts):
-            streams.read([prompt], [number * ANSWERS])
+            streams.read([prompt], [number * job.answers])
         for place in range(job.total):
-            if place % ANSWERS:
-                streams.copy(place - place % ANSWERS, place)
+            if place % job.answers:
+                streams.copy(place - place % job.answers, place)
         tokens, every = np.full(job.total, 7, np.int32), np.arange(job.total)
         for step in range(job.sampling.max_tokens - 1):
             streams.decode(tokens, tokens * 0 + PROMPT_TOKENS + step, every, np.ones(job.total, bool))
@@ -193,7 +196,10 @@ def compare(shape: str, rates: dict[str, float], as_json: bool) -> None:
     ratio(shape, "llama.cpp against transformers' best", ours / best, 2.5 if goals else None, as_json)
     single = rates["llama-cpp-python, one by one"]
     ratio(shape, "llama.cpp against one by one", ours / single, 3, as_json)
-    ratio(shape, "llama.cpp against our torch engine", ours / rates[OURS], None, as_json)
+    for name in (LLAMA, *(f"{LLAMA} {bits}" for bits in BITS)):
+        ratio(shape, f"{name} against our torch engine", rates[name] / rates[OURS], None, as_json)
+    if HELD in rates:
+        ratio(shape, "llama.cpp against our torch engine, held to AVX2", ours / rates[HELD], None, as_json)
 
 
 def under_load(shape: str, llama: LlamaWays, options: Any) -> None:

@@ -13,6 +13,7 @@ from tests.bench.figure import Figure
 SCRIPTS = [
     "tests.bench.tasks",
     "tests.bench.generate",
+    "tests.bench.generate_profile",
     "tests.bench.train",
     "tests.bench.precision",
     "tests.bench.memory",

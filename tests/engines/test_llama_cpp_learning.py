@@ -1,8 +1,9 @@
 """GRPO on what 8-bit and 4-bit weights sampled: with importance weights it follows the torch-only run.
 
-The starter trains on eight fixed questions that it solves now and then. First one gradient, made of each sampler's
-answers under one seed: its direction is compared with torch's own, and with how much two of torch's own directions
-differ under two seeds, which is what chance alone does. Then whole short runs.
+The starter, widened so that all of llama.cpp's formats apply to it (tests/engines/widened.py), trains on eight fixed
+questions that it solves now and then. First one gradient, made of each sampler's answers under one seed: its direction
+is compared with torch's own, and with how much two of torch's own directions differ under two seeds, which is what
+chance alone does. Then whole short runs.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import gguf
 import msgspec
 import pytest
 import torch
@@ -26,10 +28,14 @@ from sapo_desktop.engines.trainer import Before, GrpoTrainer
 from sapo_desktop.models.starter import starter_folder
 from sapo_desktop.tasks.extraction import extract_answer
 from tests.engines.cpp import Pair, needs_llama
+from tests.engines.tiny import loaded_engine
+from tests.engines.widened import widened
 
 pytestmark = [needs_llama, pytest.mark.slow, pytest.mark.timeout(900)]
 
 ROUNDS, ANSWERS = 15, 8
+FOUR_BITS = ("q4_0", "q4_k_m")
+FORMATS = ("q8_0", *FOUR_BITS)
 ASK = """
 import json, sys
 from pathlib import Path
@@ -44,15 +50,16 @@ print(json.dumps([(examiner.question(t, s).text, examiner.truth(t, s)) for t in 
 class Sampler:
     """One trainer on the starter, and who answers for it."""
 
-    def __init__(self, work: Path, weights: str | None) -> None:
+    def __init__(self, folder: Path, work: Path, weights: str | None) -> None:
         work.mkdir()
-        self.pair = Pair(starter_folder(), work, "F16", learning_rate=2e-3, seed=1, micro_batch=16)
+        self.pair = Pair(folder, work, "F16", learning_rate=2e-3, seed=1, micro_batch=16)
         self.weights = weights
         if weights is not None:
             file = work / f"{weights}.gguf"
             source = str(self.pair.gguf)
             self.pair.ask_cpp(p.Quantise(source=source, target=str(file), weights=weights, threads=1))
             self.pair.load(file)
+            self.formats = formats(file)
 
     def answer(self, questions: list[str], seed: int) -> p.Generated:
         request = p.Generate(prompts=questions, answers=ANSWERS, sampling=Sampling(max_tokens=80, seed=seed))
@@ -95,7 +102,13 @@ def questions() -> list[tuple[str, str]]:
 def samplers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Sampler]:
     pytest.importorskip("llama_cpp", reason="llama-cpp-python is not built here")
     work = tmp_path_factory.mktemp("samplers")
-    return {name: Sampler(work / name, None if name == "torch" else name) for name in ("torch", "q8_0", "q4_0")}
+    folder = widened(starter_folder(), work / "wide")
+    return {name: Sampler(folder, work / name, None if name == "torch" else name) for name in ("torch", *FORMATS)}
+
+
+def formats(file: Path) -> set[str]:
+    """The number formats of the matrices of a GGUF file."""
+    return {tensor.tensor_type.name for tensor in gguf.GGUFReader(file).tensors if len(tensor.shape) > 1}
 
 
 def rewards(made: p.Generated, truths: list[str]) -> list[list[float]]:
@@ -105,13 +118,13 @@ def rewards(made: p.Generated, truths: list[str]) -> list[list[float]]:
     ]
 
 
-def batch(made: p.Generated, marks: list[list[float]], *, weighed: bool = True) -> list[TrainingSequence]:
+def batch(made: p.Generated, marks: list[list[float]]) -> list[TrainingSequence]:
     return [
         TrainingSequence(
             prompt=prompt,
             tokens=one.tokens,
             advantage=advantage,
-            sampler_logprobs=one.logprobs if weighed and made.elsewhere else None,
+            sampler_logprobs=one.logprobs if made.elsewhere else None,
         )
         for prompt, row, group in zip(made.prompt_tokens, made.completions, marks, strict=True)
         for one, advantage in zip(row, group_advantages(group), strict=True)
@@ -126,16 +139,32 @@ def mixed(sampler: Sampler, questions: list[tuple[str, str]]) -> list[tuple[str,
     return [one for one, share in zip(questions, shares, strict=True) if 0 < share < 1][:8]
 
 
+@pytest.fixture(scope="module")
+def chosen(samplers: dict[str, Sampler], questions: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Those that teach the starter as it is."""
+    return mixed(samplers["torch"], questions)
+
+
 def cosine(first: torch.Tensor, second: torch.Tensor) -> float:
     return float(torch.nn.functional.cosine_similarity(first, second, dim=0))
 
 
+def test_every_matrix_has_the_format_that_is_tried(samplers: dict[str, Sampler]) -> None:
+    """And the wider model is the starter still."""
+    assert samplers["q4_0"].formats <= {"Q4_0", "Q6_K"} and samplers["q8_0"].formats == {"Q8_0"}
+    assert samplers["q4_k_m"].formats == {"Q4_K", "Q6_K"}
+    narrow = loaded_engine(starter_folder()).lm.model
+    engine = samplers["torch"].pair.torch._engine
+    assert engine is not None
+    ids = torch.arange(200)[None]
+    with torch.no_grad():
+        assert torch.allclose(narrow(ids).logits, engine.lm.model(ids).logits, atol=1e-3)
+
+
 def test_the_gradient_points_where_the_torch_samplers_does(
-    samplers: dict[str, Sampler], questions: list[tuple[str, str]]
+    samplers: dict[str, Sampler], chosen: list[tuple[str, str]]
 ) -> None:
     own = samplers["torch"]
-    # An adapter that does something: at its start B is zero and only B has a gradient.
-    chosen = mixed(own, questions)
     texts, truths = [text for text, _ in chosen] * 4, [truth for _, truth in chosen] * 4
     assert len(chosen) == 8
 
@@ -144,33 +173,46 @@ def test_the_gradient_points_where_the_torch_samplers_does(
         return own.gradient(batch(made, rewards(made, truths)))
 
     reference, chance = direction(own, 1), cosine(direction(own, 1), direction(own, 2))
-    found = {name: cosine(reference, direction(samplers[name], 1)) for name in ("q8_0", "q4_0")}
+    found = {name: cosine(reference, direction(samplers[name], 1)) for name in FORMATS}
     print(f"cosine with torch's gradient: {found}; of two seeds of torch: {chance:.3f}")
     assert found["q8_0"] > 0.8
-    assert found["q4_0"] > chance - 0.1 > 0
+    assert min(found[name] for name in FOUR_BITS) > chance - 0.1 > 0
 
 
-def test_weights_bring_the_gradient_of_a_4_bit_sampler_nearer(
-    samplers: dict[str, Sampler], questions: list[tuple[str, str]]
-) -> None:
-    """Against the gradient of many of torch's own answers, the same 4-bit answers with and without weights."""
-    own, four = samplers["torch"], samplers["q4_0"]
-    chosen = mixed(own, questions)
+@pytest.fixture(scope="module")
+def sought(samplers: dict[str, Sampler], chosen: list[tuple[str, str]]) -> torch.Tensor:
+    """The gradient [P] of many of torch's own answers."""
+    own = samplers["torch"]
+    return mean_gradient(own, batches(own, chosen, range(10, 14)))
+
+
+def batches(sampler: Sampler, chosen: list[tuple[str, str]], seeds: range) -> list[list[TrainingSequence]]:
+    """What the sampler answers under each seed, marked; four groups to each question."""
     texts, truths = [text for text, _ in chosen] * 4, [truth for _, truth in chosen] * 4
-
-    def of(sampler: Sampler, seeds: range, *, weighed: bool = True) -> torch.Tensor:
-        made = [sampler.answer(texts, seed) for seed in seeds]
-        return sum(own.gradient(batch(one, rewards(one, truths), weighed=weighed)) for one in made) / len(made)  # type: ignore[return-value]
-
-    truth = of(own, range(10, 14))
-    weighed, plain = of(four, range(20, 24)), of(four, range(20, 24), weighed=False)
-    print(f"cosine with the reference: weighed {cosine(truth, weighed):.3f}, plain {cosine(truth, plain):.3f}")
-    assert cosine(truth, weighed) > cosine(truth, plain) - 0.05
-    assert cosine(truth, weighed) > 0.3
+    made = [sampler.answer(texts, seed) for seed in seeds]
+    return [batch(one, rewards(one, truths)) for one in made]
 
 
-def test_short_runs_learn_alike(samplers: dict[str, Sampler], questions: list[tuple[str, str]]) -> None:
-    chosen = mixed(samplers["torch"], questions)
+def mean_gradient(own: Sampler, parts: list[list[TrainingSequence]]) -> torch.Tensor:
+    return torch.stack([own.gradient(part) for part in parts]).mean(0)
+
+
+@pytest.mark.parametrize("name", FOUR_BITS)
+def test_weights_bring_the_gradient_of_a_4_bit_sampler_nearer(
+    samplers: dict[str, Sampler], chosen: list[tuple[str, str]], sought: torch.Tensor, name: str
+) -> None:
+    """The same 4-bit answers with and without weights, against the gradient of many of torch's own."""
+    own, parts = samplers["torch"], batches(samplers[name], chosen, range(20, 24))
+    bare = [[msgspec.structs.replace(one, sampler_logprobs=None) for one in part] for part in parts]
+    weighed, plain = mean_gradient(own, parts), mean_gradient(own, bare)
+    print(
+        f"{name}: cosine with the reference: weighed {cosine(sought, weighed):.3f}, plain {cosine(sought, plain):.3f}"
+    )
+    assert cosine(sought, weighed) > cosine(sought, plain) - 0.05
+    assert cosine(sought, weighed) > 0.3
+
+
+def test_short_runs_learn_alike(samplers: dict[str, Sampler], chosen: list[tuple[str, str]]) -> None:
     texts, truths = [text for text, _ in chosen], [truth for _, truth in chosen]
     curves: dict[str, list[float]] = {}
     for name, sampler in samplers.items():
@@ -184,7 +226,7 @@ def test_short_runs_learn_alike(samplers: dict[str, Sampler], questions: list[tu
     print(msgspec.json.encode({name: [round(one, 3) for one in curve] for name, curve in curves.items()}).decode())
     gained = {name: sum(curve[-5:]) / 5 - sum(curve[:3]) / 3 for name, curve in curves.items()}
     assert gained["torch"] > 0.1
-    for name in ("q8_0", "q4_0"):
+    for name in FORMATS:
         assert gained[name] > gained["torch"] / 2, gained
 
 

@@ -138,7 +138,9 @@ def test_no_smaller_model_takes_the_place_of_the_servers(tmp_path: Path) -> None
 class Assembly:
     """A node put together over recorders, whose server takes no adapter."""
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, *, learns: bool, trainer: str) -> None:
+    def __init__(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch, *, learns: bool = True, trainer: str, fits: bool = True
+    ) -> None:
         self.folder = folder
         self.settings = msgspec.convert(
             {"generator": "remote", "silo": False, "remote_url": LOAD.url, "remote_adapters": "/shared"}
@@ -146,7 +148,9 @@ class Assembly:
             Settings,
         )
         self.remote = Remote(folder, learns)
-        self.remote.server.refuses = True
+        self.remote.server.refuses = fits
+        if not fits:
+            monkeypatch.setattr(assembly, "Fitting", lambda *_: NothingFits())
         self.events: list[m.Event] = []
         monkeypatch.setattr(assembly, "_start", self._start)
         monkeypatch.setattr(assembly, "start_engine", self._start_engine)
@@ -190,5 +194,25 @@ def test_where_torch_is_asked_for_it_does_not_start(
 ) -> None:
     put = Assembly(tmp_path, monkeypatch, learns=learns, trainer="torch")
     with pytest.raises(AdapterRefused):
+        put.run()
+    assert put.remote.trainer.pid is None and put.remote.server.pid is None
+
+
+def test_where_the_trainer_is_left_open_and_memory_was_taken_meanwhile_the_server_still_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put = Assembly(tmp_path, monkeypatch, trainer="auto", fits=False)
+    engine = put.run()
+    assert isinstance(engine, AnswerEngine)
+    said = [event.text for event in put.events if isinstance(event, m.Notice)]
+    assert sum(text.startswith("It does not fit. So this node only answers") for text in said) == 1
+    assert put.remote.trainer.pid is None and put.remote.server.pid is None
+
+
+def test_where_torch_is_asked_for_and_does_not_fit_it_does_not_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put = Assembly(tmp_path, monkeypatch, trainer="torch", fits=False)
+    with pytest.raises(TooBig):
         put.run()
     assert put.remote.trainer.pid is None and put.remote.server.pid is None

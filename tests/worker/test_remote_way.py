@@ -12,13 +12,16 @@ import pytest
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.mixing import training_sequences
 from sapo_desktop.core.records import Completion, Group, Mark, Question
+from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.engines.protocols import Loaded, LoadRemote, UseAdapter
 from sapo_desktop.system import kept_secrets, remote_key
+from sapo_desktop.system.hardware import Gpu, Hardware
 from sapo_desktop.worker.generator import GeneratorHost
 from sapo_desktop.worker.way import BaseModel, Way, choose_way
+from tests.models.test_fit import MACHINE
 
-MODEL = BaseModel(path=Path("model"), hash="00", parameters=1000)
+MODEL = BaseModel(path=resource("starter"), hash="00", parameters=1000)
 REMOTE = Settings(generator="remote", silo=False, remote_url="http://gpu:8000")
 
 
@@ -26,10 +29,36 @@ def settings(**changes: Any) -> Settings:
     return msgspec.structs.replace(REMOTE, **changes)
 
 
+def chosen(free: float = 6000, cards: list[Gpu] | None = None, **changes: Any) -> Way:
+    """`free`: megabytes of memory."""
+
+    def look(folder: Path) -> Hardware:
+        return msgspec.structs.replace(MACHINE, memory_free=int(free * 1e6), gpus=cards or [])
+
+    return choose_way(settings(**changes), MODEL, look)
+
+
 def test_without_a_shared_folder_it_only_answers_and_with_one_it_learns() -> None:
-    assert choose_way(settings(), MODEL) == Way(generator="remote", trains=False)
-    assert choose_way(settings(remote_adapters="/shared"), MODEL) == Way(generator="remote", trains=True)
-    assert choose_way(settings(remote_adapters="/shared", trainer="none"), MODEL).trains is False
+    assert chosen() == Way(generator="remote", trains=False)
+    assert chosen(remote_adapters="/shared") == Way(generator="remote", trains=True)
+    assert chosen(remote_adapters="/shared", trainer="none") == Way(generator="remote", trains=False)
+
+
+def test_where_the_trainer_does_not_fit_the_server_still_answers_and_it_is_said() -> None:
+    way = chosen(5, remote_adapters="/shared")
+    assert (way.generator, way.trains) == ("remote", False)
+    assert "starter does not fit: a server answers, torch learns" in way.note and "only answers" in way.note
+    # Who insists on learning is told by the loader, which refuses.
+    assert chosen(5, remote_adapters="/shared", trainer="torch") == Way(generator="remote", trains=True)
+    # The reserve is given up before learning is.
+    assert chosen(900, remote_adapters="/shared", memory_reserve=0.9) == Way(generator="remote", trains=True)
+
+
+def test_a_trainer_that_no_card_holds_learns_on_the_processor() -> None:
+    full = Gpu("card", 8 * 2**30, 2**20)
+    free = Gpu("card", 8 * 2**30, 8 * 2**30)
+    assert chosen(cards=[full], remote_adapters="/shared") == Way(generator="remote", trains=True, device="cpu")
+    assert chosen(cards=[free], remote_adapters="/shared") == Way(generator="remote", trains=True, device="cuda")
 
 
 @pytest.mark.parametrize(

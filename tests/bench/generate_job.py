@@ -1,0 +1,64 @@
+"""What tests/bench/generate.py, its child process and the profile beside it ask: nine questions, eight answers each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import torch
+
+from sapo_desktop.core.records import Sampling
+from sapo_desktop.engines.answering import GenerationJob, Watch
+from sapo_desktop.engines.generation import generate
+from sapo_desktop.engines.service import TorchEngine
+
+QUESTIONS, ANSWERS = 9, 8
+PROMPT_TOKENS = 16
+
+
+class JobOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What differs between models and runs."""
+
+    tokens: int
+    seed: int
+    questions: int = QUESTIONS
+    answers: int = ANSWERS
+
+
+def job_of(options: JobOptions) -> GenerationJob:
+    """The questions, as ids of plain bytes; no answer ends early."""
+    words = torch.Generator().manual_seed(options.seed)
+    prompts = torch.randint(0, 250, (options.questions, PROMPT_TOKENS), generator=words)
+    sampling = Sampling(max_tokens=options.tokens, seed=options.seed)
+    return GenerationJob(prompts.tolist(), options.answers, sampling, frozenset(), 512)
+
+
+def with_our_torch(engine: TorchEngine, job: GenerationJob) -> Callable[[], object]:
+    """Our own loop in torch."""
+
+    def ours() -> object:
+        engine._packed.clear()  # as in a round: the weights have changed
+        return generate(job, engine.starter(base=False), engine.lm.device, Watch())
+
+    return ours
+
+
+def with_transformers(model: Any, job: GenerationJob) -> Callable[[], object]:
+    """transformers' own generate()."""
+
+    def theirs() -> object:
+        repeated = torch.tensor(job.prompts).repeat_interleave(job.answers, 0)
+        length = job.sampling.max_tokens
+        mask = torch.ones_like(repeated)
+        with torch.inference_mode():
+            return model.generate(
+                input_ids=repeated,
+                attention_mask=mask,
+                max_new_tokens=length,
+                min_new_tokens=length,
+                do_sample=True,
+                top_k=0,
+            )
+
+    return theirs
