@@ -10,17 +10,11 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import CheckpointError, HostDied
-<<<<<<< HEAD
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
-from sapo_desktop.engines.protocols import Done, Generate, Restore, Save, TokenText
+from sapo_desktop.engines.protocols import Done, Generate, Load, Loaded, Restore, Save, TokenText
 from sapo_desktop.worker.engine import Engine, EnginePlan
 from sapo_desktop.worker.hosting import Host
-=======
-from sapo_desktop.core.records import Sampling, TrainerSettings
-from sapo_desktop.engines.protocols import Done, Generate, Load, Loaded, Restore, Save
-from sapo_desktop.worker.engine import Engine, EnginePlan
 from sapo_desktop.worker.way import Way
->>>>>>> 07a9939
 from tests.worker.fakes import FakeHost, generated
 from tests.worker.test_split_engine import LOADED
 
@@ -90,7 +84,6 @@ def test_a_live_adapter_that_cannot_be_put_back_ends_the_host_so_that_no_round_t
     assert host.pid is None
 
 
-<<<<<<< HEAD
 def test_threads_change_in_a_running_host(tmp_path: Path) -> None:
     async def scene() -> None:
         service = "sapo_desktop.engines.scripted:create"
@@ -123,7 +116,8 @@ async def answered(engine: Engine) -> tuple[str, list[str]]:
     text = made.completions[0][0].text
     assert said[-1] == text and all(text.startswith(one) for one in said)
     return text, said
-=======
+
+
 def test_torch_computes_where_it_was_found_to_fit() -> None:
     """A card that is too small leaves the processor, though the setting leaves it open."""
 
@@ -138,4 +132,3 @@ def test_torch_computes_where_it_was_found_to_fit() -> None:
     engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="auto", way=way))  # type: ignore[arg-type]
     asyncio.run(engine.load(None))
     assert host.device == "cpu"
->>>>>>> 07a9939
