@@ -51,6 +51,8 @@ class Worker(Protocol):
 
     async def end_reason(self) -> str: ...
 
+    async def watch(self, closely: bool) -> None: ...
+
     async def close(self) -> None: ...
 
 
@@ -74,6 +76,7 @@ class Attachment:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="worker link", daemon=True)
         self._worker: Worker | None = None
+        self._closely = True
         self._again = asyncio.Event()
         self._keeping: Future[None] | None = None
 
@@ -96,6 +99,12 @@ class Attachment:
     def run(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
         """Anything else that must not keep the window waiting."""
         return self._submit(work)
+
+    def watch(self, closely: bool) -> None:
+        """Whether somebody looks: else the worker tells neither answers nor progress."""
+        self._closely = closely
+        if self._worker is not None:
+            self._submit(self._worker.watch(closely))
 
     def try_again(self) -> None:
         """Start a worker now, where the link waits for a moment to do so or the node was ended."""
@@ -158,6 +167,8 @@ class Attachment:
         last: Stopping | None = None
         try:
             settings, curve = await self._greet(worker)
+            if not self._closely:
+                await worker.watch(False)
             async for event in worker.events():
                 if isinstance(event, Stopping):
                     last = event

@@ -89,6 +89,7 @@ class Bridge(QObject):
         self.view = view
         self.folder = folder
         self._link: Attachment | None = None
+        self._closely = True
         self._lock = threading.Lock()
         self._waiting: list[Arrival] = []
         self._frame = timer(self, FRAME_MS, self._take_all, once=True)
@@ -104,6 +105,7 @@ class Bridge(QObject):
             from sapo_desktop.gui.attachment import Attachment
 
             self._link = Attachment(self.folder, self._deliver)
+            self._link.watch(self._closely)
         return self._link
 
     def start(self) -> None:
@@ -129,6 +131,9 @@ class Bridge(QObject):
         """Whether a window is seen: then arrivals are told at once, and what only asking tells is asked for (links,
         their traffic, the swarm's reward)."""
         self._frame.setInterval(FRAME_MS if on else HIDDEN_MS)
+        self._closely = on
+        if self._link is not None:
+            self._link.watch(on)
         if on and not self._swarm_timer.isActive():
             self.look_at_swarm()
             self._swarm_timer.start()

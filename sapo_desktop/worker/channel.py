@@ -69,6 +69,8 @@ class Client:
         self.owner = attach.owner
         self.events = attach.events
         self.stay = attach.stay
+        self.closely = True
+        """Whether it wants answers and progress, too."""
         self._connection = connection
         self._queue: asyncio.Queue[bytes] = asyncio.Queue()
 
@@ -142,7 +144,7 @@ class ControlServer:
         """Tell every client that wants events. Returns at once."""
         frame = msgspec.msgpack.encode(m.Note(event=event))
         for client in list(self._clients):
-            if client.events:
+            if client.events and (client.closely or not isinstance(event, m.Answered | m.Progressed)):
                 client.put(frame, may_be_left_out=isinstance(event, m.Progressed | m.AskProgressed))
 
     def tell(self, client: Client, event: m.Event) -> None:
@@ -220,12 +222,15 @@ class ControlServer:
 
     async def _take_calls(self, connection: ServerConnection, client: Client) -> None:
         """Start a task per call. One that the client gives up is cancelled; when it goes, all that are unanswered."""
-        messages = msgspec.msgpack.Decoder(m.Call | m.Cancel)
+        messages = msgspec.msgpack.Decoder(m.Call | m.Cancel | m.Watch)
         free = asyncio.Semaphore(MAX_CALLS)
         running: dict[asyncio.Task[None], int] = {}
         try:
             while True:
                 message = messages.decode(await _received(connection))
+                if isinstance(message, m.Watch):
+                    client.closely = message.closely
+                    continue
                 if isinstance(message, m.Cancel):
                     for task in [task for task, number in running.items() if number == message.id]:
                         task.cancel()

@@ -95,6 +95,11 @@ class Client:
         with contextlib.suppress(ControlError):  # a worker that has gone has given up everything
             await self._link.send(m.Cancel(id=number))
 
+    async def watch(self, closely: bool) -> None:
+        """Whether answers and progress are wanted, too."""
+        with contextlib.suppress(ControlError):  # a worker that has gone tells nothing at all
+            await self._link.send(m.Watch(closely=closely))
+
     async def events(self) -> AsyncIterator[m.Event]:
         """Events from now on, in order, until the worker ends or the channel breaks."""
         while (event := await self._events.get()) is not None:

@@ -70,6 +70,9 @@ class FakeWorker:
         while (event := await self.told.get()) is not None:
             yield event
 
+    async def watch(self, closely: bool) -> None:
+        self.asked.append(closely)
+
     async def end_reason(self) -> str:
         return "It ended without a word."
 
@@ -199,3 +202,12 @@ def test_what_nobody_expected_is_said_and_not_swallowed(tmp_path: Path) -> None:
     lost = stage.next()
     assert isinstance(lost, Lost) and "a bug" in lost.reason
     stage.link.stop()
+
+
+def test_whether_somebody_looks_is_told_to_every_worker(stage: Stage) -> None:
+    assert isinstance(stage.next(), Attached)
+    stage.link.watch(False)
+    stage.die()
+    assert isinstance(stage.next(), Lost) and stage.next() == Connecting(again=True)
+    assert isinstance(stage.next(), Attached)
+    assert [worker.asked.count(False) for worker in stage.workers] == [1, 1]

@@ -197,6 +197,19 @@ def test_events_reach_those_who_want_them_until_the_end(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
+def test_a_client_that_does_not_look_is_told_no_progress(tmp_path: Path) -> None:
+    async def scene(worker: Worker) -> None:
+        listener = await connect(tmp_path)
+        await listener.watch(False)
+        await listener.call(m.Pause())  # behind it in the channel: now it holds
+        worker.server.publish(m.Progressed(round=1, phase="train", done=1, total=2))
+        worker.server.publish(m.Notice(level="info", text="hello"))
+        await worker.server.close()
+        assert [type(event) async for event in listener.events()] == [m.Notice]
+
+    play(tmp_path, scene)
+
+
 def test_a_client_that_does_not_read_loses_progress_first_and_then_its_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

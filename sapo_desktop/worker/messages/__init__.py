@@ -36,6 +36,7 @@ from sapo_desktop.worker.messages.envelopes import (
     Note,
     ToClient,
     ToWorker,
+    Watch,
 )
 from sapo_desktop.worker.messages.events import (
     Answered,
@@ -291,4 +292,5 @@ __all__ = [
     "ToWorker",
     "Tried",
     "TryTask",
+    "Watch",
 ]

@@ -29,6 +29,13 @@ class Cancel(Message, frozen=True):
     id: int
 
 
+class Watch(Message, frozen=True):
+    """Whether somebody looks. To a client that does not watch `closely`, neither answers nor progress are told, which
+    are nearly all events there are."""
+
+    closely: bool
+
+
 class Answer(Message, frozen=True):
     id: int
     reply: Reply
@@ -46,5 +53,5 @@ class Note(Message, frozen=True):
     event: Event
 
 
-ToWorker = Attach | Call | Cancel
+ToWorker = Attach | Call | Cancel | Watch
 ToClient = Answer | Failure | Note
