@@ -225,8 +225,8 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
             axis = self.getPlotItem().getAxis(side)
             axis.setPen(pg.mkPen(colours.line))
             axis.setTextPen(pg.mkPen(colours.muted))
-            # Fewer lines: each one is drawn in every frame.
-            axis.setStyle(tickFont=theme.font("caption"), tickLength=-4, maxTickLevel=0)
+            # No line more than is read: each one is drawn in every frame.
+            axis.setStyle(tickFont=theme.font("caption"), tickLength=-4, maxTickLevel=1 if side == "left" else 0)
         self.getPlotItem().showGrid(x=False, y=True, alpha=0.18)
         faint = QColor(colours.chart_me)
         faint.setAlpha(60)
