@@ -86,7 +86,7 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         plot.setLimits(xMin=0, yMin=-0.05, yMax=1.05, minXRange=5)
         plot.setYRange(0, 1, padding=0)
         plot.getAxis("left").setWidth(44)
-        self._kept_means: dict[str, Means] = {}
+        self._kept_means: dict[tuple[str, int], Means] = {}
         self._means_of = -1
         self._band = Band()
         self._raw = pg.PlotCurveItem(connect="finite", antialias=False)
@@ -182,25 +182,24 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         self._swarm.setData(rounds, swarm, connect=_dashes(swarm))
         self._band.show_between(rounds, seen["swarm_low"][1], seen["swarm_high"][1])
         # Where rounds lie closer than pixels their noise is a block of colour that tells nothing.
-        shown = len(rounds) < buckets
-        self._raw.setVisible(shown)
-        if shown:
-            begin = int(np.searchsorted(x, rounds[0])) if len(rounds) else 0
-            self._raw.setData(rounds, self._curves.column("reward")[begin : begin + len(rounds)])
+        in_sight = int(np.searchsorted(x, high) - np.searchsorted(x, low))
+        self._raw.setVisible(in_sight <= 2 * buckets)
+        if in_sight <= 2 * buckets:
+            self._raw.setData(*self._means("reward", 1).glimpse(low, high, buckets))
         # A line of one point is nothing to see, and the first round is what a newcomer waits for.
         newest = len(x) and low <= x[-1] <= high
         self._newest.setData(x[-1:], self._means("reward").values[-1:]) if newest else self._newest.clear()
         return np.concatenate([means for _, means in seen.values()])
 
-    def _means(self, name: str) -> Means:
-        """Of the smoothed column; computed once for each state of the history, whatever is looked at."""
+    def _means(self, name: str, window: int = SMOOTHED_ROUNDS) -> Means:
+        """Of the column, smoothed over so many rounds; computed once for each state of the history, whatever is looked at."""
         if self._means_of != self._curves.revision:
             self._means_of = self._curves.revision
             self._kept_means.clear()
-        if name not in self._kept_means:
-            column = smoothed(self._curves.column(name), SMOOTHED_ROUNDS)
-            self._kept_means[name] = Means(self._curves.column("round"), column)
-        return self._kept_means[name]
+        if (name, window) not in self._kept_means:
+            column = smoothed(self._curves.column(name), window)
+            self._kept_means[name, window] = Means(self._curves.column("round"), column)
+        return self._kept_means[name, window]
 
     def _draw_scores(self, low: float, high: float) -> Column:
         """Returns the values that are shown."""
