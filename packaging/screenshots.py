@@ -136,12 +136,8 @@ def scene(name: str):  # type: ignore[no-untyped-def]
             view.take(Connecting())
         case "lost":
             view = a_view(silo_curve())
-            view.take(
-                Lost(
-                    reason="The worker is gone: it was killed (SIGKILL): maybe the computer ran out of memory.",
-                    retry_at=NOW + 4,
-                )
-            )
+            reason = "The worker is gone: it was killed (SIGKILL): maybe the computer ran out of memory."
+            view.take(Lost(reason=reason, retry_at=NOW + 4))
         case "battery":
             view = a_view(silo_curve())
             view.take(StateChanged(state="paused", reason="", why=OnBattery()))

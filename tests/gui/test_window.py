@@ -109,6 +109,20 @@ def test_pointing_tells_the_values_and_a_table_lies_behind(qtbot: QtBot) -> None
     assert card._table.model().index(0, 0).data() == "200"
 
 
+def test_the_thin_line_shows_the_rounds_where_they_are(qtbot: QtBot) -> None:
+    curve = silo_curve()
+    window, _ = a_window(qtbot, a_view(curve))
+    chart = home(window)._chart.chart
+    for shown in (100, 300):
+        chart.show_last(shown)
+        x, y = chart._raw.getData()
+        assert [curve.reward[int(number) - 1] for number in x] == pytest.approx(list(y))
+    long_one, _ = a_window(qtbot, a_view(swarm_curve(5000)))
+    chart = home(long_one)._chart.chart
+    chart.show_all()
+    assert not chart._raw.isVisible(), "closer than pixels they are a block of colour"
+
+
 def test_the_chart_zooms_by_keyboard(qtbot: QtBot) -> None:
     window, _ = a_window(qtbot, a_view(silo_curve()))
     chart = home(window)._chart.chart
