@@ -192,7 +192,7 @@ class CurveChart(pg.PlotWidget):  # type: ignore[misc]
         return np.concatenate([means for _, means in seen.values()])
 
     def _means(self, name: str, window: int = SMOOTHED_ROUNDS) -> Means:
-        """Of the column, smoothed over so many rounds; computed once for each state of the history, whatever is looked at."""
+        """Of the column, smoothed over so many rounds; computed once for each state of the history."""
         if self._means_of != self._curves.revision:
             self._means_of = self._curves.revision
             self._kept_means.clear()
