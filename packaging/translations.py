@@ -3,13 +3,15 @@
     python packaging/translations.py            new texts go into resources/translations/*.ts, and those into *.qm
     python packaging/translations.py --check    says what is missing or out of date, and changes nothing; exit code 1
 
-Qt's own tools do both (lupdate, lrelease; they come with PySide6). A language's .ts file is edited by hand or with Qt
+The worker's sentences (core/sentences.py) and the names of tasks are among them, as the window says them too. Qt's own
+tools do both (lupdate, lrelease; they come with PySide6). A language's .ts file is edited by hand or with Qt
 Linguist. English has one too, for its plurals.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import filecmp
 import shutil
 import subprocess
@@ -47,11 +49,28 @@ def main() -> None:
 def collect(folder: Path, language: str) -> None:
     """Bring a language's file up to date with the texts of the code."""
     sources = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "sapo_desktop" / "gui").rglob("*.py"))
+    others = folder / "sentences.py"
+    others.write_text("".join(f"tr({text!r})\n" for text in sentences()), encoding="utf-8")
+    sources.append(str(others))
     options = ["-no-obsolete", "-locations", "none", "-source-language", "en", "-target-language", language]
     if language == "en":
         options.append("-pluralonly")
     ts = folder / f"sapo_{language}.ts"
     _run([str(TOOLS / "lupdate"), *sources, *options, "-ts", str(ts)])
+    others.unlink()
+
+
+def sentences() -> list[str]:
+    """The templates of the worker's sentences, sorted. Ends the program where one is no literal."""
+    found = set()
+    for path in sorted((ROOT / "sapo_desktop").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "sentence":
+                template = node.args[0] if node.args else None
+                if not (isinstance(template, ast.Constant) and isinstance(template.value, str)):
+                    sys.exit(f"{path.relative_to(ROOT)}:{node.lineno}: a sentence's template is one literal.")
+                found.add(template.value)
+    return sorted(found)
 
 
 def compile_(folder: Path, language: str) -> None:

@@ -29,11 +29,19 @@ Anything else that rises is a bug and is shown as one, with its traceback in the
 
 from __future__ import annotations
 
+from sapo_desktop.core.sentences import Text
+
 
 class SapoError(Exception):
     """Base of every error that has an explanation for its reader."""
 
     exit_code = 1
+
+    @property
+    def text(self) -> Text:
+        """The explanation as it was raised: `str` of the error is its English."""
+        said: Text = self.args[0] if self.args else ""
+        return said
 
 
 class UsageError(SapoError):
@@ -68,7 +76,7 @@ class HostDied(HostError):
     """A host process ended without answering. `killed`: by SIGKILL, as the system does when memory runs
     out."""
 
-    def __init__(self, text: str, *, killed: bool = False) -> None:
+    def __init__(self, text: Text, *, killed: bool = False) -> None:
         super().__init__(text)
         self.killed = killed
 

@@ -1,6 +1,6 @@
 """Why a node is in its state, as data: a code with its values, so that every client can say it in its own language.
 
-`sentence` says it in English, for terminals and logs.
+`in_english` says it, for terminals and logs.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ Why = (
 )
 
 
-def sentence(why: Why, now: float) -> str:
+def in_english(why: Why, now: float) -> str:
     """In English. `now`: Unix time, by which a moment is told with or without its day."""
     match why:
         case Starting(again=again):

@@ -88,3 +88,8 @@ def day_and_clock(moment: float) -> str:
 def stamp(moment: float) -> str:
     """`2026-11-21 14:30:05`: a moment in a table, the same in every language."""
     return QDateTime.fromSecsSinceEpoch(int(moment)).toString("yyyy-MM-dd HH:mm:ss")
+
+
+def plain(value: float) -> str:
+    """`0.25`, `1e-05`: as many digits as it has."""
+    return QLocale().toString(float(value), "g", 6)

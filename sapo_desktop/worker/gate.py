@@ -15,7 +15,7 @@ from typing import Protocol
 
 from sapo_desktop.core.governor import Activity, Decision
 from sapo_desktop.core.state import NodeState, Trigger, transition
-from sapo_desktop.core.why import Starting, Why, sentence
+from sapo_desktop.core.why import Starting, Why, in_english
 from sapo_desktop.worker.messages import Event, StateChanged
 
 _AT_WORK: dict[Activity, Trigger | None] = {
@@ -59,7 +59,7 @@ class Gate:
     @property
     def reason(self) -> str:
         """One sentence for a person, in English."""
-        return sentence(self.why, time.time())
+        return in_english(self.why, time.time())
 
     def move(self, trigger: Trigger, why: Why) -> None:
         """Change state; UsageError where `trigger` makes no sense now."""

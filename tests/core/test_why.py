@@ -32,5 +32,5 @@ NOON = time.mktime((2026, 11, 21, 12, 0, 0, 0, 0, -1))
     ],
 )
 def test_every_reason_is_a_sentence_and_survives_the_channel(reason: why.Why, said: str) -> None:
-    assert why.sentence(reason, NOON) == said
+    assert why.in_english(reason, NOON) == said
     assert msgspec.json.decode(msgspec.json.encode(reason), type=why.Why) == reason

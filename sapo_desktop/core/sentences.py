@@ -1,0 +1,84 @@
+"""Sentences for people, as data: an English template with its values, so that every client can say it in its language.
+
+    raise ModelError(sentence("There is no model {name}: import it, or choose another.", name=name))
+
+`str` of a sentence is its English, which terminals and logs show; the window looks its template up in a translation and
+fills in the same values (gui/sentences.py). packaging/translations.py collects the templates, so a template is one
+literal, never an f-string. What nobody can translate beforehand (a path, a library's error, a peer's name) is a value.
+A number is written as a count (1,240); one that is not (a port, a year, an exact share) is given as text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import msgspec
+
+from sapo_desktop.core.records import Record
+
+_FIELD = re.compile(r"\{(\w+)\}")
+_UNITS = ("B", "KB", "MB", "GB")
+
+
+class Size(Record, frozen=True, kw_only=True, tag=True):
+    """Bytes, said in powers of 1000."""
+
+    bytes: int
+
+    def __str__(self) -> str:
+        size = float(self.bytes)
+        for unit in _UNITS:
+            if abs(size) < 1000:
+                return f"{size:.{0 if unit == 'B' or abs(size) >= 100 else 1}f} {unit}"
+            size /= 1000
+        return f"{size:.1f} TB"
+
+
+class Sentence(Record, frozen=True, kw_only=True, tag=True):
+    """A template with what is filled in for its `{names}`. A value may be a sentence itself, or several."""
+
+    template: str
+    values: dict[str, Value] = msgspec.field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return filled(self.template, {name: _english(value) for name, value in self.values.items()})
+
+
+Text: TypeAlias = str | Sentence
+"""What a person reads: a sentence, or words that nobody translates."""
+Value: TypeAlias = str | int | float | Size | Sentence | list[str | Sentence]
+
+
+def sentence(template: str, **values: Value) -> Sentence:
+    """The sentence of this template, which is one literal (see the module)."""
+    return Sentence(template=template, values=values)
+
+
+def filled(template: str, values: dict[str, str]) -> str:
+    """`template` with its `{names}` replaced; a name without a value stays as it is. Values are never looked into."""
+    return _FIELD.sub(lambda field: values.get(field[1], field[0]), template)
+
+
+def joined(texts: Sequence[Text]) -> Text:
+    """One after the other, as one text."""
+    if len(texts) == 1:
+        return texts[0]
+    return Sentence(template=" ".join(f"{{{place}}}" for place in range(len(texts))), values=_numbered(texts))
+
+
+def _numbered(texts: Sequence[Text]) -> dict[str, Value]:
+    return {str(place): text for place, text in enumerate(texts)}
+
+
+def _english(value: Value) -> str:
+    match value:
+        case bool() | str() | Size() | Sentence():
+            return str(value)
+        case int():
+            return f"{value:,}"
+        case float():
+            return f"{value:g}"
+        case list():
+            return "; ".join(str(item) for item in value)

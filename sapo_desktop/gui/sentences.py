@@ -1,0 +1,30 @@
+"""The worker's sentences in the window's language (core/sentences.py): their templates are among the window's texts."""
+
+from __future__ import annotations
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.sentences import Sentence, Size, Text, Value, filled
+from sapo_desktop.gui import numbers
+from sapo_desktop.gui.language import tr
+
+
+def in_words(said: Text | SapoError) -> str:
+    """A sentence of the worker, or an error's, in the window's language; words that nobody translates as they are."""
+    text = said.text if isinstance(said, SapoError) else said
+    if isinstance(text, Sentence):
+        return filled(tr(text.template), {name: _value(value) for name, value in text.values.items()})
+    return text
+
+
+def _value(value: Value) -> str:
+    match value:
+        case str() | Sentence():
+            return in_words(value)
+        case Size(bytes=size):
+            return numbers.size(size)
+        case int():
+            return numbers.count(value)
+        case float():
+            return numbers.plain(value)
+        case list():
+            return "; ".join(in_words(item) for item in value)
