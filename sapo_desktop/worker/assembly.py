@@ -61,11 +61,17 @@ class Assembled:
 
 
 async def assemble(
-    folder: DataFolder, settings: Settings, catalogue: Catalogue, publish: Publish, said: str
+    folder: DataFolder,
+    settings: Settings,
+    catalogue: Catalogue,
+    publish: Publish,
+    said: str,
+    before: Assembled | None = None,
 ) -> Assembled:
     """A node that is ready for its first round, or for the one after its newest checkpoint.
 
-    `said`: what reading the settings had to say, or nothing.
+    `said`: what reading the settings had to say, or nothing. `before`: the one that it takes the place of, and that was
+    closed: who it is to others, and what a person answered and no round has learned from, goes on.
 
     Raises:
         SapoError: the folder, the model or a setting cannot be used; the hosts that were started have ended.
@@ -109,7 +115,12 @@ async def assemble(
         await asyncio.gather(engine.stop(), examining.stop())
         raise
     around = Surroundings(folder, catalogue, examiner, engine, kept_ids, bytes.fromhex(counters.instance))
-    return Assembled(node, SwarmSide(around, node.show.say, node.enter, publish, node.progress, keeper.lasting))
+    identity = before.side.identity if before else None
+    if before:
+        node.human_groups = before.node.human_groups
+    return Assembled(
+        node, SwarmSide(around, node.show.say, node.enter, publish, node.progress, keeper.lasting, identity)
+    )
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,8 @@ class Gate:
         self._hosts = hosts
         self._publish = publish
         self._open = asyncio.Event()
+        self._shut = asyncio.Event()
+        self._shut.set()
         self._closed_at = time.perf_counter()
         self._closed_seconds = 0.0
         self._awake = 0
@@ -83,6 +85,10 @@ class Gate:
     async def wait(self) -> None:
         """Return when work may go on."""
         await self._open.wait()
+
+    async def wait_shut(self) -> None:
+        """Return when no work may go on."""
+        await self._shut.wait()
 
     @property
     def is_open(self) -> bool:
@@ -131,9 +137,11 @@ class Gate:
         if may_work and not self.is_open:
             self._closed_seconds += time.perf_counter() - self._closed_at
             self._open.set()
+            self._shut.clear()
         elif not may_work and self.is_open:
             self._closed_at = time.perf_counter()
             self._open.clear()
+            self._shut.set()
 
     def _suspend_or_resume(self) -> None:
         asleep = self.state is NodeState.PAUSED and not self._awake

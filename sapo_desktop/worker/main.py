@@ -1,8 +1,9 @@
 """The worker process: `python -m sapo_desktop.worker.main --data DIR`.
 
 It puts a node together (settings, lock, hosts, checkpoints, history, control channel), runs it until it is
-told to end, and takes it apart again. Whatever goes wrong before the channel answers ends as one line on
-standard error and an exit code; after that, as a Stopping event.
+told to end, and takes it apart again. Where settings are changed that a node is put together by, a new one takes its
+place meanwhile. Whatever goes wrong before the channel answers ends as one line on standard error and an exit code;
+after that, as a Stopping event.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.governor import Wishes
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.core.state import Trigger
-from sapo_desktop.core.why import Ending
+from sapo_desktop.core.state import NodeState, Trigger
+from sapo_desktop.core.why import Ending, Starting, in_english
 from sapo_desktop.system import power, processes
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import load_catalogue
@@ -37,8 +38,10 @@ from sapo_desktop.worker.assembly import Assembled, assemble
 from sapo_desktop.worker.channel import Client, ControlServer
 from sapo_desktop.worker.lock import FolderLock
 from sapo_desktop.worker.model_requests import ModelRequests
+from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.orders import Orders
 from sapo_desktop.worker.requests import Requests
+from sapo_desktop.worker.settings_requests import NEEDS_RENEWAL, needs_renewal, taken_over
 from sapo_desktop.worker.swarm_settings import check
 
 log = logging.getLogger("sapo_desktop.worker")
@@ -111,6 +114,14 @@ async def _work(options: Options) -> int:
             return await worker.run(read.said)
 
 
+@dataclass(frozen=True)
+class _Replaced:
+    """The node whose place a new one is to take, closed, and the settings that it ran by."""
+
+    node: Assembled
+    settings: Settings
+
+
 class Worker:
     """The parts of one worker and their order of beginning and ending."""
 
@@ -118,11 +129,13 @@ class Worker:
         self._folder = folder
         self._settings = settings
         self._options = options
+        self._overrides = dict(options.overrides)
         self._catalogue = load_catalogue(resource("tasks.toml"))
         self._server = ControlServer(folder.control, self._handle, self._attached, self._detached)
         self._notices: deque[m.Notice] = deque(maxlen=MOST_NOTICES)
         self._ready: asyncio.Future[Requests] = asyncio.get_running_loop().create_future()
         self._quit = asyncio.Event()
+        self._renew = asyncio.Event()
         self._owners = 0
         self._owner_left: asyncio.TimerHandle | None = None
         self._orders: Orders | None = None
@@ -145,49 +158,119 @@ class Worker:
         for name in (signal.SIGTERM, signal.SIGINT):
             with contextlib.suppress(NotImplementedError):  # Windows
                 asyncio.get_running_loop().add_signal_handler(name, self._quit.set)
-        building = asyncio.create_task(assemble(self._folder, self._settings, self._catalogue, self._publish, said))
+        models = ModelRequests(self._folder, self._in_force, self._publish)
         ending = asyncio.create_task(self._quit.wait())
+        replaced: _Replaced | None = None
+        try:
+            while True:
+                assembled = await self._build(ending, said, replaced)
+                if not isinstance(assembled, Assembled):
+                    return self._stopped(assembled)
+                try:
+                    code = await self._serve(assembled, models, ending, replaced)
+                finally:
+                    await assembled.close()
+                if code is not None:
+                    return code
+                replaced, said = _Replaced(assembled, assembled.node.settings), ""
+        finally:
+            await models.close()
+
+    async def _build(
+        self, ending: asyncio.Task[bool], said: str, replaced: _Replaced | None
+    ) -> Assembled | BaseException | None:
+        """A node by the settings, or what keeps it from being built; None where the worker is to end meanwhile. Where
+        another was replaced and the new settings cannot be used, those that it ran by are kept and used again."""
+        before = replaced.node if replaced else None
+        building = asyncio.create_task(
+            assemble(self._folder, self._settings, self._catalogue, self._publish, said, before)
+        )
         await asyncio.wait({building, ending}, return_when=asyncio.FIRST_COMPLETED)
         if not building.done():
             building.cancel()
             await asyncio.wait({building})
-            return self._stopped(None)
+            return None
         error = building.exception()
-        if error is not None:
-            self._ready.set_exception(error)
-            return self._stopped(self._ready.exception())
-        assembled = building.result()
-        models = ModelRequests(self._folder, lambda: assembled.node.settings, self._publish)
-        try:
-            return await self._serve(assembled, models, ending)
-        finally:
-            await models.close()
-            await assembled.close()
+        if error is None:
+            return building.result()
+        if replaced is not None and isinstance(error, SapoError) and needs_renewal(replaced.settings, self._settings):
+            self._go_back_to(replaced.settings)
+            return await self._build(ending, f"{error} The node goes on with the settings from before.", replaced)
+        self._ready.set_exception(error)
+        return self._ready.exception()
 
-    async def _serve(self, assembled: Assembled, models: ModelRequests, ending: asyncio.Task[bool]) -> int:
+    async def _serve(
+        self, assembled: Assembled, models: ModelRequests, ending: asyncio.Task[bool], replaced: _Replaced | None
+    ) -> int | None:
+        """Play rounds and answer requests. Returns the exit code; None where a new node is to take this one's place."""
         node = assembled.node
         node.orders.on_battery = await asyncio.to_thread(power.on_battery)
-        match self._options.begin:
-            case "rounds":
-                node.orders.start(self._options.rounds)
-            case "as before":
-                node.orders.as_before()
-            case "idle":
-                node.orders.follow()
+        if replaced is not None:
+            node.orders.take_over(replaced.node.node.orders.wishes)
+        else:
+            self._begin(node.orders)
         await assembled.side.follow(self._settings)  # first: a node that joins is not to be shown as one in silo
         self._orders = node.orders
         self._open(self._requests(assembled, models))
         self._take_up()
         playing = asyncio.create_task(node.run())
         watching = asyncio.create_task(_watch_power(node.orders))
-        await asyncio.wait({playing, watching, ending}, return_when=asyncio.FIRST_COMPLETED)
+        renewing = asyncio.create_task(self._until_renewed(node))
+        await asyncio.wait({playing, watching, ending, renewing}, return_when=asyncio.FIRST_COMPLETED)
         failure = next((task.exception() for task in (playing, watching) if task.done()), None)
-        if failure is None:
+        if failure is None and ending.done():
             node.gate.move(Trigger.QUIT, Ending())
-        for task in (playing, watching):
+        for task in (playing, watching, renewing):
             task.cancel()
-        await asyncio.wait({playing, watching})
+        await asyncio.wait({playing, watching, renewing})
+        if failure is None and not ending.done():
+            self._close_for_renewal()
+            return None
         return self._stopped(failure)
+
+    async def _until_renewed(self, node: Node) -> None:
+        """Return where another node is wanted and this one computes no round. One that is paused in the middle of a
+        round leaves it out."""
+        await self._renew.wait()
+        node.leave_off()
+        await node.gate.wait_shut()
+
+    def _close_for_renewal(self) -> None:
+        """From now on requests wait for the next node."""
+        self._renew.clear()
+        self._orders = None
+        self._ready = asyncio.get_running_loop().create_future()
+        why = Starting()
+        self._publish(m.StateChanged(state=NodeState.STARTING.value, reason=in_english(why, time.time()), why=why))
+
+    def _follow(self, wanted: Settings) -> None:
+        """These settings are kept: a node of them is put together where this one does not hold them all."""
+        before = self._in_force()
+        self._settings = wanted
+        if needs_renewal(before, wanted):
+            self._renew.set()
+        else:
+            self._renew.clear()
+
+    def _go_back_to(self, settings: Settings) -> None:
+        """Keep these again, as far as a node is put together by them."""
+        keys = NEEDS_RENEWAL - set(self._overrides)
+        kept = settings_file.read(self._folder.settings, time.time()).settings
+        settings_file.write(self._folder.settings, taken_over(kept, settings, keys))
+        self._settings = taken_over(self._settings, settings, NEEDS_RENEWAL)
+
+    def _in_force(self) -> Settings:
+        requests = self._served()
+        return self._settings if requests is None else requests.settings
+
+    def _begin(self, orders: Orders) -> None:
+        match self._options.begin:
+            case "rounds":
+                orders.start(self._options.rounds)
+            case "as before":
+                orders.as_before()
+            case "idle":
+                orders.follow()
 
     def _stopped(self, error: BaseException | None) -> int:
         """Tell the clients why the worker ends."""
@@ -209,10 +292,11 @@ class Worker:
             models,
             catalogue=self._catalogue,
             folder=self._folder,
-            overrides=self._options.overrides,
+            overrides=self._overrides,
             publish=self._publish,
             notices=lambda: list(self._notices),
             give_way=lambda low: _give_way(assembled, low),
+            follow=self._follow,
             quit=self._quit.set,
         )
 
@@ -267,9 +351,7 @@ class Worker:
         if not owner:
             return
         self._owners -= 1
-        requests = self._served()
-        settings = requests.settings if requests is not None else self._settings
-        if self._owners == 0 and not self._adopted and settings.when_window_closes == "end":
+        if self._owners == 0 and not self._adopted and self._in_force().when_window_closes == "end":
             self._owner_left = asyncio.get_running_loop().call_later(OWNER_GRACE, self._quit.set)
 
 

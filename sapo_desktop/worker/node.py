@@ -112,6 +112,7 @@ class Node:
         """How many hold the next round back now, the one in hand discarded."""
         self._may_begin = asyncio.Event()
         self._may_begin.set()
+        self._leaving_off = False
         self.concluding = asyncio.Lock()
         """Held while counters, checkpoints and the engine's state must be changed together."""
         self._settled = True
@@ -192,9 +193,13 @@ class Node:
 
     # -- the work ------------------------------------------------------------------------------------------
 
+    def leave_off(self) -> None:
+        """Let `run` return once the round in hand counts."""
+        self._leaving_off = True
+
     async def run(self) -> None:
-        """Play rounds until the task is cancelled."""
-        while True:
+        """Play rounds until the task is cancelled, or it is to leave off."""
+        while not self._leaving_off:
             await self.gate.wait()
             while not self._may_begin.is_set():  # another may hold it back again before this one runs
                 await self._may_begin.wait()

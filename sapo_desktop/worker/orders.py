@@ -98,7 +98,11 @@ class Orders:
     def as_before(self) -> None:
         """Go on with what was wished when the node last ran, and play the rounds that were left then; at its first
         start nothing was wished."""
-        self._wish(self._read())
+        self.take_over(self._read())
+
+    def take_over(self, wishes: Wishes) -> None:
+        """Go on with these, those of a node whose place this one takes."""
+        self._wish(wishes)
 
     def resume(self) -> None:
         self.start(self.rounds_left)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,10 +71,11 @@ class Requests:
         *,
         catalogue: Catalogue,
         folder: DataFolder,
-        overrides: Mapping[str, str],
+        overrides: dict[str, str],
         publish: Callable[[m.Event], None],
         notices: Callable[[], list[m.Notice]],
         give_way: Callable[[bool], bool],
+        follow: Callable[[Settings], None],
         quit: Callable[[], None],
     ) -> None:
         self._node = node
@@ -93,6 +94,7 @@ class Requests:
             overrides=overrides,
             publish=publish,
             give_way=give_way,
+            follow=follow,
         )
         facts = FactRequests(node, folder, notices)
         rollouts = RolloutRequests(node.keeper, side.refused)

@@ -1,13 +1,14 @@
 """What clients ask about settings: to see them, to change them, to have silo on or off.
 
-All are checked before any is kept, and what is kept takes effect at once, at the next round, or at the next start; the
-reply says which.
+All are checked before any is kept, and what is kept takes effect at once, or once the round in hand is done; the reply
+says which.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 import msgspec
 
@@ -17,11 +18,12 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
 from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.librarian import models_folder
 from sapo_desktop.worker.model_requests import ModelRequests
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.swarm_settings import check
 from sapo_desktop.worker.swarm_side import SwarmSide
-from sapo_desktop.worker.way import REFUSED_IN_SILO
+from sapo_desktop.worker.way import REFUSED_IN_SILO, find_model
 
 _MODEL = {"model", "trainer", "method", "lora_rank", "device", "seed", "tasks"}
 _REMOTE = {"remote_url", "remote_model", "remote_adapters", "remote_key_in_clear"}
@@ -29,17 +31,29 @@ _GENERATOR = {"generator", "generator_weights"} | _REMOTE
 # Sampling and training must use one temperature, so that waits with the trainer's other settings.
 _TRAINER = {"micro_batch", "temperature", "kl_weight", "updates"}
 _GUEST = {"memory_reserve", "keep_checkpoints", "write_gigabytes_a_day"}
-NEEDS_RESTART = frozenset(_MODEL | _GENERATOR | _TRAINER | _GUEST)
-"""Settings that are read once, when the node starts."""
+NEEDS_RENEWAL = frozenset(_MODEL | _GENERATOR | _TRAINER | _GUEST)
+"""Settings that a node is put together by: for others it is taken apart and put together again."""
 _PRIORITY = "low_priority"
+
+
+def needs_renewal(settings: Settings, wanted: Settings) -> bool:
+    """Whether a node of these settings must be put together anew to hold those."""
+    return any(getattr(settings, key) != getattr(wanted, key) for key in NEEDS_RENEWAL)
+
+
+def taken_over(settings: Settings, others: Settings, keys: Collection[str]) -> Settings:
+    """The settings with the others' values of these keys."""
+    return msgspec.structs.replace(settings, **{key: getattr(others, key) for key in keys})
 
 
 class SettingsRequests:
     """Answers them.
 
     Args:
-        overrides: settings that the command line of this run named.
+        overrides: settings that the command line of this run named; those that are to be kept for good leave it.
         give_way: has every process of this node give way to others, or no longer; False where the system refuses.
+        follow: told what is kept now; a node of that takes the place of one that does not hold it all, once its round
+            in hand is done.
     """
 
     def __init__(
@@ -50,20 +64,22 @@ class SettingsRequests:
         *,
         catalogue: Catalogue,
         folder: DataFolder,
-        overrides: Mapping[str, str],
+        overrides: dict[str, str],
         publish: Callable[[m.Event], None],
         give_way: Callable[[bool], bool],
+        follow: Callable[[Settings], None],
     ) -> None:
         self._node = node
         self._side = side
         self._models = models
         self._catalogue = catalogue
         self._path = folder.settings
-        self._overrides = dict(overrides)
+        self._overrides = overrides
         self._publish = publish
         self._give_way = give_way
+        self._follow = follow
         self._wanted = node.settings
-        """Those of the next start, with what this run's command line says."""
+        """Those that are kept, with what this run's command line says."""
 
     def kept(self) -> Settings:
         """The settings on disk, without those of this run's command line."""
@@ -75,7 +91,8 @@ class SettingsRequests:
             settings=settings,
             changed=settings_file.changed_keys(settings),
             overridden=sorted(self._overrides),
-            waiting=self._differing(NEEDS_RESTART | {_PRIORITY}),
+            waiting=self._differing(NEEDS_RENEWAL | {_PRIORITY}),
+            wanted=self._wanted,
         )
 
     async def silo(self, request: m.SetSilo) -> m.Ok:
@@ -85,13 +102,13 @@ class SettingsRequests:
 
     async def keep_for_good(self, values: Mapping[str, str]) -> Settings:
         """Keep these settings, whatever this run's command line said; returns those now in force."""
-        before = dict(self._overrides)
+        before = self._overrides.copy()
         for key in values:
             self._overrides.pop(key, None)
         try:
             await self.change(m.SetSettings(values=dict(values)))
         except SapoError:
-            self._overrides = before  # refused: this run goes on as it was
+            self._overrides.update(before)  # refused: this run goes on as it was
             raise
         return self._node.settings
 
@@ -104,10 +121,12 @@ class SettingsRequests:
 
     async def _take(self, settings: Settings, keys: set[str]) -> m.Ok:
         """Keep the settings and make them effective, apart from those of this run's command line."""
-        parse_tasks(self._catalogue, settings.tasks)  # refused now, not by a start that fails
+        parse_tasks(self._catalogue, settings.tasks)  # refused now, not by a node that cannot be put together
         check(settings)
         node = self._node
         wanted = settings_file.apply(settings, self._overrides)
+        if wanted.model != self._wanted.model:
+            await asyncio.to_thread(find_model, wanted.model, models_folder(wanted))
         if wanted.silo and node.settings.generator == "remote":
             raise UsageError(REFUSED_IN_SILO)
         settings_file.write(self._path, settings)
@@ -121,20 +140,22 @@ class SettingsRequests:
         notes = self._notes(keys)
         if node.orders.decision.threads != threads:
             notes.insert(0, f"threads: {node.orders.decision.threads} from the next round on.")
+        self._follow(wanted)
         return m.Ok(text=" ".join(["Saved.", *notes]))
 
     def _in_force(self, wanted: Settings) -> Settings:
         """What of these settings holds from now on."""
         now = self._node.settings
-        late = {key: getattr(now, key) for key in NEEDS_RESTART}
+        late = set(NEEDS_RENEWAL)
         if wanted.low_priority != now.low_priority and not self._give_way(wanted.low_priority):
-            late[_PRIORITY] = now.low_priority
-        return msgspec.structs.replace(wanted, **late)
+            late.add(_PRIORITY)
+        return taken_over(wanted, now, late)
 
     def _notes(self, keys: set[str]) -> list[str]:
         """What a person should know of these changes."""
-        late = self._differing(keys & NEEDS_RESTART)
-        notes = [f"{', '.join(late)}: from the next start on."] if late else []
+        late = self._differing(keys & NEEDS_RENEWAL)
+        when = "once the round in hand is done" if self._node.gate.is_open else "now"
+        notes = [f"{', '.join(late)}: taken up {when}."] if late else []
         if self._differing(keys & {_PRIORITY}):
             notes.append(
                 f"{_PRIORITY}: from the next start on, as this system lets no running program take back its priority."
@@ -144,5 +165,5 @@ class SettingsRequests:
         return notes
 
     def _differing(self, keys: set[str] | frozenset[str]) -> list[str]:
-        """Those whose kept value is not the one in force, and takes effect at the next start."""
+        """Those whose kept value is not the one in force yet."""
         return sorted(key for key in keys if getattr(self._wanted, key) != getattr(self._node.settings, key))

@@ -85,6 +85,7 @@ class SwarmSide:
         publish: told when what there is to say of the swarm changes.
         progress: the last round and its reward, for the claims that peers are shown.
         lasting: told what was shared, and how much of it peers say they used.
+        identity: who this node is; None: whom the data folder says.
     """
 
     def __init__(
@@ -95,8 +96,9 @@ class SwarmSide:
         publish: Callable[[m.Event], None],
         progress: Callable[[], tuple[int, float]],
         lasting: Lasting | None = None,
+        identity: OwnIdentity | None = None,
     ) -> None:
-        self.identity = OwnIdentity(around.folder, lambda: self._say("warning", SESSION_IDENTITY))
+        self.identity = identity or OwnIdentity(around.folder, lambda: say("warning", SESSION_IDENTITY))
         self._around = around
         self._progress = progress
         self._publish = publish
@@ -148,8 +150,10 @@ class SwarmSide:
             await self.follow(settings)
 
     async def close(self) -> None:
+        # Where it goes on under a new node, nobody is to be told of a silo that is none.
+        joining = self._settings is not None and not self._settings.silo
         async with self._following:
-            await self._leave("silo", "Ending")
+            await self._leave("joining" if joining else "silo", "Ending")
 
     async def test(self, text: str) -> m.PeerAnswered:
         """Dial an address once. Raises UsageError where nobody answers, or not to that key."""

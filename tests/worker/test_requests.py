@@ -54,6 +54,7 @@ def requests(folder: Path, give_way: Callable[[bool], bool] = lambda low: True) 
         publish=scene.publish,
         give_way=give_way,
         notices=lambda: [event for event in scene.events if isinstance(event, m.Notice)],
+        follow=lambda settings: None,
         quit=lambda: scene.events.append(m.Stopping(failed=False, reason="asked")),
     )
     return scene, served
@@ -70,13 +71,13 @@ def requests(folder: Path, give_way: Callable[[bool], bool] = lambda low: True) 
         ("write_gigabytes_a_day", "1"),
     ],
 )
-def test_what_the_hosts_were_started_with_holds_until_the_next_start_and_that_is_said(
+def test_what_a_node_is_put_together_by_waits_for_the_next_node_and_that_is_said(
     tmp_path: Path, key: str, value: str
 ) -> None:
     async def scene() -> None:
         it, served = requests(tmp_path)
         reply = await served.handle(m.SetSettings(values={key: value}))
-        assert isinstance(reply, m.Ok) and f"{key}: from the next start on." in reply.text
+        assert isinstance(reply, m.Ok) and f"{key}: taken up now." in reply.text
         assert getattr(it.node.settings, key) == getattr(Settings(), key)
 
     asyncio.run(scene())
@@ -165,7 +166,7 @@ def test_low_priority_takes_effect_at_once(tmp_path: Path) -> None:
     asyncio.run(scene())
 
 
-def test_what_waits_for_the_next_start_is_told_until_it_is_taken_back(tmp_path: Path) -> None:
+def test_what_waits_is_told_until_it_is_taken_back(tmp_path: Path) -> None:
     async def scene() -> None:
         settings_file.write(tmp_path / "settings.toml", SETTINGS)
         it, served = requests(tmp_path, lambda low: False)
@@ -177,7 +178,7 @@ def test_what_waits_for_the_next_start_is_told_until_it_is_taken_back(tmp_path: 
 
         assert await waiting() == []
         reply = await served.handle(m.SetSettings(values={"low_priority": "off", "updates": "2", "answers": "4"}))
-        assert isinstance(reply, m.Ok) and "updates: from the next start on." in reply.text
+        assert isinstance(reply, m.Ok) and "updates: taken up now." in reply.text
         assert "low_priority: from the next start on, as this system lets no running program" in reply.text
         assert await waiting() == ["low_priority", "updates"]
         assert it.node.settings.low_priority and it.node.settings.answers == 4

@@ -71,7 +71,9 @@ class SettingsAre(Message, frozen=True):
     overridden: list[str]
     """Keys set for this run only, by the command that started it."""
     waiting: list[str] = msgspec.field(default_factory=list)
-    """Keys whose kept value takes effect at the next start only."""
+    """Keys whose kept value is not in force yet: it is once the round in hand is done."""
+    wanted: Settings | None = None
+    """As `settings` will be then."""
 
 
 class SwarmIs(Message, frozen=True):

@@ -1,0 +1,180 @@
+"""A node that another one takes the place of, as settings were changed that a node is put together by."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.errors import ModelError, SapoError, UsageError
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.tasks.catalogue import Catalogue
+from sapo_desktop.worker import main as worker_main
+from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.assembly import Assembled, Publish
+from sapo_desktop.worker.client import Client, connect
+from sapo_desktop.worker.main import Options, Worker
+from tests.worker.test_node import SETTINGS, Scene
+from tests.worker.test_requests import side_of
+
+TASKS = {"tasks": "gcd/easy"}
+
+
+class Factory:
+    """Puts nodes together whose hosts are stand-ins, a folder each, in the place of `assemble`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.made: list[Scene] = []
+        self.asked: list[Settings] = []
+        self.said: list[str] = []
+        self.refuse: Callable[[Settings], SapoError | None] = lambda settings: None
+
+    async def __call__(
+        self,
+        folder: DataFolder,
+        settings: Settings,
+        catalogue: Catalogue,
+        publish: Publish,
+        said: str,
+        before: Assembled | None = None,
+    ) -> Assembled:
+        assert (before is None) == (not self.made)
+        self.asked.append(settings)
+        self.said.append(said)
+        if (error := self.refuse(settings)) is not None:
+            raise error
+        own = self._folder / str(len(self.made))
+        own.mkdir()
+        scene = Scene(own, settings, 1e9)
+        scene.gate._publish = publish
+        scene.node.show.publish = publish
+        scene.engine.hold = asyncio.Event()
+        self.made.append(scene)
+        return Assembled(scene.node, side_of(own, scene))
+
+
+@contextlib.asynccontextmanager
+async def serving(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Factory, Client]]:
+    factory = Factory(folder)
+    settings_file.write(DataFolder.open(folder).settings, SETTINGS)
+    monkeypatch.setattr(worker_main, "assemble", factory)
+    worker = Worker(DataFolder.open(folder), SETTINGS, Options(folder, {"label": "mine"}, None, "rounds"))
+    async with worker.channel():
+        running = asyncio.create_task(worker.run(""))
+        async with await connect(folder) as client:
+            yield factory, client
+            worker._quit.set()
+            assert await running == 0
+
+
+def play(folder: Path, monkeypatch: pytest.MonkeyPatch, story: Callable[[Factory, Client], Awaitable[None]]) -> None:
+    async def run() -> None:
+        async with asyncio.timeout(30), serving(folder, monkeypatch) as (factory, client):
+            await story(factory, client)
+
+    asyncio.run(run())
+
+
+async def until(client: Client, wanted: Callable[[m.Event], bool]) -> m.Event:
+    async for event in client.events():
+        if wanted(event):
+            return event
+    raise AssertionError("The worker ended.")
+
+
+async def in_a_round(factory: Factory, client: Client) -> None:
+    await client.call(m.GetStatus())
+    while factory.made[0].node.show.phase != "generate":
+        await asyncio.sleep(0)
+
+
+def is_new_node(event: m.Event) -> bool:
+    return isinstance(event, m.Snapshot)
+
+
+def test_the_round_in_hand_is_finished_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story(factory: Factory, client: Client) -> None:
+        await in_a_round(factory, client)
+        reply = await client.call(m.SetSettings(values=TASKS))
+        assert reply == m.Ok(text="Saved. tasks: taken up once the round in hand is done.")
+        are = await client.call(m.GetSettings())
+        assert are.waiting == ["tasks"] and are.settings.tasks == SETTINGS.tasks
+        assert are.wanted is not None and are.wanted.tasks == "gcd/easy"
+        factory.made[0].engine.hold.set()
+        await until(client, lambda event: isinstance(event, m.RoundFinished) and event.report.round == 1)
+        await until(client, lambda event: isinstance(event, m.StateChanged) and event.state == "starting")
+        await until(client, is_new_node)
+        are = await client.call(m.GetSettings())
+        assert are.settings.tasks == "gcd/easy" and are.waiting == []
+        status = await client.call(m.GetStatus())
+        assert status.state == "working"
+        assert [settings.tasks for settings in factory.asked] == [SETTINGS.tasks, "gcd/easy"]
+        assert factory.made[0].node.counters.round == 1, "no other round was begun"
+
+    play(tmp_path, monkeypatch, story)
+
+
+def test_a_paused_node_is_replaced_at_once_and_stays_paused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story(factory: Factory, client: Client) -> None:
+        await client.call(m.Pause(seconds=600))
+        reply = await client.call(m.SetSettings(values=TASKS))
+        assert reply == m.Ok(text="Saved. tasks: taken up now.")
+        await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
+        status = await client.call(m.GetStatus())
+        assert status.state == "paused" and status.resume_in is not None
+
+    play(tmp_path, monkeypatch, story)
+
+
+def test_settings_that_cannot_be_used_are_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story(factory: Factory, client: Client) -> None:
+        factory.refuse = lambda settings: ModelError("No such tasks.") if settings.tasks == "gcd/easy" else None
+        await client.call(m.Pause())
+        await client.call(m.SetSettings(values=TASKS | {"threads": "1", "label": "other"}))
+        await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
+        are = await client.call(m.GetSettings())
+        assert are.settings.tasks == SETTINGS.tasks and are.waiting == [] and are.settings.threads == 1
+        assert factory.said[-1] == "No such tasks. The node goes on with the settings from before."
+        kept = settings_file.read(DataFolder.at(tmp_path).settings, 0.0).settings
+        assert (kept.tasks, kept.threads, kept.label) == (SETTINGS.tasks, 1, "other")
+        assert are.settings.label == "mine", "this run's command line still holds"
+
+    play(tmp_path, monkeypatch, story)
+
+
+def test_a_wish_that_is_taken_back_in_time_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story(factory: Factory, client: Client) -> None:
+        await in_a_round(factory, client)
+        await client.call(m.SetSettings(values=TASKS))
+        await client.call(m.ResetSettings(keys=["tasks"]))
+        are = await client.call(m.GetSettings())
+        assert are.waiting == []
+
+    play(tmp_path, monkeypatch, story)
+
+
+def test_a_model_that_is_not_there_is_refused_before_it_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def story(factory: Factory, client: Client) -> None:
+        with pytest.raises((UsageError, ModelError), match="There is no model 'nowhere'"):
+            await client.call(m.SetSettings(values={"model": "nowhere"}))
+        assert (await client.call(m.GetSettings())).waiting == []
+
+    play(tmp_path, monkeypatch, story)
+
+
+def test_an_end_comes_before_another_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story(factory: Factory, client: Client) -> None:
+        await client.call(m.SetSettings(values=TASKS))
+        await client.call(m.Quit())
+        await until(client, lambda event: isinstance(event, m.Stopping) and not event.failed)
+        assert len(factory.made) == 1
+
+    play(tmp_path, monkeypatch, story)
