@@ -18,7 +18,7 @@ from importlib.metadata import version
 import msgspec
 
 import sapo_desktop
-from sapo_desktop.core.errors import AdapterRefused, ModelError, TooBig
+from sapo_desktop.core.errors import AdapterRefused, TooBig
 from sapo_desktop.core.hashing import digest
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
@@ -26,7 +26,7 @@ from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
 from sapo_desktop.tasks.identity import ids_key
 from sapo_desktop.worker import messages as m
-from sapo_desktop.worker.checkpoints import CheckpointStore, Counters, Newest
+from sapo_desktop.worker.checkpoints import Checkpoint, CheckpointStore, Counters, Newest
 from sapo_desktop.worker.engine import Engine, EnginePlan
 from sapo_desktop.worker.engine_hosts import Hosting, start_engine, stop_started
 from sapo_desktop.worker.evaluation import Evaluator
@@ -81,7 +81,8 @@ async def assemble(
     newest = await keeper.back_to_newest()
     model = await asyncio.to_thread(find_model, settings.model, models_folder(settings))
     way = await asyncio.to_thread(choose_way, settings, model)
-    counters = _counters(settings, newest, model)
+    beginning = await _beginning(keeper, settings, newest.checkpoint, model)
+    counters = beginning.counters
     plan = EnginePlan(
         model=model.path,
         trainer=trainer_settings(settings, model.parameters, counters),
@@ -99,7 +100,7 @@ async def assemble(
         node = ground.node(engine)
         _tell(node, said, newest)
         try:
-            model = await _load(node, model, newest)
+            model = await _load(node, model, beginning.checkpoint)
         except (AdapterRefused, TooBig) as error:
             if settings.trainer != "auto" or way.generator != "remote" or not way.trains:
                 raise
@@ -107,10 +108,12 @@ async def assemble(
             note = f"{error} Until then this node only answers." if refused else only_answers(str(error))
             engine = await _only_answering(hosting, engine, model, settings, note)
             node = ground.node(engine)
-            model = await _load(node, model, newest)
+            model = await _load(node, model, beginning.checkpoint)
         for text in engine.said:
             node.show.say("info", text)
         await _begin_run(node, _manifest(node, model, key), resumed=newest.checkpoint is not None)
+        if beginning.another_model:
+            await _keep_beginning(node, settings.model, beginning)
     except BaseException:
         await asyncio.gather(engine.stop(), examining.stop())
         raise
@@ -167,10 +170,10 @@ async def _only_answering(hosting: Hosting, engine: Engine, model: BaseModel, se
     return await start_engine(hosting, model, settings, dataclasses.replace(engine.plan, way=way))
 
 
-async def _load(node: Node, model: BaseModel, newest: Newest) -> BaseModel:
+async def _load(node: Node, model: BaseModel, checkpoint: Checkpoint | None) -> BaseModel:
     """Load the model, or a smaller one where it does not fit and no checkpoint depends on it; returns which."""
-    if newest.checkpoint is not None:
-        await node.engine.load(newest.checkpoint.folder)
+    if checkpoint is not None:
+        await node.engine.load(checkpoint.folder)
         return model
     load = node.engine.load
     while True:
@@ -195,18 +198,41 @@ def _keeper(folder: DataFolder, settings: Settings) -> Keeper:
     return Keeper(CheckpointStore(folder.checkpoints), history, budget, settings.keep_checkpoints)
 
 
-def _counters(settings: Settings, newest: Newest, model: BaseModel) -> Counters:
+@dataclass(frozen=True)
+class _Beginning:
     """Where training goes on, or begins."""
-    if newest.checkpoint is None:
+
+    counters: Counters
+    checkpoint: Checkpoint | None
+    """What the engine is given; None: the base."""
+    another_model: bool = False
+    """Whether the newest checkpoint is of another model."""
+
+
+async def _beginning(keeper: Keeper, settings: Settings, newest: Checkpoint | None, model: BaseModel) -> _Beginning:
+    """After the newest checkpoint; with another model than that one's, where this model was left, or at its base.
+    Rounds count on either way: a round's number is used once."""
+    if newest is None:
         seed = settings.seed or secrets.randbits(31) or 1
-        return Counters(round=0, instance=secrets.token_hex(16), seed=seed, model=model.hash)
-    counters = newest.checkpoint.counters
-    if counters.model != model.hash:
-        raise ModelError(
-            f"The checkpoints in this data folder were made with another model than {settings.model!r}. Name that "
-            "one (--model, or `settings set model`), or use another --data folder."
-        )
-    return msgspec.structs.replace(counters, seed=settings.seed or counters.seed)
+        return _Beginning(Counters(round=0, instance=secrets.token_hex(16), seed=seed, model=model.hash), None)
+    counters = msgspec.structs.replace(newest.counters, seed=settings.seed or newest.counters.seed)
+    if counters.model == model.hash:
+        return _Beginning(counters, newest)
+    left = await keeper.call(keeper.store.newest_of, model.hash)
+    learned = left.counters if left else Counters(round=0, instance="", seed=0, model=model.hash)
+    counters = msgspec.structs.replace(
+        learned, round=newest.round, instance=counters.instance, seed=counters.seed, run=counters.run
+    )
+    return _Beginning(counters, left, another_model=True)
+
+
+async def _keep_beginning(node: Node, model: str, beginning: _Beginning) -> None:
+    """Make what this model begins with the newest checkpoint, which all goes back to. Raises CheckpointError."""
+    await node.keeper.write(node.counters, node.engine)
+    await node.keeper.call(node.keeper.store.follow, node.counters.guard)
+    went_on = beginning.checkpoint is not None
+    how = "goes on where it was left" if went_on else "begins at its base"
+    node.show.say("info", f"{model} {how}. What the model before it learned is kept, for when that is chosen again.")
 
 
 async def _start(hosting: Hosting, model: BaseModel, settings: Settings, plan: EnginePlan) -> tuple[Engine, Host]:

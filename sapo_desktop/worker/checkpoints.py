@@ -103,6 +103,8 @@ class Summary(Record, frozen=True):
     round: int
     created: float
     bytes: int
+    model: str
+    """Hash of the base model that it belongs to; empty where its counters cannot be read."""
 
 
 class Best(Record, frozen=True):
@@ -185,8 +187,21 @@ class CheckpointStore:
                 body = unseal((self._path(number) / MANIFEST).read_bytes())
             except (Unsound, *_BROKEN):
                 continue  # said, and moved aside, when it is to be used
-            items.append(Summary(number=number, round=body.round, created=body.created, bytes=body.size))
+            counters = self._counters(number)
+            model = counters.model if counters else ""
+            items.append(Summary(number=number, round=body.round, created=body.created, bytes=body.size, model=model))
         return items
+
+    def newest_of(self, model: str) -> Checkpoint | None:
+        """The newest checkpoint of that base model that verifies; others are left where they are."""
+        for number in reversed(self.numbers()):
+            counters = self._counters(number)
+            if counters is not None and counters.model == model:
+                try:
+                    return self._verified(number)
+                except Unsound:
+                    continue  # said, and moved aside, when it is the newest of all
+        return None
 
     def read(self, number: int) -> Checkpoint:
         """The checkpoint of that number, verified.
@@ -234,7 +249,7 @@ class CheckpointStore:
         for number in reversed(self.numbers()):
             try:
                 found = self._verified(number)
-                self._follow(found.counters.guard)
+                self.follow(found.counters.guard)
                 return Newest(checkpoint=found, damaged=damaged)
             except Unsound as error:
                 damaged.append(Damaged(number=number, reason=str(error), moved_to=self._set_aside(number)))
@@ -253,10 +268,20 @@ class CheckpointStore:
         with disk_errors_as(CheckpointError, f"Checkpoint {number} could not be marked as the best"):
             write_atomically(self.folder / BEST, msgspec.json.encode(Best(number=number, score=score)))
 
+    def follow(self, guard: GuardState) -> None:
+        """Mark the best that this guard's state names, and none where it names none that is there."""
+        number, marked = guard.best_checkpoint, self.best()
+        if number is None or number not in self.numbers():
+            with disk_errors_as(CheckpointError, "The mark of the best checkpoint could not be removed"):
+                (self.folder / BEST).unlink(missing_ok=True)
+        elif marked is None or marked.number != number:
+            self.mark_best(number, guard.best_score)
+
     def prune(self, keep: int) -> list[int]:
-        """Delete all but the newest `keep` and the best; returns the numbers deleted."""
+        """Delete all but the newest `keep`, the best, and of every other base model the newest and its best: what was
+        learned on that goes on where it is chosen again. Returns the numbers deleted."""
         best = self.best()
-        kept = {best.number} if best else set()
+        kept = self._last_of_each_model() | ({best.number} if best else set())
         gone = [number for number in self.numbers()[: -keep or None] if number not in kept]
         for number in gone:
             # Renamed first: a kill in the middle must not leave half a checkpoint that looks damaged.
@@ -266,10 +291,20 @@ class CheckpointStore:
                 remove_tree(doomed)
         return gone
 
-    def _follow(self, guard: GuardState) -> None:
-        number, marked = guard.best_checkpoint, self.best()
-        if number in self.numbers() and (marked is None or marked.number != number):
-            self.mark_best(number, guard.best_score)
+    def _last_of_each_model(self) -> set[int]:
+        kept: dict[str, set[int]] = {}
+        for number in reversed(self.numbers()):
+            counters = self._counters(number)
+            if counters is not None and counters.model not in kept:
+                kept[counters.model] = {number, counters.guard.best_checkpoint or number}
+        return set().union(*kept.values())
+
+    def _counters(self, number: int) -> Counters | None:
+        """Not verified; None where they cannot be read."""
+        try:
+            return msgspec.msgpack.decode((self._path(number) / STATE).read_bytes(), type=Counters)
+        except (*_BROKEN, OSError):
+            return None
 
     def _path(self, number: int) -> Path:
         return self.folder / f"{number:08d}"

@@ -187,9 +187,13 @@ class Node:
 
     async def find_checkpoint(self, name: str) -> Checkpoint | None:
         """The checkpoint of a name, None for the base, which may also be the best so far."""
-        if name == "best" and self.counters.guard.best_checkpoint == BASE_NUMBER:
+        best = self.counters.guard.best_checkpoint
+        if name == "best" and best == BASE_NUMBER:
             return None
-        return await self.keeper.call(self.keeper.store.get, name)
+        found = await self.keeper.call(self.keeper.store.get, str(best) if name == "best" and best else name)
+        if found is not None and found.counters.model != self.counters.model:
+            raise CheckpointError(f"Checkpoint {found.number} is of another model: choose that model first.")
+        return found
 
     # -- the work ------------------------------------------------------------------------------------------
 

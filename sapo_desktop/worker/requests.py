@@ -287,6 +287,7 @@ class Requests:
                 validation=scores.get(str(checkpoint.number)),
                 best=best == checkpoint.number,
                 last=checkpoint is found[-1],
+                other_model=checkpoint.model != node.counters.model,
             )
             for checkpoint in found
         ]

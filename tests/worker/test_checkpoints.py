@@ -228,3 +228,34 @@ def test_old_checkpoints_that_cannot_be_deleted_are_no_bug(tmp_path: Path, monke
     monkeypatch.setattr("sapo_desktop.worker.checkpoints.remove_tree", held)
     with pytest.raises(CheckpointError, match="Permission denied"):
         store.prune(1)
+
+
+def write_of(store: CheckpointStore, round_number: int, model: str, best: int | None = None) -> int:
+    folder = store.begin(round_number)
+    (folder / "adapter.safetensors").write_bytes(model.encode())
+    state = GuardState(best_checkpoint=best, best_score=0.5)
+    return store.commit(folder, msgspec.structs.replace(counters(round_number), model=model, guard=state)).number
+
+
+def test_what_another_model_learned_is_kept_for_when_it_is_chosen_again(store: CheckpointStore) -> None:
+    for number in (1, 2, 3):
+        write_of(store, number, "a", best=2)
+    for number in (4, 5, 6, 7):
+        write_of(store, number, "b")
+    assert store.prune(2) == [1, 4, 5]
+    found = store.newest_of("a")
+    assert found is not None and (found.number, found.counters.model) == (3, "a")
+    assert store.newest_of("c") is None
+    assert [summary.model for summary in store.summaries()] == ["a", "a", "b", "b"]
+    (store.folder / "00000003" / "adapter.safetensors").write_bytes(b"?")
+    found = store.newest_of("a")
+    assert found is not None and found.number == 2, "a damaged one is passed over, and left for who looks into it"
+
+
+def test_the_best_mark_is_that_of_the_model_at_work(store: CheckpointStore) -> None:
+    write_of(store, 1, "a", best=1)
+    assert store.newest_valid().checkpoint and store.best() == Best(number=1, score=0.5)
+    write_of(store, 2, "b")
+    assert store.newest_valid().checkpoint and store.best() is None
+    write_of(store, 3, "a", best=1)
+    assert store.newest_valid().checkpoint and store.best() == Best(number=1, score=0.5)

@@ -90,6 +90,8 @@ class CheckpointInfo(msgspec.Struct, frozen=True, kw_only=True):
     validation: float | None
     best: bool
     last: bool
+    other_model: bool = False
+    """Made with another model than the one at work: it is of use once that is chosen again."""
 
 
 class Checkpoints(Message, frozen=True):
