@@ -819,20 +819,24 @@
         <translation>Modell</translation>
     </message>
     <message>
-        <source>Restart the node now</source>
-        <translation>Knoten jetzt neu starten</translation>
+        <source>Once the round in hand is done: {model}. A pause takes it up at once.</source>
+        <translation>Sobald die laufende Runde zu Ende ist: {model}. Mit einer Pause gilt es sofort.</translation>
     </message>
     <message>
-        <source>The node is started again.</source>
-        <translation>Der Knoten wird neu gestartet.</translation>
+        <source>Once the round in hand is done other settings hold: {settings}. A pause takes them up at once.</source>
+        <translation>Sobald die laufende Runde zu Ende ist, gelten andere Einstellungen: {settings}. Mit einer Pause gelten sie sofort.</translation>
     </message>
     <message>
-        <source>From the next start on: {model}.</source>
-        <translation>Ab dem nächsten Start: {model}.</translation>
+        <source>What {before} learned stays on this computer, and goes on when you choose it again. {model} begins as it came, or where it was left. Rounds count on.</source>
+        <translation>Was {before} gelernt hat, bleibt auf diesem Computer und geht weiter, wenn du es wieder wählst. {model} beginnt, wie es kam, oder wo es stehen blieb. Die Runden zählen weiter.</translation>
     </message>
     <message>
-        <source>From the next start on other settings hold: {settings}.</source>
-        <translation>Ab dem nächsten Start gelten andere Einstellungen: {settings}.</translation>
+        <source>Go on with {model}?</source>
+        <translation>Mit {model} weitermachen?</translation>
+    </message>
+    <message>
+        <source>Go on with it</source>
+        <translation>Damit weitermachen</translation>
     </message>
     <message>
         <source>Remove {model}?</source>
@@ -920,22 +924,6 @@
     <message>
         <source>Answers only</source>
         <translation>Nur Antworten</translation>
-    </message>
-    <message>
-        <source>{model} wants a data folder of its own</source>
-        <translation>{model} braucht einen eigenen Datenordner</translation>
-    </message>
-    <message>
-        <source>What was learned here belongs to the model that it was learned with, and so do its checkpoints. Another model begins anew, beside it, in another folder. From a terminal:</source>
-        <translation>Was hier gelernt wurde, gehört zu dem Modell, mit dem es gelernt wurde, und seine Checkpoints auch. Ein anderes Modell beginnt von vorn, daneben, in einem anderen Ordner. In einem Terminal:</translation>
-    </message>
-    <message>
-        <source>Commands</source>
-        <translation>Befehle</translation>
-    </message>
-    <message>
-        <source>Copy</source>
-        <translation>Kopieren</translation>
     </message>
     <message>
         <source>Put one question to the model as it came and as it is now, and see what training has changed.</source>
@@ -2336,8 +2324,8 @@
         <translation>Bei der Arbeit</translation>
     </message>
     <message>
-        <source>From the next start on</source>
-        <translation>Ab dem nächsten Start</translation>
+        <source>Once this round is done</source>
+        <translation>Nach dieser Runde</translation>
     </message>
     <message>
         <source>On this computer</source>
@@ -2394,6 +2382,10 @@
     <message>
         <source>Checkpoint {number}</source>
         <translation>Checkpoint {number}</translation>
+    </message>
+    <message>
+        <source>of another model</source>
+        <translation>von einem anderen Modell</translation>
     </message>
     <message>
         <source>best</source>
@@ -3046,8 +3038,8 @@
         <translation>Die Aufgaben stehen hier, wenn der Knoten läuft.</translation>
     </message>
     <message>
-        <source>Another choice of tasks is saved. It holds from the node&apos;s next start on.</source>
-        <translation>Eine andere Auswahl von Aufgaben ist gespeichert. Sie gilt ab dem nächsten Start des Knotens.</translation>
+        <source>Another choice of tasks is saved. It holds once the round in hand is done.</source>
+        <translation>Eine andere Auswahl von Aufgaben ist gespeichert. Sie gilt, sobald die laufende Runde zu Ende ist.</translation>
     </message>
     <message>
         <source>off</source>
@@ -3634,6 +3626,10 @@
     <message>
         <source>from the next start on</source>
         <translation>ab dem nächsten Start</translation>
+    </message>
+    <message>
+        <source>once this round is done</source>
+        <translation>nach dieser Runde</translation>
     </message>
     <message>
         <source>set by the command line</source>

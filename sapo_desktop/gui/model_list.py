@@ -62,7 +62,7 @@ def model_rows(badges: Sequence[ModelBadge], contents: Contents, at_work: str, c
 
     Args:
         at_work: the setting `model` in force.
-        chosen: what it is from the next start on.
+        chosen: what it is once the round in hand is done.
     """
     working, later = installed_name(at_work) or at_work, installed_name(chosen) or chosen
     installed = {model.name: model for model in contents.models}

@@ -107,7 +107,7 @@ def state_words(row: ModelRow) -> str:
     """Where a model is."""
     return {
         "at work": tr("At work"),
-        "next": tr("From the next start on"),
+        "next": tr("Once this round is done"),
         "here": tr("On this computer"),
         "unfinished": tr("Unfinished"),
         "damaged": tr("Damaged"),
@@ -148,6 +148,8 @@ def checkpoint_words(number: int) -> str:
 
 def checkpoint_badges(item: CheckpointInfo) -> str:
     """`Best, last`."""
+    if item.other_model:
+        return tr("of another model")
     said = [tr("best")] if item.best else []
     said += [tr("last")] if item.last else []
     return ", ".join(said)

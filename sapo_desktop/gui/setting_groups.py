@@ -144,8 +144,7 @@ def found(query: str, texts: Mapping[str, Sequence[str]]) -> dict[GroupName, lis
 
 
 class Wanted:
-    """What was set in this window and does not hold yet: the worker tells what is in force, and that something else is
-    kept, but not what."""
+    """What was set in this window and does not hold yet, until the worker tells it."""
 
     def __init__(self) -> None:
         self._typed: dict[str, str] = {}
@@ -166,7 +165,8 @@ class Wanted:
 
     def value(self, key: str, settings: SettingsAre) -> Value:
         """What to show for a setting."""
-        in_force: Value = getattr(settings.settings, key)
+        kept = settings.wanted if settings.wanted is not None and key in settings.waiting else settings.settings
+        in_force: Value = getattr(kept, key)
         if key not in self._typed or key not in {*settings.waiting, *settings.overridden}:
             return in_force
         try:

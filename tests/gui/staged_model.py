@@ -168,7 +168,7 @@ def stage(bridge: StageBridge) -> None:
             CancelModelWork: Ok(text="Cancelled."),
             RemoveModel: ModelRemoved(name="smollm2-135m", bytes=272_000_000),
             SetHubToken: Ok(text="The token is kept."),
-            SetSettings: Ok(text="Saved. model: from the next start on."),
+            SetSettings: Ok(text="Saved. model: taken up once the round in hand is done."),
             Quit: Ok(),
         }
     )

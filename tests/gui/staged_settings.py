@@ -32,7 +32,7 @@ def a_view() -> View:
 
 
 def stage(bridge: StageBridge) -> None:
-    """A worker that takes what it is given, tells at once, and keeps some of it for the next start."""
+    """A worker that takes what it is given, tells at once, and keeps some of it for the next round."""
 
     def take(settings: Settings, keys: set[str]) -> Ok:
         before = bridge.view.settings

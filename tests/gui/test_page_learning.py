@@ -314,7 +314,7 @@ def test_a_family_is_switched_off_and_stays_so_until_it_holds(qtbot: QtBot) -> N
     asked = settings_asked(page)[-1]["tasks"].split(",")
     assert "gcd" not in asked and len(asked) == 21
     assert not page.tasks.pane.switch.isChecked()
-    assert page.tasks.waiting.isVisible(), "the worker takes it at its next start"
+    assert page.tasks.waiting.isVisible(), "the worker takes it once the round in hand is done"
     page.refresh(frozenset({"settings"}))
     assert not page.tasks.pane.switch.isChecked()
     hold(page, tasks=",".join(asked))

@@ -7,17 +7,17 @@ from typing import Any
 import msgspec
 import pytest
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.errors import IdentityError, InSilo, ModelError, SapoError, UsageError
 from sapo_desktop.core.models import Contents
+from sapo_desktop.core.settings import Settings
 from sapo_desktop.gui.actions import Actions
-from sapo_desktop.gui.attachment import Attached, Connecting, Ended, Lost
+from sapo_desktop.gui.attachment import Attached, Lost
 from sapo_desktop.gui.pages import model as model_page
 from sapo_desktop.gui.pages import model_checkpoints, model_export
-from sapo_desktop.gui.pages.model import ModelPage, OtherFolderSheet
+from sapo_desktop.gui.pages.model import ModelPage
 from sapo_desktop.gui.pages.model_export import ExportSheet
 from sapo_desktop.gui.pages.model_transfer import HubSheet, TokenSheet
 from sapo_desktop.gui.viewmodel import ALL
@@ -38,7 +38,6 @@ from sapo_desktop.worker.messages import (
     ModelsAre,
     PhaseChanged,
     Progressed,
-    Quit,
     RemoveModel,
     RollBack,
     SetHubToken,
@@ -69,9 +68,9 @@ class Scene:
         self.page.refresh(ALL)
         self.bridge.changed.connect(lambda changed: self.page.refresh(changed & self.page.follows))
 
-    def settings(self, waiting: tuple[str, ...] = (), **changes: object) -> None:
+    def settings(self, waiting: tuple[str, ...] = (), wanted: Settings | None = None, **changes: object) -> None:
         held = msgspec.structs.replace(self.view.settings, **changes)
-        are = SettingsAre(settings=held, changed=[], overridden=[], waiting=list(waiting))
+        are = SettingsAre(settings=held, changed=[], overridden=[], waiting=list(waiting), wanted=wanted)
         self.bridge.changed.emit(self.view.take_settings(are))
 
     def nothing_learned(self) -> None:
@@ -293,31 +292,17 @@ def test_the_token_is_never_shown(qtbot: QtBot) -> None:
 # -- using another model --------------------------------------------------------------------------------------
 
 
-def test_another_model_waits_for_the_next_start_which_can_be_now(qtbot: QtBot) -> None:
+def test_another_model_waits_for_the_round_in_hand(qtbot: QtBot) -> None:
     scene = Scene(qtbot)
     scene.nothing_learned()
     press(qtbot, scene.choose("smollm2-135m").use_button)
     assert scene.bridge.asked_for(SetSettings) == [SetSettings(values={"model": "smollm2-135m"})]
-    scene.settings(waiting=("model",))
-    assert "From the next start on: smollm2-135m" in texts(scene.page)
-    assert cells(scene.page._models.table)[1][1] == "From the next start on"
-    press(qtbot, scene.page._waiting.button)
-    assert len(scene.bridge.asked_for(Quit)) == 1 and scene.bridge.tries == 0
-    scene.bridge.tell(Ended())
-    scene.bridge.tell(Connecting(again=True))
-    assert scene.bridge.tries == 1 and "is started again" in texts(scene.page)
-    scene.bridge.tell(_attached(scene))
-    assert not scene.page._waiting.isVisible() and scene.bridge.tries == 1
-
-
-def test_a_start_that_fails_is_left_to_the_link(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
-    scene.settings(waiting=("model",))
-    press(qtbot, scene.page._waiting.button)
-    scene.bridge.tell(Ended())
-    scene.bridge.tell(Lost(reason="The model is damaged.", retry_at=scenes.NOW + 5))
-    scene.bridge.tell(Lost(reason="The model is damaged.", retry_at=scenes.NOW + 9))
-    assert scene.bridge.tries == 1 and "The model is damaged." in texts(scene.page)
+    scene.settings(waiting=("model",), wanted=Settings(model="smollm2-135m"))
+    assert "Once the round in hand is done: smollm2-135m." in texts(scene.page)
+    assert cells(scene.page._models.table)[1][1] == "Once this round is done"
+    scene.settings(model="smollm2-135m")
+    assert not scene.page._waiting.isVisible()
+    assert cells(scene.page._models.table)[0][1] == "At work"
 
 
 def test_the_model_chosen_for_this_computer_comes_with_its_settings(qtbot: QtBot) -> None:
@@ -336,14 +321,17 @@ def test_the_model_chosen_for_this_computer_comes_with_its_settings(qtbot: QtBot
     assert values["model"] == "qwen3-0.6b" and {"answers", "max_tokens", "lora_rank", "learning_rate"} < set(values)
 
 
-def test_what_was_learned_is_not_thrown_away_for_another_model(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_another_model_than_the_one_that_learned_is_asked_about_first(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene, said = Scene(qtbot), []
+    monkeypatch.setattr(model_page, "confirm", lambda parent, title, about, *rest: said.append(about))
     press(qtbot, scene.choose("smollm2-135m").use_button)
     assert scene.bridge.asked_for(SetSettings) == []
-    sheet = scene.sheet(OtherFolderSheet)
-    copy = next(button for button in sheet.findChildren(model_page.Button) if button.text() == "Copy")
-    press(qtbot, copy)
-    assert "settings set model smollm2-135m" in QGuiApplication.clipboard().text()
+    assert said[0].startswith("What starter learned stays on this computer, and goes on when you choose it again.")
+    monkeypatch.setattr(model_page, "confirm", lambda *args, **named: True)
+    press(qtbot, scene.choose("smollm2-135m").use_button)
+    assert scene.bridge.asked_for(SetSettings) == [SetSettings(values={"model": "smollm2-135m"})]
 
 
 def test_one_can_stay_with_the_model_at_work(qtbot: QtBot) -> None:
@@ -354,6 +342,18 @@ def test_one_can_stay_with_the_model_at_work(qtbot: QtBot) -> None:
 
 
 # -- checkpoints ----------------------------------------------------------------------------------------------
+
+
+def test_a_checkpoint_of_another_model_is_of_no_use_to_the_one_at_work(qtbot: QtBot) -> None:
+    scene = Scene(qtbot)
+    items = [msgspec.structs.replace(item, other_model=item.number == 898) for item in staged_model.checkpoints().items]
+    scene.bridge.replies[ListCheckpoints] = Checkpoints(items=items)
+    scene.bridge.tell(CheckpointsChanged())
+    card = scene.page._checkpoints
+    for number, usable in ((898, False), (899, True)):
+        card.table.select([number])
+        assert [button.isEnabled() for button in (card.score, card.back, card.export)] == [usable] * 3
+    assert "of another model" in [which for _, which, *_ in cells(card.table)]
 
 
 def test_checkpoints_with_their_scores_and_which_they_are(qtbot: QtBot) -> None:

@@ -149,9 +149,9 @@ def test_a_switch_that_is_refused_goes_back(qtbot: QtBot) -> None:
 
 def test_what_waits_and_what_the_command_line_holds_is_marked(qtbot: QtBot) -> None:
     page, _ = a_page(qtbot, staged_settings.a_view())
-    assert {"changed", "from the next start on"} <= set(texts(row(page, "model")))
+    assert {"changed", "once this round is done"} <= set(texts(row(page, "model")))
     assert "set by the command line" in texts(row(page, "silo"))
-    assert not {"changed", "from the next start on", "set by the command line"} & set(texts(row(page, "label")))
+    assert not {"changed", "once this round is done", "set by the command line"} & set(texts(row(page, "label")))
 
 
 def test_a_value_that_waits_stays_in_sight(qtbot: QtBot) -> None:
@@ -162,7 +162,7 @@ def test_a_value_that_waits_stays_in_sight(qtbot: QtBot) -> None:
     assert bridge.view.settings.model == "starter" and bridge.view.settings_are.waiting == ["model"]
     page.setFocus()
     page.refresh(ALL)
-    assert field.text() == "smollm2-135m" and "from the next start on" in texts(row(page, "model"))
+    assert field.text() == "smollm2-135m" and "once this round is done" in texts(row(page, "model"))
 
 
 def test_one_is_reset_by_its_own_button(qtbot: QtBot) -> None:

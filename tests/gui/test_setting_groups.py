@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.gui import consent, setting_words
@@ -92,6 +94,11 @@ def test_what_waits_is_shown_as_it_was_typed_until_it_holds() -> None:
     assert wanted.value("model", are(Settings(), waiting=("model",))) == "smollm2-135m"
     wanted.follow(are(Settings(model="smollm2-135m")))
     assert wanted.value("model", are(Settings(model="other"), waiting=("model",))) == "other"
+
+
+def test_what_waits_is_shown_in_another_window_too() -> None:
+    told = msgspec.structs.replace(are(Settings(), waiting=("model",)), wanted=Settings(model="smollm2-135m"))
+    assert Wanted().value("model", told) == "smollm2-135m"
 
 
 def test_what_the_command_line_holds_is_shown_as_it_was_typed() -> None:

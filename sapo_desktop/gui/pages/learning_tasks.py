@@ -150,7 +150,7 @@ class PractisedCard(Card):
     def _say_waiting(self) -> None:
         settings = self._view.settings_are
         if self._wish is not None or (settings is not None and "tasks" in settings.waiting):
-            self.waiting.say(tr("Another choice of tasks is saved. It holds from the node's next start on."))
+            self.waiting.say(tr("Another choice of tasks is saved. It holds once the round in hand is done."))
         else:
             self.waiting.say("")
 

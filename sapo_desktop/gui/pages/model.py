@@ -12,21 +12,19 @@ from sapo_desktop.gui.actions import Actions
 from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.model_list import ModelRow
-from sapo_desktop.gui.pages.forms import copy_text
 from sapo_desktop.gui.pages.inquiry import Inquiry
 from sapo_desktop.gui.pages.model_checkpoints import CheckpointsCard
 from sapo_desktop.gui.pages.model_choice import ModelsCard
 from sapo_desktop.gui.pages.model_memory import MemoryCard
 from sapo_desktop.gui.pages.model_transfer import HubSheet, TokenSheet, TransferStrip
 from sapo_desktop.gui.pages.page import Page
-from sapo_desktop.gui.restart import Restart
 from sapo_desktop.gui.viewmodel import Section, View
 from sapo_desktop.gui.widgets.buttons import Button
-from sapo_desktop.gui.widgets.dialog import Sheet, confirm
+from sapo_desktop.gui.widgets.dialog import confirm
 from sapo_desktop.gui.widgets.files import ask_folder, ask_open_path
 from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, Flow, holding
 from sapo_desktop.gui.widgets.notes import Banner, chip
-from sapo_desktop.gui.widgets.text import Label, Reading
+from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.wording import state_sentence
 from sapo_desktop.worker.messages import (
     DownloadModel,
@@ -38,7 +36,7 @@ from sapo_desktop.worker.messages import (
 )
 
 _AT_START = frozenset({"model", "generator", "generator_weights", "trainer", "method", "lora_rank", "device"})
-"""Settings of the model, which are read when the node starts."""
+"""Settings of the model, which are read when the node is put together."""
 
 
 class ModelPage(Page):
@@ -52,9 +50,7 @@ class ModelPage(Page):
     def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
         super().__init__(view, bridge, tr("Model"))
         del actions
-        self._restart = Restart(view, bridge, self)
-        self._restart.changed.connect(self._show_waiting)
-        self._waiting = Banner("", "warning", tr("Restart the node now"), self._restart.begin)
+        self._waiting = Banner("", "warning")
         self._waiting.hide()
         self._away = Banner()
         self._at_work = AtWorkCard(view, bridge)
@@ -106,21 +102,20 @@ class ModelPage(Page):
     def _show_waiting(self) -> None:
         held = self.view.settings_are
         late = [key for key in held.waiting if key in _AT_START] if held is not None else []
-        if self._restart.under_way:
-            self._waiting.say(tr("The node is started again."))
-        elif late and self.view.attached:
-            model = self._models.next_model
-            said = (
-                tr("From the next start on: {model}.").format(model=model)
-                if "model" in late and model
-                else tr("From the next start on other settings hold: {settings}.").format(settings=", ".join(late))
-            )
-            self._waiting.say(said)
-        else:
+        if not late or not self.view.attached:
             self._waiting.say("")
-            if not late:
-                self._models.next_model = ""
-        self._waiting.button.setVisible(not self._restart.under_way)
+        elif "model" in late:
+            self._waiting.say(
+                tr("Once the round in hand is done: {model}. A pause takes it up at once.").format(
+                    model=self._models.next_model
+                )
+            )
+        else:
+            self._waiting.say(
+                tr(
+                    "Once the round in hand is done other settings hold: {settings}. A pause takes them up at once."
+                ).format(settings=", ".join(late))
+            )
 
     def _show_transfer(self) -> None:
         under_way = self.view.transfer
@@ -140,15 +135,20 @@ class ModelPage(Page):
 
     def _use(self, row: ModelRow) -> None:
         back = row.state == "at work"
-        if self._checkpoints.learned and not back:
-            OtherFolderSheet(self, self.bridge, row.name).open()
+        if self._checkpoints.learned and not back and not self._wants_another(row.name):
             return
         values = {"model": self.view.settings.model if back else row.name}
         way = self._memory.chosen
         if way is not None and way.model == row.name and not back:
             values = way.settings
-        self._models.next_model = "" if back else row.name
         self.bridge.ask(SetSettings(values=values), lambda reply: self._models.refresh(), of=self)
+
+    def _wants_another(self, model: str) -> bool:
+        about = tr(
+            "What {before} learned stays on this computer, and goes on when you choose it again. {model} begins as it "
+            "came, or where it was left. Rounds count on."
+        ).format(before=self.view.settings.model, model=model)
+        return confirm(self, tr("Go on with {model}?").format(model=model), about, tr("Go on with it"))
 
     def _download(self, row: ModelRow) -> None:
         self.bridge.ask(DownloadModel(model=row.name), lambda reply: None, of=self)
@@ -260,25 +260,6 @@ class AtWorkCard(Card):
         self._chips.hide()
         self._chips.deleteLater()
         self._chips = new
-
-
-class OtherFolderSheet(Sheet):
-    """Why another model cannot go on here, and how it can be used all the same."""
-
-    def __init__(self, parent: QWidget, bridge: Asks, model: str) -> None:
-        super().__init__(
-            parent,
-            tr("{model} wants a data folder of its own").format(model=model),
-            tr(
-                "What was learned here belongs to the model that it was learned with, and so do its checkpoints. "
-                "Another model begins anew, beside it, in another folder. From a terminal:"
-            ),
-        )
-        command = f"sapo-desktop --data ~/sapo-{model} settings set model {model}\nsapo-desktop --data ~/sapo-{model}"
-        self.add(Reading(tr("Commands"), command, lines=2))
-        close = Button(tr("Close"), self.accept, kind="primary")
-        close.setDefault(True)
-        self.add_buttons(Button(tr("Copy"), lambda: copy_text(bridge, command), icon="copy"), close)
 
 
 def _capital(text: str) -> str:

@@ -61,7 +61,7 @@ class CheckpointsCard(Card):
         """Whether there is anything that belongs to the model at work."""
         if self.inquiry.reply is None:
             return self._view.round > 0
-        return any(item.number for item in self.inquiry.reply.items)
+        return any(item.number and not item.other_model for item in self.inquiry.reply.items)
 
     def _show(self) -> None:
         self._trouble.say(self.inquiry.error)
@@ -122,7 +122,7 @@ class CheckpointsCard(Card):
         return selected[0] if len(selected) == 1 else None
 
     def _choose(self) -> None:
-        one = self.chosen is not None and self._view.attached
+        one = self.chosen is not None and not self.chosen.other_model and self._view.attached
         self.score.setEnabled(one and not self.scoring.busy)
         self.export.setEnabled(one)
         # It stands at its last checkpoint already, and a base that was never left is nothing to go back to.

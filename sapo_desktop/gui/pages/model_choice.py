@@ -40,8 +40,6 @@ class ModelsCard(Card):
         super().__init__(tr("Models"))
         self._view = view
         self._rows: list[ModelRow] = []
-        self.next_model = ""
-        """What the node was told here to start with next; no reply tells it."""
         self._which = Segments(
             tr("Models shown"), [("all", tr("All")), ("here", tr("On this computer")), ("fit", tr("Fits"))], "all"
         )
@@ -68,6 +66,12 @@ class ModelsCard(Card):
         self._show()
 
     @property
+    def next_model(self) -> str:
+        """The model once the round in hand is done."""
+        are = self._view.settings_are
+        return are.wanted.model if are is not None and are.wanted is not None else self._view.settings.model
+
+    @property
     def working(self) -> bool:
         """Whether a download or import is under way."""
         reply: ModelsAre | None = self.models.reply
@@ -80,7 +84,7 @@ class ModelsCard(Card):
         badges: list[ModelBadge] = self.catalogue.reply.models if self.catalogue.reply is not None else []
         contents: Contents = self.models.reply.contents if self.models.reply is not None else Contents()
         at_work = self._view.settings.model
-        rows = model_rows(badges, contents, at_work, self.next_model or at_work)
+        rows = model_rows(badges, contents, at_work, self.next_model)
         if rows != self._rows:
             self._rows = rows
             self._fill()

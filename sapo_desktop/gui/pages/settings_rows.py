@@ -45,7 +45,9 @@ class SettingRow(QFrame):
         self.setAccessibleName(title)
         self.control = _control(key, title, sentence)
         self._changed = chip(tr("changed"), "accent")
-        self._late = chip(tr("from the next start on"), "warning")
+        # Most systems give no running program its priority back.
+        when = tr("from the next start on") if key == "low_priority" else tr("once this round is done")
+        self._late = chip(when, "warning")
         self._overridden = chip(tr("set by the command line"), "warning")
         self._reset = IconButton("reset", tr("{title}: back to the default").format(title=title), self._ask_reset)
         default = _value_words(key, settings_file.describe(key).default)
@@ -73,7 +75,7 @@ class SettingRow(QFrame):
         self._arrange()
 
     def show_value(self, value: Value, *, changed: bool, late: bool, overridden: bool) -> None:
-        """What holds, or is to hold from the next start on."""
+        """What holds, or is to hold soon."""
         self._changed.setVisible(changed)
         self._late.setVisible(late)
         self._overridden.setVisible(overridden)
