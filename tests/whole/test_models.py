@@ -8,17 +8,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from safetensors.torch import load, save
 
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker import messages as mm
+from sapo_desktop.worker.client import Client
 from tests.models.hub_server import FakeHub, Fault, Repo, running_hub, with_a_network
 from tests.whole.nodes import is_state, sapo, until, worker
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 REPO = "someone/starter"
+NAME = "someone--starter"
 
 
 @pytest.fixture
@@ -26,6 +29,9 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
     with_a_network(monkeypatch)
     with running_hub() as server:
         files = {path.name: path.read_bytes() for path in resource("starter").iterdir()}
+        weights = load(files["model.safetensors"])
+        weights["model.norm.weight"] = 1.01 * weights["model.norm.weight"]  # another model than the starter
+        files["model.safetensors"] = save(weights, {"format": "pt"})
         server.repos[REPO] = Repo(files, {"model.safetensors"})
         yield server
 
@@ -44,6 +50,18 @@ def lines(text: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
+async def goes_on_with(client: Client, model: str, *, after: int) -> None:
+    """Choose a model, and play a round with it."""
+    await client.call(m.SetSettings(values={"model": model}))
+    await until(client, lambda event: isinstance(event, m.Snapshot) and event.status.state == "idle")
+    are = await client.call(m.GetSettings())
+    assert isinstance(are, m.SettingsAre) and are.settings.model == model and are.waiting == []
+    await client.call(m.StartRounds(rounds=1))
+    finished = await until(client, lambda event: isinstance(event, m.RoundFinished))
+    assert isinstance(finished, m.RoundFinished) and finished.report.round == after + 1
+    await until(client, is_state("idle"))
+
+
 def test_a_downloaded_model_learns(data: Path) -> None:
     refused = sapo(data, "models", "download", REPO, check=False)
     assert refused.returncode == 1 and "in silo" in refused.stderr
@@ -58,7 +76,7 @@ def test_a_downloaded_model_learns(data: Path) -> None:
     assert used.returncode == 1 and "models download nobody/none" in used.stderr
 
 
-def test_a_running_node_downloads_while_it_learns_and_stops_in_silo(data: Path, hub: FakeHub) -> None:
+def test_a_running_node_downloads_while_it_learns_stops_in_silo_and_goes_on_with_it(data: Path, hub: FakeHub) -> None:
     async def scene() -> None:
         client = await worker(data, 1, silo="off")
         try:
@@ -71,19 +89,22 @@ def test_a_running_node_downloads_while_it_learns_and_stops_in_silo(data: Path, 
             await client.call(m.SetSilo(on=False))
             await client.call(mm.DownloadModel(model=REPO))
             installed = await until(client, lambda event: isinstance(event, mm.ModelInstalled))
-            assert isinstance(installed, mm.ModelInstalled) and installed.installed.name == "someone--starter"
+            assert isinstance(installed, mm.ModelInstalled) and installed.installed.name == NAME
             assert [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"] == [
                 None,
                 "bytes=1000000-",
             ]
             found = await client.call(mm.GetModels())
-            assert isinstance(found, mm.ModelsAre) and [model.name for model in found.contents.models] == [
-                "someone--starter"
-            ]
+            assert isinstance(found, mm.ModelsAre) and [model.name for model in found.contents.models] == [NAME]
             status = await client.call(m.GetStatus())
             assert isinstance(status, m.Status)
             if status.state != "idle":  # the event was read above, where the round was the faster one
                 await until(client, is_state("idle"))
+            await goes_on_with(client, NAME, after=1)
+            await goes_on_with(client, "starter", after=2)
+            listed = await client.call(m.ListCheckpoints())
+            assert isinstance(listed, m.Checkpoints)
+            assert {item.round for item in listed.items if item.other_model} == {1, 2}  # begun after 1, learned in 2
         finally:
             await client.call(m.Quit())
             await client.close()
