@@ -10,6 +10,14 @@ file(READ "${variants}" text)
 string(REGEX REPLACE "ggml_add_cpu_backend_variant\\((${left_out})[^)]*\\)" "" text "${text}")
 file(WRITE "${variants}" "${text}")
 
+# With AVX-512, dot products go 64 numbers at a time, and what is left over one by one: all of an attention head that
+# is 32 wide, such as the starter's. 32 at a time, as with AVX2, the starter answers 1.7 times as fast, and models with
+# heads of 64 as fast as before.
+set(kernels "${CMAKE_CURRENT_SOURCE_DIR}/vendor/llama.cpp/ggml/src/ggml-cpu/simd-mappings.h")
+file(READ "${kernels}" text)
+string(REGEX REPLACE "#define GGML_F(32|16)_STEP 64\n" "#define GGML_F\\1_STEP 32\n" text "${text}")
+file(WRITE "${kernels}" "${text}")
+
 # What llama.cpp's own programs share: we have none of them.
 set(whole "${CMAKE_CURRENT_SOURCE_DIR}/vendor/llama.cpp/CMakeLists.txt")
 file(READ "${whole}" text)

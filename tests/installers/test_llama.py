@@ -65,6 +65,9 @@ def test_the_build_leaves_out_what_we_do_not_ship_and_loads_what_it_does(tmp_pat
     variants.write_text(
         "ggml_add_cpu_backend_variant(zen4 SSE42 AVX)\nggml_add_cpu_backend_variant(haswell SSE42 AVX)\n"
     )
+    kernels = variants.parent / "ggml-cpu" / "simd-mappings.h"
+    kernels.parent.mkdir()
+    kernels.write_text("#define GGML_F32_STEP 64\n#define GGML_F16_STEP 128\n#define GGML_F16_STEP 64\n")
     whole = tmp_path / "vendor" / "llama.cpp" / "CMakeLists.txt"
     whole.write_text("if (LLAMA_BUILD_COMMON)\n    add_subdirectory(common) # [a]; b\nendif()\n")
     library = tmp_path / "llama_cpp" / "llama_cpp.py"
@@ -73,6 +76,7 @@ def test_the_build_leaves_out_what_we_do_not_ship_and_loads_what_it_does(tmp_pat
     for _ in range(2):
         subprocess.run(["cmake", "-P", Path(llama.__file__).with_name("llama_build.cmake")], cwd=tmp_path, check=True)
     assert variants.read_text() == "\nggml_add_cpu_backend_variant(haswell SSE42 AVX)\n"
+    assert kernels.read_text() == "#define GGML_F32_STEP 32\n#define GGML_F16_STEP 128\n#define GGML_F16_STEP 32\n"
     assert whole.read_text() == "if (FALSE)\n    add_subdirectory(common) # [a]; b\nendif()\n"
     assert library.read_text().count("ggml_backend_load_all_from_path") == 1
     compile(library.read_text(), "llama_cpp.py", "exec")
