@@ -1,13 +1,15 @@
 """llama.cpp for this machine: found in a cache or built once from llama-cpp-python's source, and installed.
 
-The index has no wheel of it. Ours is portable (any x86-64 CPU since 2013) and without OpenMP, whose active
-waiting makes threads collapse on a busy machine. A node runs without it; tests that need it are skipped then.
+The index has no wheel of it. Ours has several variants of what computes on an x86-64 processor, of which the best one
+that runs is loaded (engines/llama_cpp_model.py), and is without OpenMP, whose active waiting makes threads collapse on
+a busy machine. A node runs without it; tests that need it are skipped then.
 """
 
 from __future__ import annotations
 
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -21,8 +23,17 @@ from installers.tool import without_foreign_paths
 from installers.trouble import CommandFailed
 
 VERSION = "0.3.36"
+BUILD = 2
+"""Counts up where the same version is built otherwise: wheels of another build are not taken."""
 PORTABLE = ("-DGGML_NATIVE=OFF", "-DGGML_OPENMP=OFF", "-DLLAVA_BUILD=OFF")
-X86 = ("-DGGML_AVX2=ON", "-DGGML_FMA=ON", "-DGGML_F16C=ON", "-DGGML_BMI2=ON")
+VARIANTS = ("-DGGML_BACKEND_DL=ON", "-DGGML_CPU_ALL_VARIANTS=ON")
+"""All that llama_build.cmake leaves."""
+INSIDE = tuple(
+    f"-DCMAKE_INSTALL_{kind}DIR=llama_cpp/{folder}"
+    for kind, folder in (("BIN", "lib"), ("LIB", "lib"), ("INCLUDE", "include"))
+)
+"""Else variants would lie in the environment's bin/, and everything twice."""
+X86 = {"x86_64", "amd64"}
 COMPILERS = ("c++", "g++", "clang++", "cl")
 
 
@@ -38,8 +49,8 @@ def provide(root: Path, out: TextIO) -> bool:
                 wheel = find_wheel(wheel_folders(root)) or _build(root, python, progress)
                 if wheel is None:
                     return False
-                command = [str(python), "-m", "pip", "install", "--no-deps", "--no-index", str(wheel)]
-                progress.run(command, _environment())
+                command = [str(python), "-m", "pip", "install", "--no-deps", "--no-index", "--force-reinstall"]
+                progress.run([*command, str(wheel)], _environment())
         except CommandFailed as error:
             progress.note(f"llama.cpp is left out; everything else works without it. {error}")
             return False
@@ -47,14 +58,14 @@ def provide(root: Path, out: TextIO) -> bool:
 
 
 def wheel_folders(root: Path) -> list[Path]:
-    """Where wheels are kept: the checkout's own folder, and the user's cache, which outlives a clone."""
+    """Where wheels of this build are kept: the checkout's own folder, and the user's cache, which outlives a clone."""
     if sys.platform == "win32":
         cache = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":
         cache = Path.home() / "Library" / "Caches"
     else:
         cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return [root / ".cache" / "wheels", cache / "sapo-desktop" / "wheels"]
+    return [folder / f"llama-{BUILD}" for folder in (root / ".cache" / "wheels", cache / "sapo-desktop" / "wheels")]
 
 
 def find_wheel(folders: list[Path]) -> Path | None:
@@ -70,7 +81,8 @@ def find_wheel(folders: list[Path]) -> Path | None:
 
 def build_flags(machine: str) -> tuple[str, ...]:
     """What the build is configured with on `platform.machine()`."""
-    return (*PORTABLE, *(X86 if machine.lower() in {"x86_64", "amd64"} else ()))
+    less = f"-DCMAKE_PROJECT_llama_cpp_INCLUDE={Path(__file__).with_name('llama_build.cmake').absolute().as_posix()}"
+    return (*PORTABLE, *INSIDE, less, *(VARIANTS if machine.lower() in X86 else ()))
 
 
 def _build(root: Path, python: Path, progress: Progress) -> Path | None:
@@ -80,7 +92,7 @@ def _build(root: Path, python: Path, progress: Progress) -> Path | None:
         return None
     progress.note("Building it from source: this takes some minutes, once. The wheel is kept for other clones.")
     env = _environment()
-    env["CMAKE_ARGS"] = " ".join(build_flags(platform.machine()))
+    env["CMAKE_ARGS"] = shlex.join(build_flags(platform.machine()))
     env.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
     folders = wheel_folders(root)
     with tempfile.TemporaryDirectory(dir=root / ".cache") as folder:
@@ -103,7 +115,12 @@ def _keep(wheel: Path, folder: Path) -> None:
 
 
 def _installed(python: Path) -> bool:
-    question = f"from importlib.metadata import version; assert version('llama-cpp-python') == '{VERSION}'"
+    """Whether our version is in the environment, but for an earlier build of ours, which lay among all wheels."""
+    question = (
+        "from importlib.metadata import distribution; found = distribution('llama-cpp-python'); "
+        f"assert found.version == '{VERSION}'; "
+        "assert '/wheels/llama_cpp_python-' not in (found.read_text('direct_url.json') or '')"
+    )
     return subprocess.run([python, "-c", question], capture_output=True).returncode == 0
 
 

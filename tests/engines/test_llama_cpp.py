@@ -28,6 +28,8 @@ from tests.engines.cpp import (
 
 pytestmark = needs_llama
 
+CPUINFO = Path("/proc/cpuinfo")
+
 
 @pytest.fixture(scope="module", params=["llama", "qwen2"])
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
@@ -54,6 +56,17 @@ def test_it_says_what_was_loaded(pair: Pair) -> None:
     assert loaded.vocabulary == 272 and loaded.versions.keys() == {"llama-cpp-python"}
     assert pair.ask_cpp(theirs).batch == 1
     pair.sync()
+
+
+@pytest.mark.skipif(not CPUINFO.exists(), reason="only Linux tells what the processor has in a file")
+@pytest.mark.allowed_skip("other systems have the same library")
+def test_it_computes_with_what_the_processor_has() -> None:
+    """Our build has variants, of which the best one is loaded (installers/llama_build.cmake)."""
+    library = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not built here")
+    said = library.llama_print_system_info().decode()
+    has = set(CPUINFO.read_text().split())
+    assert ("AVX2 = 1" in said) == ({"avx2", "fma", "f16c", "bmi2"} <= has)
+    assert ("AVX512 = 1" in said) == ({"avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"} <= has)
 
 
 @pytest.mark.parametrize("base", [False, True])

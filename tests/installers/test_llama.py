@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import io
 import platform
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 
 from installers import llama
 from installers.environment import environment_python
-from installers.llama import build_flags, find_wheel, provide
+from installers.llama import build_flags, find_wheel, provide, wheel_folders
 
 
 def wheel_name(machine: str) -> str:
@@ -32,7 +34,52 @@ def test_the_build_is_portable_and_without_openmp() -> None:
     for machine in ("x86_64", "AMD64", "arm64"):
         flags = build_flags(machine)
         assert {"-DGGML_NATIVE=OFF", "-DGGML_OPENMP=OFF"} < set(flags)
-        assert ("-DGGML_AVX2=ON" in flags) == (machine != "arm64")
+        assert ("-DGGML_CPU_ALL_VARIANTS=ON" in flags) == (machine != "arm64")
+
+
+def test_a_wheel_of_another_build_is_not_taken(tmp_path: Path) -> None:
+    folders = wheel_folders(tmp_path)
+    old = tmp_path / ".cache" / "wheels"
+    old.mkdir(parents=True)
+    (old / wheel_name(platform.machine().lower())).write_text("")
+    assert old in {folder.parent for folder in folders} and find_wheel(folders) is None
+
+
+@pytest.mark.parametrize(("folder", "taken"), [("wheels", False), ("wheels/llama-2", True), ("mine", True)])
+def test_an_earlier_build_of_ours_is_replaced_and_somebody_elses_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, taken: bool
+) -> None:
+    installed = tmp_path / f"llama_cpp_python-{llama.VERSION}.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text(f"Metadata-Version: 2.1\nName: llama-cpp-python\nVersion: {llama.VERSION}\n")
+    (installed / "direct_url.json").write_text(f'{{"url": "file:///{folder}/{wheel_name("x86_64")}"}}')
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert llama._installed(Path(sys.executable)) is taken
+
+
+@pytest.mark.allowed_skip("cmake comes with the compiler that llama.cpp is built with")
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not installed")
+def test_the_build_leaves_out_what_we_do_not_ship_and_loads_what_it_does(tmp_path: Path) -> None:
+    variants = tmp_path / "vendor" / "llama.cpp" / "ggml" / "src" / "CMakeLists.txt"
+    variants.parent.mkdir(parents=True)
+    variants.write_text(
+        "ggml_add_cpu_backend_variant(zen4 SSE42 AVX)\nggml_add_cpu_backend_variant(haswell SSE42 AVX)\n"
+    )
+    kernels = variants.parent / "ggml-cpu" / "simd-mappings.h"
+    kernels.parent.mkdir()
+    kernels.write_text("#define GGML_F32_STEP 64\n#define GGML_F16_STEP 128\n#define GGML_F16_STEP 64\n")
+    whole = tmp_path / "vendor" / "llama.cpp" / "CMakeLists.txt"
+    whole.write_text("if (LLAMA_BUILD_COMMON)\n    add_subdirectory(common) # [a]; b\nendif()\n")
+    library = tmp_path / "llama_cpp" / "llama_cpp.py"
+    library.parent.mkdir()
+    library.write_text("import os\n")
+    for _ in range(2):
+        subprocess.run(["cmake", "-P", Path(llama.__file__).with_name("llama_build.cmake")], cwd=tmp_path, check=True)
+    assert variants.read_text() == "\nggml_add_cpu_backend_variant(haswell SSE42 AVX)\n"
+    assert kernels.read_text() == "#define GGML_F32_STEP 32\n#define GGML_F16_STEP 128\n#define GGML_F16_STEP 32\n"
+    assert whole.read_text() == "if (FALSE)\n    add_subdirectory(common) # [a]; b\nendif()\n"
+    assert library.read_text().count("ggml_backend_load_all_from_path") == 1
+    compile(library.read_text(), "llama_cpp.py", "exec")
 
 
 def test_without_a_compiler_it_is_left_out_with_a_plain_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
