@@ -5,11 +5,13 @@ Sizes are bytes. Pure data; the arithmetic stands in models/memory.py, the choic
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 
 from sapo_desktop.core.records import Record
+from sapo_desktop.core.sentences import Text
 
 GeneratorKind = Literal["llama.cpp", "torch", "remote"]
 TrainerKind = Literal["torch", "none"]
@@ -72,7 +74,7 @@ class Way(Record, frozen=True):
     device_memory: Parts = Parts()
     """On the graphics card; nothing where it has none or shares the computer's."""
     fits: bool = False
-    why_not: str = ""
+    why_not: Text = ""
     """With numbers, where it does not fit."""
     unmeasured: bool = False
     """The estimate of this way was never compared with a measured peak."""
@@ -122,7 +124,7 @@ class Available(Record, frozen=True):
     """The graphics card works in the computer's own memory."""
     unmeasured: bool = False
     """On such a machine no estimate was ever compared with a measured peak."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Text, ...] = ()
     """What a reader should know: a container's limit, swap that does not count, a card in use."""
 
 
@@ -133,7 +135,7 @@ class Fit(Record, frozen=True):
     chosen: Way
     ways: list[Way]
     """Every way that was looked at for the chosen model, from weak to strong."""
-    bigger: list[str]
+    bigger: Sequence[Text]
     """A sentence for each bigger model that does not fit, with numbers."""
 
 

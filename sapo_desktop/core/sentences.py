@@ -42,6 +42,9 @@ class Sentence(Record, frozen=True, kw_only=True, tag=True):
     template: str
     values: dict[str, Value] = msgspec.field(default_factory=dict)
 
+    def __hash__(self) -> int:
+        return hash(str(self))  # msgspec's own would stumble over the values
+
     def __str__(self) -> str:
         return filled(self.template, {name: _english(value) for name, value in self.values.items()})
 

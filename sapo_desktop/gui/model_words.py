@@ -8,6 +8,7 @@ from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui import numbers
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.model_list import ModelRow
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.worker.messages import CheckpointInfo, ModelInfo
 
 
@@ -121,7 +122,7 @@ def stage_words(transfer: Transfer) -> str:
         "asking": tr("Asking the hub"),
         "checking": tr("Checking what is here"),
         "fetching": tr("Downloading"),
-        "waiting": one_line(transfer.text) or tr("Waiting"),
+        "waiting": one_line(in_words(transfer.text)) or tr("Waiting"),
         "copying": tr("Copying"),
         "finishing": tr("Finishing"),
     }

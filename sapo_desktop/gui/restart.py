@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Signal
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.link import Attached, Ended, Lost
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.viewmodel import Section, View
 from sapo_desktop.worker.messages import Ok, Quit
 
@@ -46,7 +47,7 @@ class Restart(QObject):
         # The link may go while the answer is under way: that is what was wanted.
         if self._view.attached:
             self._move(under_way=False)
-            self._bridge.trouble.emit(str(error))
+            self._bridge.trouble.emit(in_words(error))
 
     def _move(self, *, under_way: bool) -> None:
         self.under_way = under_way

@@ -10,6 +10,7 @@ from sapo_desktop.gui import numbers, peer_words
 from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.pages.forms import labelled, line
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.timers import timer
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button
@@ -153,7 +154,7 @@ class AnswerSheet(Sheet):
         self.another.setFocus()
 
     def _failed(self, error: SapoError) -> None:
-        self._trouble.say(str(error), "danger")
+        self._trouble.say(in_words(error), "danger")
         self.another.setEnabled(True)
         if self._posed is None:
             self._where.say("")
@@ -201,7 +202,7 @@ class Result(QWidget):
         if marked.learned:
             said.append(tr("The model learns from it in one of its next rounds."))
         if marked.note:
-            said.append(one_line(marked.note))
+            said.append(one_line(in_words(marked.note)))
         self._rest.setText(" ".join(said))
         self.show()
 
