@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from sapo_desktop.core.records import Record
-from sapo_desktop.core.sentences import Text
+from sapo_desktop.core.sentences import Text, sentence
 
 GeneratorKind = Literal["llama.cpp", "torch", "remote"]
 TrainerKind = Literal["torch", "none"]
@@ -96,19 +96,22 @@ class Way(Record, frozen=True):
         }
 
     @property
-    def words(self) -> str:
+    def words(self) -> Text:
         """Who answers, who learns, and where."""
-        where = {"cpu": "", "cuda": " on the card", "mps": " on the Mac's GPU"}[self.device]
         match self.generator, self.trainer:
             case _, "none":
-                return f"llama.cpp answers ({self.weights}), nothing learns"
+                return sentence("llama.cpp answers ({weights}), nothing learns", weights=self.weights)
             case "torch", _:
-                text = f"torch answers and learns{where}"
+                text = sentence("torch answers and learns")
             case "remote", _:
-                text = f"a server answers, torch learns{where}"
+                text = sentence("a server answers, torch learns")
             case _:
-                text = f"llama.cpp answers ({self.weights}), torch learns{where}"
-        return f"{text} ({self.precision})"
+                text = sentence("llama.cpp answers ({weights}), torch learns", weights=self.weights)
+        if self.device == "cuda":
+            text = sentence("{way} on the card", way=text)
+        elif self.device == "mps":
+            text = sentence("{way} on the Mac's GPU", way=text)
+        return sentence("{way} ({precision})", way=text, precision=self.precision)
 
 
 class Available(Record, frozen=True):
@@ -154,6 +157,6 @@ class ModelBadge(Record, frozen=True):
     estimate: int
     """Of the best way that fits; of the least that learning takes, where the model can only answer or not even that."""
     free: int
-    way: str
+    way: Text
     """In words: who answers, who learns; empty where nothing fits."""
     unverified: list[str]
