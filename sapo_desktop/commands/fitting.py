@@ -148,7 +148,7 @@ def _model_row(model: ModelBadge) -> list[str]:
         size(model.estimate),
         size(model.free),
         model.badge,
-        model.way,
+        str(model.way),
         licence,
         "yes" if model.downloaded else "",
     ]
