@@ -88,6 +88,18 @@ def part_words(name: str) -> str:
     }.get(name, name.replace("_", " "))
 
 
+def fact_words(name: str) -> str:
+    """What the catalogue may have from memory."""
+    return {
+        "shape": tr("shape"),
+        "context": tr("longest text"),
+        "licence": tr("licence"),
+        "gate": tr("whether it needs an account"),
+        "parameters": tr("number of parameters"),
+        "vocabulary": tr("vocabulary"),
+    }.get(name, name)
+
+
 def badge_words(badge: ModelBadge) -> str:
     return {"fits": tr("Fits"), "tight": tr("Tight"), "too big": tr("Too big")}[badge.badge]
 

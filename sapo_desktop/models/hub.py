@@ -116,7 +116,7 @@ def check_reference(repository: str, revision: str) -> None:
     if not _REPOSITORY.fullmatch(repository):
         raise DownloadError(
             sentence(
-                "'{repository}' names no repository: write OWNER/NAME, or OWNER/NAME@REVISION.", repository=repository
+                "'{reference}' names no repository: write OWNER/NAME, or OWNER/NAME@REVISION.", reference=repository
             )
         )
     if not _REVISION.fullmatch(revision) or ".." in revision:

@@ -10,7 +10,7 @@ from sapo_desktop.gui import numbers, peer_words
 from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.pages.forms import labelled, line
-from sapo_desktop.gui.sentences import in_words
+from sapo_desktop.gui.sentences import catalogued, in_words
 from sapo_desktop.gui.timers import timer
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button
@@ -117,7 +117,7 @@ class AnswerSheet(Sheet):
         if self._posed is None:
             return
         left = self._until - self._view.clock()
-        task = one_line(self._posed.title, 80) or self._posed.task
+        task = one_line(catalogued(self._posed.title), 80) or self._posed.task
         if left > 0:
             self._task.setText(tr("{task}, {time} left").format(task=task, time=numbers.countdown(left)))
             return

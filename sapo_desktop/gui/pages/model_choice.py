@@ -15,7 +15,7 @@ from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.model_list import ModelRow, filtered, model_rows
 from sapo_desktop.gui.pages.inquiry import Inquiry
-from sapo_desktop.gui.sentences import in_words
+from sapo_desktop.gui.sentences import catalogued, in_words
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding
@@ -180,7 +180,7 @@ class ModelDetails(Card):
         self._title.setText(one_line(shown.title, 120) if shown is not None else tr("No model is selected"))
         if shown is None:
             return
-        self._about.setText(shown.badge.about if shown.badge is not None else _other(shown))
+        self._about.setText(catalogued(shown.badge.about) if shown.badge is not None else _other(shown))
         self._show_chips(shown, recommended=way is not None and way.model == shown.name)
         self._facts.setText(_facts(shown))
         self._source.set_text(_source(shown))
@@ -272,5 +272,7 @@ def _note(shown: ModelRow, *, silo: bool, working: bool) -> str:
             tr("Its licence has to be accepted on the hub first, by an account; a token of it is entered here.")
         )
     if shown.badge is not None and shown.badge.unverified:
-        said.append(tr("Not verified: {facts}.").format(facts=", ".join(shown.badge.unverified)))
+        said.append(
+            tr("Not verified: {facts}.").format(facts=", ".join(map(model_words.fact_words, shown.badge.unverified)))
+        )
     return " ".join(said)
