@@ -206,7 +206,7 @@ def _write_merged(model: Any, tokenizer: Any, model_folder: Path, part: Path) ->
         raise ModelError(
             sentence(
                 "The base model's weights are {number_format}; only {known} can be written.",
-                number_format=dtype,
+                number_format=str(dtype),
                 known=", ".join(_DTYPES),
             )
         )

@@ -126,7 +126,7 @@ def _supported(config: Any) -> gguf.MODEL_ARCH:
             sentence(
                 "GGUF can be written for models of type {known}, not {kind}; export as `merged`.",
                 known=known,
-                kind=config.model_type,
+                kind=str(config.model_type),
             )
         )
     for differs, what in (

@@ -101,7 +101,7 @@ def _tokens(layout: dict[str, Any], rows: int) -> tuple[list[str], list[gguf.Tok
                 sentence(
                     "The added token '{token}' takes spaces or word borders into account (single_word, lstrip or "
                     "rstrip); llama.cpp cannot do that.",
-                    token=token["content"],
+                    token=str(token["content"]),
                 )
             )
         control = gguf.TokenType.CONTROL if token["special"] else gguf.TokenType.USER_DEFINED

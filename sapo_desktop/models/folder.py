@@ -148,7 +148,7 @@ def _architecture(config: dict[str, Any]) -> str:
         raise ModelError(
             sentence(
                 "config.json names {names}; known are {known}.",
-                names=names or "no architecture",
+                names=str(names) if names else sentence("no architecture"),
                 known=", ".join(ARCHITECTURES),
             )
         )
