@@ -3,9 +3,9 @@
     python packaging/translations.py            new texts go into resources/translations/*.ts, and those into *.qm
     python packaging/translations.py --check    says what is missing or out of date, and changes nothing; exit code 1
 
-The worker's sentences (core/sentences.py) and the names of tasks are among them, as the window says them too. Qt's own
-tools do both (lupdate, lrelease; they come with PySide6). A language's .ts file is edited by hand or with Qt
-Linguist. English has one too, for its plurals.
+The worker's sentences (core/sentences.py), the titles of tasks and what the catalogue says of models are among them, as
+the window says them too. Qt's own tools do both (lupdate, lrelease; they come with PySide6). A language's .ts file is
+edited by hand or with Qt Linguist. English has one too, for its plurals.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -50,7 +51,9 @@ def collect(folder: Path, language: str) -> None:
     """Bring a language's file up to date with the texts of the code."""
     sources = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "sapo_desktop" / "gui").rglob("*.py"))
     others = folder / "sentences.py"
-    others.write_text("".join(f"tr({text!r})\n" for text in sentences()), encoding="utf-8")
+    others.write_text(
+        "".join(f"tr({text!r})\n" for text in sorted({*sentences(), *catalogue_texts()})), encoding="utf-8"
+    )
     sources.append(str(others))
     options = ["-no-obsolete", "-locations", "none", "-source-language", "en", "-target-language", language]
     if language == "en":
@@ -71,6 +74,14 @@ def sentences() -> list[str]:
                     sys.exit(f"{path.relative_to(ROOT)}:{node.lineno}: a sentence's template is one literal.")
                 found.add(template.value)
     return sorted(found)
+
+
+def catalogue_texts() -> set[str]:
+    """What the catalogues of tasks and models say to a person: titles of families, a sentence about each model."""
+    tasks, models = (
+        tomllib.loads((ROOT / "resources" / f"{name}.toml").read_text(encoding="utf-8")) for name in ("tasks", "models")
+    )
+    return {family["title"] for family in tasks.values()} | {model["about"] for model in models["models"]}
 
 
 def compile_(folder: Path, language: str) -> None:

@@ -37,9 +37,9 @@ def _show(context: Context, posed: PosedQuestion) -> None:
         "question",
         task=posed.task,
         question=posed.question,
-        form=posed.form,
+        form=str(posed.form),
         shared=posed.shared,
-        where=posed.where,
+        where=str(posed.where),
         seconds=round(posed.seconds, 3),
     )
     context.out.say(f"{posed.task}: {posed.title}\n\n{posed.question}\n\nThe answer is {posed.form}.\n{posed.where}")
@@ -71,7 +71,7 @@ def _tell(context: Context, marked: HumanMarked) -> None:
         model_answers=marked.model_answers,
         shared=marked.shared,
         learned=marked.learned,
-        note=marked.note,
+        note=str(marked.note),
     )
     if not context.out.json_lines:
         context.out.say("\n".join(_lines(context, marked)))
@@ -87,4 +87,4 @@ def _lines(context: Context, marked: HumanMarked) -> list[str]:
     ]
     if marked.learned:
         lines.append("The node learns from it in one of its next rounds.")
-    return [*lines, marked.note] if marked.note else lines
+    return [*lines, str(marked.note)] if marked.note else lines

@@ -47,7 +47,7 @@ async def back(context: Context, args: Namespace) -> None:
         raise UsageError("The node is at its last checkpoint already: go back to base, best, or a number.")
     checkpoint_name(args.to)
     reply = await context.ask(RollBack(to=args.to), Ok)
-    words = reply.text or f"Training goes on from {args.to}."
+    words = str(reply.text) or f"Training goes on from {args.to}."
     context.out.emit("ok", text=words)
     context.out.say(words)
 

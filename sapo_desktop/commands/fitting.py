@@ -10,6 +10,7 @@ from sapo_desktop.commands import settings
 from sapo_desktop.commands.context import Context, ReplyType, call, expect
 from sapo_desktop.core.errors import NotRunning, UsageError
 from sapo_desktop.core.fitting import Available, Fit, ModelBadge, Parts, Way
+from sapo_desktop.core.sentences import Sentence
 from sapo_desktop.terminal.output import JsonValue
 from sapo_desktop.terminal.wording import size
 from sapo_desktop.worker.messages import CatalogueIs, FitIs, FitRequest, GetCatalogue, GetFit
@@ -48,7 +49,7 @@ async def _use(context: Context, way: Way) -> None:
     if not next(model for model in models if model.id == way.model).downloaded:
         raise UsageError(f"{way.model} is not on this computer: sapo-desktop models download {way.model}")
     kept = await settings.keep(context, way.settings)
-    context.out.emit("ok", text=kept.text)
+    context.out.emit("ok", text=str(kept.text))
     context.out.say(f"\n{kept.text} The node uses {way.model}.")
 
 
@@ -88,7 +89,7 @@ def _emit_fit(context: Context, fit: Fit) -> None:
         unmeasured=way.unmeasured,
         available=_builtins(fit.available),
         ways=[{**_builtins(each), "estimate_bytes": each.estimate} for each in fit.ways],
-        bigger=list(fit.bigger),
+        bigger=[str(text) for text in fit.bigger],
     )
 
 
@@ -96,7 +97,7 @@ def _tell_fit(context: Context, fit: Fit, *, described: bool) -> None:
     out, way = context.out, fit.chosen
     out.say(_machine_words(fit.available, described))
     for note in fit.available.notes:
-        out.say(note)
+        out.say(str(note))
     out.say(f"\n{way.model}: {way.words}" if way.fits else f"\nNothing fits. The least is {way.model}: {way.why_not}")
     if way.fits:
         learns = f"{way.micro_batch} answers a pass, LoRA rank {way.lora_rank}, learning rate {way.learning_rate:g}"
@@ -147,12 +148,20 @@ def _model_row(model: ModelBadge) -> list[str]:
         size(model.estimate),
         size(model.free),
         model.badge,
-        model.way,
+        str(model.way),
         licence,
         "yes" if model.downloaded else "",
     ]
 
 
 def _builtins(record: msgspec.Struct) -> dict[str, JsonValue]:
-    made: dict[str, JsonValue] = msgspec.to_builtins(record)
+    """Its fields as JSON has them."""
+    in_english = {name: _english(getattr(record, name)) for name in record.__struct_fields__}
+    made: dict[str, JsonValue] = msgspec.to_builtins(msgspec.structs.replace(record, **in_english))
     return made
+
+
+def _english(value: object) -> object:
+    if isinstance(value, tuple):
+        return tuple(_english(item) for item in value)
+    return str(value) if isinstance(value, Sentence) else value

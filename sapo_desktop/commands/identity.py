@@ -106,4 +106,4 @@ def _told(context: Context, found: IdentityIs) -> None:
             context.out.say("There was no identity yet; it was made now.")
         context.out.say(f"Key   {found.key}\nKept  {_PLACES[found.kept]}")
     if found.note:
-        context.out.say(found.note)
+        context.out.say(str(found.note))

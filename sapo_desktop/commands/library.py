@@ -11,7 +11,7 @@ import getpass
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,6 +19,7 @@ from sapo_desktop.commands.context import Context, Node, call
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import InSilo, NotRunning, SapoError, UsageError, error_class
 from sapo_desktop.core.models import Contents, Installed, Kept, Look, Remove, Removed, TakeIn
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import hub_token
 from sapo_desktop.system.folders import DataFolder
@@ -83,7 +84,7 @@ async def remove(context: Context, args: Namespace) -> None:
 
 async def cancel(context: Context, args: Namespace) -> None:
     async with context.running() as node:
-        text = (await call(node, CancelModelWork(), Ok)).text
+        text = str((await call(node, CancelModelWork(), Ok)).text)
     context.out.emit("ok", text=text)
     context.out.say(text)
 
@@ -171,11 +172,11 @@ async def _while_out_of_silo(work: Awaitable[Done], settings: Path) -> Done:
             await asyncio.wait({task})
 
 
-def _told(context: Context, model: Installed, path: str, notes: list[str]) -> None:
-    context.out.emit("model", **_fields(model), path=path, notes=list(notes))
+def _told(context: Context, model: Installed, path: str, notes: Sequence[Text]) -> None:
+    context.out.emit("model", **_fields(model), path=path, notes=[str(note) for note in notes])
     context.out.say(f"{model.name} is installed ({size(model.bytes)}) in {path}")
     for note in notes:
-        context.out.say(note)
+        context.out.say(str(note))
     if model.kind == "transformers":
         context.out.say(f"Let it learn: sapo-desktop run{context.data_option} --model {model.name}")
 
@@ -210,10 +211,10 @@ def _show(out: Output, found: ModelsAre) -> None:
     for part in found.contents.unfinished:
         out.emit("unfinished", name=part.name, bytes=part.bytes)
     for name, reason in found.contents.damaged.items():
-        out.emit("damaged", name=name, reason=reason)
+        out.emit("damaged", name=name, reason=str(reason))
     rows = [[model.name, model.kind, size(model.bytes), _origin(model)] for model in found.contents.models]
     rows += [[part.name, "unfinished", size(part.bytes), ""] for part in found.contents.unfinished]
-    rows += [[name, "damaged", "", reason] for name, reason in found.contents.damaged.items()]
+    rows += [[name, "damaged", "", str(reason)] for name, reason in found.contents.damaged.items()]
     if rows:
         out.table(["model", "kind", "size", "from"], rows, right=["size"])
     else:

@@ -90,8 +90,9 @@ async def _tell(context: Context, request: Request, words: str) -> None:
 
 
 def _done(context: Context, reply: Ok, words: str) -> None:
-    context.out.emit("ok", text=reply.text or words)
-    context.out.say(reply.text or words)
+    said = str(reply.text) or words
+    context.out.emit("ok", text=said)
+    context.out.say(said)
 
 
 def _moment(timestamp: float, now: datetime) -> str:

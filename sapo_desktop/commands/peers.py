@@ -159,8 +159,8 @@ async def _keep(context: Context, node: Node, key: str, value: str) -> None:
 
 
 def _said(context: Context, reply: Ok) -> None:
-    context.out.emit("ok", text=reply.text)
-    context.out.say(reply.text)
+    context.out.emit("ok", text=str(reply.text))
+    context.out.say(str(reply.text))
 
 
 def _whole_key(text: str, known: Iterable[str]) -> str:

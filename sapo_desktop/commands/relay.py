@@ -59,10 +59,10 @@ async def _follow(context: Context, node: Node) -> str:
     """Show what the relay says until it ends; returns why, where it failed."""
     async for event in node.events():
         if isinstance(event, Notice):
-            context.out.emit("notice", level=event.level, text=event.text)
-            context.out.say(event.text)
+            context.out.emit("notice", level=event.level, text=str(event.text))
+            context.out.say(str(event.text))
         if isinstance(event, Stopping):
-            return event.reason if event.failed else ""
+            return str(event.reason) if event.failed else ""
     return f"The relay ended without a word; its log is in {context.folder / 'logs'}."
 
 

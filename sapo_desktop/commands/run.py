@@ -36,7 +36,7 @@ async def run(context: Context, args: Namespace) -> None:
             watch = Watch(context, dashboard, view, attached)
             try:
                 if args.invite:
-                    view.said((await call(watch.node, JoinSwarm(link=args.invite), Ok)).text)
+                    view.said(str((await call(watch.node, JoinSwarm(link=args.invite), Ok)).text))
                     overrides = {key: text for key, text in overrides.items() if key not in INVITED}
                 await watch.until_the_end(overrides, args.rounds)
             finally:

@@ -76,7 +76,7 @@ def _write(context: Context, settings: Settings) -> Ok:
 
 
 def _done(context: Context, reply: Ok) -> None:
-    words = reply.text or "Saved."
+    words = str(reply.text) or "Saved."
     context.out.emit("ok", text=words)
     context.out.say(words)
 

@@ -138,7 +138,7 @@ class Watch:
         """Whether nothing after `event` is waited for. Who is in charge waits for the node's own last word."""
         match event:
             case Stopping(failed=failed, reason=reason):
-                self.failure = self.failure or (reason if failed else "")
+                self.failure = self.failure or (str(reason) if failed else "")
                 return True
             case StateChanged(state="failed", reason=reason):
                 self.failure = reason

@@ -15,12 +15,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.sentences import Text
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 @contextmanager
-def disk_errors_as(error_type: type[SapoError], what: str) -> Iterator[None]:
+def disk_errors_as(error_type: type[SapoError], what: Text) -> Iterator[None]:
     """Turn an OSError of the block into `error_type`, which says what failed and what to do."""
     try:
         yield

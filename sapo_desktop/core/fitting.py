@@ -5,11 +5,13 @@ Sizes are bytes. Pure data; the arithmetic stands in models/memory.py, the choic
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 
 from sapo_desktop.core.records import Record
+from sapo_desktop.core.sentences import Text, sentence
 
 GeneratorKind = Literal["llama.cpp", "torch", "remote"]
 TrainerKind = Literal["torch", "none"]
@@ -72,7 +74,7 @@ class Way(Record, frozen=True):
     device_memory: Parts = Parts()
     """On the graphics card; nothing where it has none or shares the computer's."""
     fits: bool = False
-    why_not: str = ""
+    why_not: Text = ""
     """With numbers, where it does not fit."""
     unmeasured: bool = False
     """The estimate of this way was never compared with a measured peak."""
@@ -94,19 +96,22 @@ class Way(Record, frozen=True):
         }
 
     @property
-    def words(self) -> str:
+    def words(self) -> Text:
         """Who answers, who learns, and where."""
-        where = {"cpu": "", "cuda": " on the card", "mps": " on the Mac's GPU"}[self.device]
         match self.generator, self.trainer:
             case _, "none":
-                return f"llama.cpp answers ({self.weights}), nothing learns"
+                return sentence("llama.cpp answers ({weights}), nothing learns", weights=self.weights)
             case "torch", _:
-                text = f"torch answers and learns{where}"
+                text = sentence("torch answers and learns")
             case "remote", _:
-                text = f"a server answers, torch learns{where}"
+                text = sentence("a server answers, torch learns")
             case _:
-                text = f"llama.cpp answers ({self.weights}), torch learns{where}"
-        return f"{text} ({self.precision})"
+                text = sentence("llama.cpp answers ({weights}), torch learns", weights=self.weights)
+        if self.device == "cuda":
+            text = sentence("{way} on the card", way=text)
+        elif self.device == "mps":
+            text = sentence("{way} on the Mac's GPU", way=text)
+        return sentence("{way} ({precision})", way=text, precision=self.precision)
 
 
 class Available(Record, frozen=True):
@@ -122,7 +127,7 @@ class Available(Record, frozen=True):
     """The graphics card works in the computer's own memory."""
     unmeasured: bool = False
     """On such a machine no estimate was ever compared with a measured peak."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Text, ...] = ()
     """What a reader should know: a container's limit, swap that does not count, a card in use."""
 
 
@@ -133,7 +138,7 @@ class Fit(Record, frozen=True):
     chosen: Way
     ways: list[Way]
     """Every way that was looked at for the chosen model, from weak to strong."""
-    bigger: list[str]
+    bigger: Sequence[Text]
     """A sentence for each bigger model that does not fit, with numbers."""
 
 
@@ -152,6 +157,6 @@ class ModelBadge(Record, frozen=True):
     estimate: int
     """Of the best way that fits; of the least that learning takes, where the model can only answer or not even that."""
     free: int
-    way: str
+    way: Text
     """In words: who answers, who learns; empty where nothing fits."""
     unverified: list[str]

@@ -7,7 +7,7 @@ files.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
@@ -15,6 +15,7 @@ from msgspec import Meta
 
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.records import Record
+from sapo_desktop.core.sentences import Text
 
 PUBLIC_HUB = "https://huggingface.co"
 ModelKind = Literal["transformers", "gguf"]
@@ -137,7 +138,7 @@ class Kept(StoreMessage, frozen=True):
 
     model: Installed
     path: str
-    notes: list[str] = []
+    notes: Sequence[Text] = []
     """What a person should know, a sentence each."""
 
 
@@ -158,7 +159,7 @@ class Contents(StoreMessage, frozen=True):
 
     models: list[Installed] = []
     unfinished: list[Unfinished] = []
-    damaged: dict[str, str] = {}
+    damaged: Mapping[str, Text] = {}
     """Folder -> what is wrong with it."""
 
 
@@ -177,7 +178,7 @@ class Transfer(StoreMessage, frozen=True):
     """Bytes a second, lately."""
     left: float | None = None
     """Seconds; None where nothing can be said."""
-    text: str = ""
+    text: Text = ""
     """While waiting: why, and for how long."""
 
 

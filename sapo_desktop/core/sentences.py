@@ -42,6 +42,9 @@ class Sentence(Record, frozen=True, kw_only=True, tag=True):
     template: str
     values: dict[str, Value] = msgspec.field(default_factory=dict)
 
+    def __hash__(self) -> int:
+        return hash(str(self))  # msgspec's own would stumble over the values
+
     def __str__(self) -> str:
         return filled(self.template, {name: _english(value) for name, value in self.values.items()})
 
@@ -53,7 +56,7 @@ Value: TypeAlias = str | int | float | Size | Sentence | list[str | Sentence]
 
 def sentence(template: str, **values: Value) -> Sentence:
     """The sentence of this template, which is one literal (see the module)."""
-    return Sentence(template=template, values=values)
+    return Sentence(template=template, values={name: _carried(value) for name, value in values.items()})
 
 
 def filled(template: str, values: dict[str, str]) -> str:
@@ -70,6 +73,11 @@ def joined(texts: Sequence[Text]) -> Text:
 
 def _numbered(texts: Sequence[Text]) -> dict[str, Value]:
     return {str(place): text for place, text in enumerate(texts)}
+
+
+def _carried(value: Value) -> Value:
+    """As a message can carry it: a damaged file may tell numbers of any size."""
+    return f"{value:,}" if isinstance(value, int) and not -(2**63) <= value < 2**64 else value
 
 
 def _english(value: Value) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 
 from sapo_desktop.core.records import Record
+from sapo_desktop.core.sentences import Text
 
 DAY_AND_CLOCK_FROM = 20 * 3600
 """A pause that ends later than this is told with the day."""
@@ -72,8 +73,8 @@ class RoundsDone(Reason, frozen=True, kw_only=True):
 class Failed(Reason, frozen=True, kw_only=True):
     """Hosts kept dying; somebody has to look."""
 
-    text: str
-    """What the last of them said, in English."""
+    text: Text
+    """What the last of them said."""
     failures: int
 
 

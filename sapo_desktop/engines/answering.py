@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from sapo_desktop.core.errors import HostCancelled
 from sapo_desktop.core.records import Completion, FinishReason, Sampling
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.protocols import EndedAnswer, GenerationProgress, Progress, TokenText
 
 PROGRESS_SECONDS = 0.25
@@ -79,7 +80,7 @@ class Watch:
     def check(self) -> None:
         """Raise HostCancelled where a stop was asked for; tell the progress four times a second."""
         if self.should_stop():
-            raise HostCancelled("Answering was cancelled.")
+            raise HostCancelled(sentence("Answering was cancelled."))
         now = time.monotonic()
         if now - self._told >= PROGRESS_SECONDS:
             self._told = now

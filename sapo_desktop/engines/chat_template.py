@@ -18,6 +18,7 @@ from jinja2 import nodes, parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.sentences import sentence
 
 A_DAY = date(2025, 1, 1)
 """What templates take for today."""
@@ -52,7 +53,9 @@ class ChatTemplate:
         try:
             self._template = environment.from_string(source)
         except jinja2.TemplateError as error:
-            raise ModelError(f"The model's chat template cannot be read: {error}. Choose another model.") from error
+            raise ModelError(
+                sentence("The model's chat template cannot be read: {reason}. Choose another model.", reason=str(error))
+            ) from error
 
     def user_turn(self, text: str) -> str:
         """The prompt in which a user says `text` and the assistant is about to answer."""
@@ -67,7 +70,9 @@ class ChatTemplate:
                 **self._special,
             )
         except (jinja2.TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
-            raise ModelError(f"The model's chat template does not take a question: {error}.") from error
+            raise ModelError(
+                sentence("The model's chat template does not take a question: {reason}.", reason=str(error))
+            ) from error
 
 
 def _to_json(value: Any, ensure_ascii: bool = False, indent: int | None = None) -> str:

@@ -23,6 +23,7 @@ from safetensors import SafetensorError
 from torch import Tensor
 
 from sapo_desktop.core.errors import ModelError, SapoError, UsageError
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.engines.export_card import card
 from sapo_desktop.engines.gguf import write_model
 
@@ -51,7 +52,9 @@ def export(
         SapoError: the disk is full or cannot be written.
     """
     if format not in FORMATS:
-        raise UsageError(f"Unknown export format {format!r}; choose one of {', '.join(FORMATS)}.")
+        raise UsageError(
+            sentence("Unknown export format '{name}'; choose one of {known}.", name=format, known=", ".join(FORMATS))
+        )
     to = to.expanduser().absolute()
     _refuse_used(to)
     part = to.with_name(f".{to.name}.part")
@@ -84,16 +87,23 @@ def _open_to_readers(part: Path) -> None:
 
 def _refuse_used(to: Path) -> None:
     if to.is_dir() and any(to.iterdir()):
-        raise UsageError(f"{to} is not empty; name a new or an empty folder.")
+        raise UsageError(sentence("{folder} is not empty; name a new or an empty folder.", folder=str(to)))
     if to.exists() and not to.is_dir():
-        raise UsageError(f"{to} is a file; name a new or an empty folder.")
+        raise UsageError(sentence("{folder} is a file; name a new or an empty folder.", folder=str(to)))
 
 
-def _explain(error: OSError | SafetensorError, to: Path) -> str:
+def _explain(error: OSError | SafetensorError, to: Path) -> Text:
     full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
     if full or any(words in str(error) for words in _FULL):
-        return f"The disk is full: nothing was written to {to}. Make room, or name a folder on another disk."
-    return f"Nothing was written to {to}: {error}. Name a folder that you may write to."
+        return sentence(
+            "The disk is full: nothing was written to {folder}. Make room, or name a folder on another disk.",
+            folder=str(to),
+        )
+    return sentence(
+        "Nothing was written to {folder}: {reason}. Name a folder that you may write to.",
+        folder=str(to),
+        reason=str(error),
+    )
 
 
 class MergedWeights(Mapping[str, Tensor]):
@@ -108,7 +118,12 @@ class MergedWeights(Mapping[str, Tensor]):
         self._layers: dict[str, LoraLayer] = {}
         for module_name, module in base.named_modules():
             if isinstance(module, AuxiliaryTrainingWrapper):
-                raise ModelError(f"{module_name} was trained beside the adapter; that cannot be exported.")
+                raise ModelError(
+                    sentence(
+                        "{name} was trained beside the adapter; that cannot be exported.",
+                        name=module_name,
+                    )
+                )
             if isinstance(module, LoraLayer):
                 self._layers[f"{module_name}.weight"] = module
         for name, tensor in base.state_dict().items():
@@ -152,13 +167,15 @@ def lora_factors(model: PeftModel) -> tuple[dict[str, Tensor], float]:
             factors[f"{name}.lora_B"] = layer.lora_B[adapter].weight
             scalings.add(float(layer.scaling[adapter]))
     if len(scalings) != 1:
-        raise ModelError("An adapter with several scalings cannot be written as GGUF; export as `gguf`, merged.")
+        raise ModelError(
+            sentence("An adapter with several scalings cannot be written as GGUF; export as `gguf`, merged.")
+        )
     return factors, scalings.pop()
 
 
 def _refuse_variants(layer: LoraLayer, adapter: str) -> None:
     if layer.use_dora.get(adapter, False) or layer.lora_bias.get(adapter, False):
-        raise ModelError("Only plain LoRA adapters can be exported like this (no DoRA, no bias).")
+        raise ModelError(sentence("Only plain LoRA adapters can be exported like this (no DoRA, no bias)."))
 
 
 def _product(layer: LoraLayer, adapter: str) -> Tensor:
@@ -172,7 +189,7 @@ def _product(layer: LoraLayer, adapter: str) -> Tensor:
 
 def _write_adapter(model: Any, tokenizer: Any, model_folder: Path, part: Path) -> None:
     if not isinstance(model, PeftModel):
-        raise ModelError("There is no adapter: all weights are trained here. Export as `merged` or `gguf`.")
+        raise ModelError(sentence("There is no adapter: all weights are trained here. Export as `merged` or `gguf`."))
     # Whether embeddings changed is asked of the network otherwise.
     model.save_pretrained(part, save_embedding_layers=False)
     settings = part / "adapter_config.json"
@@ -186,7 +203,13 @@ def _write_merged(model: Any, tokenizer: Any, model_folder: Path, part: Path) ->
     config = json.loads((model_folder / "config.json").read_text(encoding="utf-8"))
     dtype = config.get("dtype") or config.get("torch_dtype") or "bfloat16"
     if dtype not in _DTYPES:
-        raise ModelError(f"The base model's weights are {dtype}; only {', '.join(_DTYPES)} can be written.")
+        raise ModelError(
+            sentence(
+                "The base model's weights are {number_format}; only {known} can be written.",
+                number_format=str(dtype),
+                known=", ".join(_DTYPES),
+            )
+        )
     tied = bool(config.get("tie_word_embeddings", model.config.tie_word_embeddings))
     weights = MergedWeights(model)
     values = {n: weights[n].to(_DTYPES[dtype]) for n in weights if not (tied and n == "lm_head.weight")}

@@ -12,6 +12,7 @@ import torch
 
 from sapo_desktop.core.errors import OutOfMemory
 from sapo_desktop.core.records import FinishReason
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.answering import Answers, GenerationJob, Watch
 from sapo_desktop.engines.decoder import PromptBatch, Start
 from sapo_desktop.engines.memory import is_out_of_memory, release_memory
@@ -39,7 +40,9 @@ def generate(job: GenerationJob, start: Start, device: torch.device, watch: Watc
                 raise
             if len(rows) == 1:
                 raise OutOfMemory(
-                    "There is not enough memory for a single answer. Shorten the answers or choose a smaller model."
+                    sentence(
+                        "There is not enough memory for a single answer. Shorten the answers or choose a smaller model."
+                    )
                 ) from error
             watch.finished, watch.tokens = before
             done.forget(rows)

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from sapo_desktop.core.durable import disk_errors_as
 from sapo_desktop.core.errors import ModelError, UsageError
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.export import lora_factors
 from sapo_desktop.engines.gguf import write_adapter
 from sapo_desktop.engines.gguf_folder import write_folder
@@ -26,7 +27,7 @@ _PREFIX, _SUFFIX = "base_model.model.", ".weight"
 def write_base(model: Path, path: Path, weights: GgufWeights) -> None:
     """Write the model in a folder as a GGUF file; raises ModelError where llama.cpp would compute another one."""
     part = path.with_name(f"{path.name}.part")
-    with disk_errors_as(ModelError, f"{path.name} could not be written"):
+    with disk_errors_as(ModelError, sentence("{name} could not be written", name=path.name)):
         write_folder(model, part, weights)
         part.replace(path)
 
@@ -39,12 +40,12 @@ def write_trained(lm: LanguageModel, policy: Policy, path: Path, checkpoint: Pat
         CheckpointError: the checkpoint cannot be read.
     """
     if policy.method != "lora":
-        raise UsageError("llama.cpp answers with a LoRA adapter. Set method to lora, or generator to torch.")
+        raise UsageError(sentence("llama.cpp answers with a LoRA adapter. Set method to lora, or generator to torch."))
     factors, scaling = lora_factors(policy.model)
     if checkpoint is not None:
         factors = _factors_of(checkpoint)
     part = path.with_name(f"{path.name}.part")
-    with disk_errors_as(ModelError, "The adapter could not be handed to the generator"):
+    with disk_errors_as(ModelError, sentence("The adapter could not be handed to the generator")):
         write_adapter(part, lm.model.config, factors, scaling)
         part.replace(path)
 

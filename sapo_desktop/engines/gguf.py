@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.gguf_architectures import ROPE_FACTORS, Layout
 from sapo_desktop.engines.gguf_vocabulary import write_vocabulary
 
@@ -131,9 +132,9 @@ def _encode(name: str, tensor: Tensor, kind: WeightType) -> NDArray[Any]:
     """The tensor's numbers in the file's type; BF16, which numpy lacks, as 16-bit integers."""
     low, high = (float(value) for value in torch.aminmax(tensor.detach()))
     if not (np.isfinite(low) and np.isfinite(high)):
-        raise ModelError("The model has weights that are not numbers: go back to an earlier checkpoint.")
+        raise ModelError(sentence("The model has weights that are not numbers: go back to an earlier checkpoint."))
     if kind == "F16" and max(-low, high) > torch.finfo(torch.float16).max:
-        raise ModelError(f"{name} has a value that F16 cannot hold; write the file as BF16 or F32.")
+        raise ModelError(sentence("{name} has a value that F16 cannot hold; write the file as BF16 or F32.", name=name))
     values = tensor.detach().to(device="cpu", dtype=_TORCH_TYPES[kind]).contiguous()
     return np.asarray((values.view(torch.int16) if kind == "BF16" else values).numpy())
 

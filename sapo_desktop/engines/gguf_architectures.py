@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.sentences import Text, sentence
 
 _ARCHITECTURES = {
     "llama": gguf.MODEL_ARCH.LLAMA,
@@ -52,7 +53,7 @@ class Layout:
         """llama.cpp's name of a tensor."""
         found = self._names.get_name(name, try_suffixes=(".weight", ".bias"))
         if found is None:
-            raise ModelError(f"llama.cpp has no place for the tensor {name}; export as `merged`.")
+            raise ModelError(sentence("llama.cpp has no place for the tensor {name}; export as `merged`.", name=name))
         return str(found)
 
     def rows(self, name: str, tensor: Tensor) -> Tensor:
@@ -122,28 +123,38 @@ def _supported(config: Any) -> gguf.MODEL_ARCH:
     if architecture is None:
         known = ", ".join(_ARCHITECTURES)
         raise ModelError(
-            f"GGUF can be written for models of type {known}, not {config.model_type}; export as `merged`."
+            sentence(
+                "GGUF can be written for models of type {known}, not {kind}; export as `merged`.",
+                known=known,
+                kind=str(config.model_type),
+            )
         )
     for differs, what in (
         *_rope_differences(config),
-        (config.hidden_act != "silu", f"the activation {config.hidden_act}"),
-        (set(getattr(config, "layer_types", None) or ["full_attention"]) != {"full_attention"}, "sliding attention"),
+        (config.hidden_act != "silu", sentence("the activation {name}", name=str(config.hidden_act))),
+        (
+            set(getattr(config, "layer_types", None) or ["full_attention"]) != {"full_attention"},
+            sentence("sliding attention"),
+        ),
         *_other_differences(config),
     ):
         if differs:
             raise ModelError(
-                f"This model has {what}, which llama.cpp has not, or computes in another way; export as `merged`."
+                sentence(
+                    "This model has {what}, which llama.cpp has not, or computes in another way; export as `merged`.",
+                    what=what,
+                )
             )
     return architecture
 
 
-def _rope_differences(config: Any) -> list[tuple[bool, str]]:
+def _rope_differences(config: Any) -> list[tuple[bool, Text]]:
     rope, kind = config.rope_parameters, _rope_type(config)
     known = {"default", "linear", "yarn", "llama3"} if config.model_type == "llama" else {"default", "linear", "yarn"}
     return [
-        (kind not in known, f"rotary embeddings of type {kind}"),
-        (rope.get("partial_rotary_factor", 1.0) != 1.0, "partly rotated heads"),
-        (kind == "yarn" and _unusual_yarn(rope), "YaRN with an attention factor or a range of its own"),
+        (kind not in known, sentence("rotary embeddings of type {kind}", kind=str(kind))),
+        (rope.get("partial_rotary_factor", 1.0) != 1.0, sentence("partly rotated heads")),
+        (kind == "yarn" and _unusual_yarn(rope), sentence("YaRN with an attention factor or a range of its own")),
     ]
 
 
@@ -157,12 +168,14 @@ def _unusual_yarn(rope: dict[str, Any]) -> bool:
     return named or scaled or ranged
 
 
-def _other_differences(config: Any) -> list[tuple[bool, str]]:
+def _other_differences(config: Any) -> list[tuple[bool, Text]]:
     biases = getattr(config, "attention_bias", False) or getattr(config, "mlp_bias", False)
-    found = [(biases and config.model_type in {"qwen3", "smollm3"}, "biases that a model of this kind rarely has")]
+    found: list[tuple[bool, Text]] = [
+        (biases and config.model_type in {"qwen3", "smollm3"}, sentence("biases that a model of this kind rarely has"))
+    ]
     if config.model_type == "smollm3":
         layers = range(1, config.num_hidden_layers + 1)
         usual = [int(layer % _NO_ROTATION_EVERY != 0) for layer in layers]
         rotated = list(config.no_rope_layers)[: config.num_hidden_layers] != usual
-        found.append((rotated, "rotary embeddings left out at unusual layers"))
+        found.append((rotated, sentence("rotary embeddings left out at unusual layers")))
     return found

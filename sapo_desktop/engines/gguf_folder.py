@@ -16,6 +16,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.gguf import WeightType, write_model
 from sapo_desktop.engines.tokenizer import load_tokenizer
 
@@ -65,7 +66,13 @@ def write_folder(folder: Path, path: Path, weight_type: WeightType = "F16") -> N
         with FolderWeights(folder) as weights:
             write_model(path, config, tokenizer.backend, weights, weight_type, name=folder.name)
     except (ValueError, KeyError, SafetensorError) as error:
-        raise ModelError(f"The model in {folder} cannot be read: {error}. Get the folder again, whole.") from error
+        raise ModelError(
+            sentence(
+                "The model in {folder} cannot be read: {reason}. Get the folder again, whole.",
+                folder=str(folder),
+                reason=str(error),
+            )
+        ) from error
 
 
 def _files(folder: Path) -> list[str]:

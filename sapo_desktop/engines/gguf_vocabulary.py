@@ -18,6 +18,7 @@ import gguf
 from tokenizers.pre_tokenizers import ByteLevel
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.sentences import sentence
 
 _GPT2_WORDS = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 _WORDS_AFTER_DIGITS = r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -43,7 +44,9 @@ def write_vocabulary(writer: gguf.GGUFWriter, tokenizer: Any, rows: int) -> None
     layout = json.loads(tokenizer.backend_tokenizer.to_str())
     model = layout["model"]
     if model["type"] != "BPE" or not _decodes_bytes(layout):
-        raise ModelError(f"Only byte-level BPE tokenizers can be written as GGUF, not {model['type']}.")
+        raise ModelError(
+            sentence("Only byte-level BPE tokenizers can be written as GGUF, not {kind}.", kind=str(model["type"]))
+        )
     texts, types = _tokens(layout, rows)
     pre = _pre_tokenizer(layout, merged=bool(model["merges"]))
     if pre == "llama-bpe" and not model.get("ignore_merges"):
@@ -83,14 +86,23 @@ def _tokens(layout: dict[str, Any], rows: int) -> tuple[list[str], list[gguf.Tok
     types = [gguf.TokenType.UNUSED] * rows
     highest = max([*layout["model"]["vocab"].values(), *(token["id"] for token in layout["added_tokens"])])
     if highest >= rows:
-        raise ModelError(f"The tokenizer has token {highest}, but the model's embedding ends at {rows - 1}.")
+        raise ModelError(
+            sentence(
+                "The tokenizer has token {token}, but the model's embedding ends at {last}.",
+                token=str(highest),
+                last=str(rows - 1),
+            )
+        )
     for text, index in layout["model"]["vocab"].items():
         texts[index], types[index] = text, gguf.TokenType.NORMAL
     for token in layout["added_tokens"]:
         if token["single_word"] or token["lstrip"] or token["rstrip"]:
             raise ModelError(
-                f"The added token {token['content']!r} takes spaces or word borders into account "
-                "(single_word, lstrip or rstrip); llama.cpp cannot do that."
+                sentence(
+                    "The added token '{token}' takes spaces or word borders into account (single_word, lstrip or "
+                    "rstrip); llama.cpp cannot do that.",
+                    token=str(token["content"]),
+                )
             )
         control = gguf.TokenType.CONTROL if token["special"] else gguf.TokenType.USER_DEFINED
         texts[token["id"]], types[token["id"]] = token["content"], control
@@ -107,7 +119,11 @@ def _refuse_options(model: dict[str, Any], pre: str) -> None:
         "ignore_merges",
     ):
         if model.get(option) and not (option == "ignore_merges" and pre == "llama-bpe"):
-            raise ModelError(f"The tokenizer uses {option}, which llama.cpp would not do; export as `merged`.")
+            raise ModelError(
+                sentence(
+                    "The tokenizer uses {option}, which llama.cpp would not do; export as `merged`.", option=option
+                )
+            )
 
 
 def _merge_text(pair: str | list[str]) -> str:
@@ -119,15 +135,19 @@ def _pre_tokenizer(layout: dict[str, Any], merged: bool) -> str:
     steps = layout.get("pre_tokenizer") or {}
     parts = steps["pretokenizers"] if steps.get("type") == "Sequence" else [steps]
     if parts[-1].get("type") != "ByteLevel" or parts[-1]["add_prefix_space"]:
-        raise ModelError("Only tokenizers whose last step is ByteLevel without a prefix space can be written as GGUF.")
+        raise ModelError(
+            sentence("Only tokenizers whose last step is ByteLevel without a prefix space can be written as GGUF.")
+        )
     name = _word_rule(parts)
     # What the official converter does too: llama.cpp composes no characters, so Qwen2's NFC is dropped there.
     normalizer = layout.get("normalizer")
     normalised = normalizer is not None and not (name == "qwen2" and _is_nfc(normalizer))
     if normalised or (name is None and merged):
         raise ModelError(
-            "llama.cpp has no name for the way in which this tokenizer cuts text (its normalizer or "
-            "pre_tokenizer); export as `merged` instead."
+            sentence(
+                "llama.cpp has no name for the way in which this tokenizer cuts text (its normalizer or "
+                "pre_tokenizer); export as `merged` instead."
+            )
         )
     # Without merges every byte is a token of its own, wherever the words are cut.
     return name if name is not None and merged else "gpt-2"
@@ -157,7 +177,7 @@ def _is_nfc(normalizer: dict[str, Any]) -> bool:
 def _special_ids(writer: gguf.GGUFWriter, tokenizer: Any) -> None:
     end = tokenizer.eos_token_id
     if end is None:
-        raise ModelError("The tokenizer names no end-of-sequence token, so llama.cpp would never stop.")
+        raise ModelError(sentence("The tokenizer names no end-of-sequence token, so llama.cpp would never stop."))
     writer.add_eos_token_id(end)
     if tokenizer.pad_token_id is not None:
         writer.add_pad_token_id(tokenizer.pad_token_id)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from sapo_desktop.core.errors import OutOfMemory
 from sapo_desktop.core.records import FinishReason
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.answering import Answers, GenerationJob, Watch
 from sapo_desktop.engines.drawing import DrawnTokens, Floats, draw_tokens, stream
 from sapo_desktop.engines.llama_cpp_streams import Streams
@@ -56,7 +57,7 @@ def halved(count: int) -> int:
     """Fewer streams after memory ran out; OutOfMemory where there is one already."""
     if count <= 1:
         raise OutOfMemory(
-            "There is not enough memory for a single answer. Shorten the answers or choose a smaller model."
+            sentence("There is not enough memory for a single answer. Shorten the answers or choose a smaller model.")
         )
     return count // 2
 

@@ -17,6 +17,7 @@ from typing import Any
 import llama_cpp.llama_cpp as c
 
 from sapo_desktop.core.errors import ModelError, TooBig
+from sapo_desktop.core.sentences import Text, joined, sentence
 
 _ERROR, _CONTINUED = 4, 5
 """Of ggml's log levels: none, debug, information, warning, error, continued."""
@@ -41,10 +42,16 @@ def _log(level: int, text: bytes | None, _: Any) -> None:
 
 
 def last_words() -> str:
-    """What llama.cpp said last, as the end of a sentence."""
+    """What llama.cpp said last; empty where it was silent."""
     said = "; ".join(_said)
     _said.clear()
-    return f" llama.cpp says: {said}" if said else ""
+    return said
+
+
+def with_last_words(text: Text) -> Text:
+    """The sentence, and what llama.cpp said last."""
+    said = last_words()
+    return joined([text, sentence("llama.cpp says: {words}", words=said)]) if said else text
 
 
 class Adapter:
@@ -54,7 +61,13 @@ class Adapter:
         _said.clear()
         self.handle: Any = c.llama_adapter_lora_init(model.handle, str(path).encode())
         if not self.handle:
-            raise ModelError(f"The adapter {path.name} does not fit the model {model.path.name}.{last_words()}")
+            raise ModelError(
+                with_last_words(
+                    sentence(
+                        "The adapter {name} does not fit the model {model}.", name=path.name, model=model.path.name
+                    )
+                )
+            )
 
     def free(self) -> None:
         """Give its memory back; no context may use it any more."""
@@ -87,7 +100,7 @@ class GgufModel:
         self.path = path
         self.handle: Any = c.llama_model_load_from_file(str(path).encode(), settings)
         if not self.handle:
-            raise _not_loaded(path, last_words())
+            raise _not_loaded(path)
         self.vocab: Any = c.llama_model_get_vocab(self.handle)
         try:
             self._check_kind()
@@ -147,20 +160,37 @@ class GgufModel:
     def _check_kind(self) -> None:
         kind = self.metadata("general.architecture")
         if not self.vocabulary:
-            raise ModelError(f"{self.path.name} carries no vocabulary; choose a whole model.")
+            raise ModelError(sentence("{name} carries no vocabulary; choose a whole model.", name=self.path.name))
         if c.llama_model_has_encoder(self.handle) or not c.llama_model_has_decoder(self.handle):
-            raise ModelError(f"{self.path.name} ({kind}) is no model that continues a text; choose another one.")
+            raise ModelError(
+                sentence(
+                    "{name} ({kind}) is no model that continues a text; choose another one.",
+                    name=self.path.name,
+                    kind=str(kind),
+                )
+            )
         if c.llama_model_is_recurrent(self.handle) or c.llama_model_is_hybrid(self.handle):
-            raise ModelError(f"Recurrent models such as {self.path.name} ({kind}) are not supported.")
+            raise ModelError(
+                sentence(
+                    "Recurrent models such as {name} ({kind}) are not supported.", name=self.path.name, kind=str(kind)
+                )
+            )
 
 
-def _not_loaded(path: Path, words: str) -> ModelError | TooBig:
-    if _NO_MEMORY.search(words):
+def _not_loaded(path: Path) -> ModelError | TooBig:
+    if any(_NO_MEMORY.search(line) for line in _said):
         return TooBig(
-            f"{path.name} does not fit into the memory that is free: close other programs, or choose a smaller model "
-            f"or fewer bits a weight (`generator_weights`).{words}"
+            with_last_words(
+                sentence(
+                    "{name} does not fit into the memory that is free: close other programs, or choose a smaller model "
+                    "or fewer bits a weight (`generator_weights`).",
+                    name=path.name,
+                )
+            )
         )
-    return ModelError(f"The model in {path} cannot be loaded: get the file again, whole.{words}")
+    return ModelError(
+        with_last_words(sentence("The model in {path} cannot be loaded: get the file again, whole.", path=str(path)))
+    )
 
 
 def _check_start(path: Path) -> None:
@@ -168,6 +198,8 @@ def _check_start(path: Path) -> None:
         with path.open("rb") as file:
             start = file.read(len(_MAGIC))
     except OSError as error:
-        raise ModelError(f"The model {path} cannot be read: {error}.") from error
+        raise ModelError(
+            sentence("The model {path} cannot be read: {reason}.", path=str(path), reason=str(error))
+        ) from error
     if start != _MAGIC:
-        raise ModelError(f"{path} is no GGUF file; choose one, or get it again, whole.")
+        raise ModelError(sentence("{path} is no GGUF file; choose one, or get it again, whole.", path=str(path)))

@@ -12,7 +12,8 @@ from pathlib import Path
 import llama_cpp.llama_cpp as c
 
 from sapo_desktop.core.errors import ModelError
-from sapo_desktop.engines.llama_cpp_model import last_words
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.engines.llama_cpp_model import with_last_words
 
 _TYPES = {
     "q8_0": c.LLAMA_FTYPE_MOSTLY_Q8_0,
@@ -24,11 +25,15 @@ _TYPES = {
 def quantise(source: Path, target: Path, weights: str, threads: int) -> None:
     """Write `target` from the F32 or F16 file `source`; raises ModelError."""
     if weights not in _TYPES:
-        raise ModelError(f"Weights are quantised to {', '.join(_TYPES)}, not to {weights!r}.")
+        raise ModelError(
+            sentence("Weights are quantised to {known}, not to '{weights}'.", known=", ".join(_TYPES), weights=weights)
+        )
     settings = c.llama_model_quantize_default_params()
     settings.ftype, settings.nthread = _TYPES[weights], threads
     part = target.with_name(f"{target.name}.part")
     if c.llama_model_quantize(str(source).encode(), str(part).encode(), ctypes.byref(settings)):
         part.unlink(missing_ok=True)
-        raise ModelError(f"{source.name} could not be quantised to {weights}.{last_words()}")
+        raise ModelError(
+            with_last_words(sentence("{name} could not be quantised to {weights}.", name=source.name, weights=weights))
+        )
     part.replace(target)

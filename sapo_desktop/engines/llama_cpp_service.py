@@ -13,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from sapo_desktop.core.errors import HostError
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.answering import Answers, GenerationJob, Speaker, Watch
 from sapo_desktop.engines.llama_cpp import generate, halved, stream_length
@@ -154,7 +155,7 @@ class Service:
                 quantise(Path(request.source), Path(request.target), request.weights, request.threads)
                 return p.Done()
         if self._engine is None:
-            raise HostError("The generator was asked to work before a model was loaded.")
+            raise HostError(sentence("The generator was asked to work before a model was loaded."))
         return self._work(self._engine, request, progress)
 
     def _work(self, engine: LlamaCppEngine, request: p.GeneratorRequest, progress: p.Progress) -> p.GeneratorReply:

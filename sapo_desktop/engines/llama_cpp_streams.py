@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapo_desktop.core.errors import HostCancelled, HostError
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.drawing import Floats
-from sapo_desktop.engines.llama_cpp_model import Adapter, GgufModel, last_words
+from sapo_desktop.engines.llama_cpp_model import Adapter, GgufModel, last_words, with_last_words
 
 Ints = NDArray[np.signedinteger]
 
@@ -54,7 +55,7 @@ class Streams:
         settings.abort_callback = self._aborts
         self._context: Any = c.llama_init_from_model(model.handle, settings)
         if not self._context:
-            raise MemoryError(f"No room for {count} sequences of {self.length} tokens.{last_words()}")
+            raise MemoryError(f"No room for {count} sequences of {self.length} tokens. {last_words()}")
         self._memory = c.llama_get_memory(self._context)
         self._batch = _Batch(int(settings.n_batch))
 
@@ -74,7 +75,7 @@ class Streams:
             handles = (c.llama_adapter_lora_p_ctypes * 1)(adapter.handle)
             failed = c.llama_set_adapters_lora(self._context, handles, 1, (ctypes.c_float * 1)(1.0))
         if failed:
-            raise HostError(f"llama.cpp did not take the adapter.{last_words()}")
+            raise HostError(with_last_words(sentence("llama.cpp did not take the adapter.")))
 
     def clear(self) -> None:
         """Forget every sequence."""
@@ -83,7 +84,7 @@ class Streams:
     def cut(self, stream: int, length: int) -> None:
         """Keep only the first `length` positions of a stream."""
         if not c.llama_memory_seq_rm(self._memory, stream, length, -1):
-            raise HostError("llama.cpp cannot cut back the memory of this kind of model; choose another one.")
+            raise HostError(sentence("llama.cpp cannot cut back the memory of this kind of model; choose another one."))
 
     def copy(self, source: int, target: int) -> None:
         """Make one stream hold what another does."""
@@ -124,13 +125,15 @@ class Streams:
 
     def _check(self, result: int) -> None:
         if result == _ABORTED:
-            raise HostCancelled("Answering was cancelled.")
+            raise HostCancelled(sentence("Answering was cancelled."))
         if result == _NO_MEMORY:
-            raise MemoryError(f"Not enough memory to answer.{last_words()}")
+            raise MemoryError(f"Not enough memory to answer. {last_words()}")
         if result == _NO_ROOM:
-            raise HostError("llama.cpp found no room for a token in a stream that was made long enough.")
+            raise HostError(sentence("llama.cpp found no room for a token in a stream that was made long enough."))
         if result:
-            raise HostError(f"llama.cpp failed to compute (error {result}).{last_words()}")
+            raise HostError(
+                with_last_words(sentence("llama.cpp failed to compute (error {number}).", number=str(result)))
+            )
 
 
 class _Batch:

@@ -12,6 +12,7 @@ from typing import Any
 import llama_cpp.llama_cpp as c
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.chat_template import ChatTemplate
 from sapo_desktop.engines.llama_cpp_model import GgufModel
 
@@ -33,7 +34,7 @@ class Vocabulary:
         self.stop_tokens = frozenset(i for i in ids if c.llama_vocab_is_eog(self._vocab, i))
         self.end_token = int(c.llama_vocab_eos(self._vocab))
         if self.end_token == _NO_TOKEN:
-            raise ModelError(f"The vocabulary of {model.path.name} names no end-of-sequence token.")
+            raise ModelError(sentence("The vocabulary of {name} names no end-of-sequence token.", name=model.path.name))
         template = model.chat_template
         self._template = ChatTemplate(template, self._special_names()) if template else None
 
@@ -48,7 +49,9 @@ class Vocabulary:
             return self._tokens(self._template.user_turn(question), special=True)
         before, found, after = self._template.user_turn(_PLACE).partition(_PLACE)
         if not found:
-            raise ModelError("The model's chat template does not show the question as it is; choose another model.")
+            raise ModelError(
+                sentence("The model's chat template does not show the question as it is; choose another model.")
+            )
         return [*self._tokens(before, special=True), *self._tokens(question), *self._tokens(after, special=True)]
 
     def encode_foreign(self, text: str, end: bool) -> list[int] | None:
@@ -71,7 +74,7 @@ class Vocabulary:
         room = (c.llama_token * (len(raw) + 4))()
         count = c.llama_tokenize(self._vocab, raw, len(raw), room, len(room), beginning, special)
         if count < 0:
-            raise ModelError("llama.cpp could not cut a text into tokens; the model's vocabulary is damaged.")
+            raise ModelError(sentence("llama.cpp could not cut a text into tokens; the model's vocabulary is damaged."))
         return list(room[:count])
 
     def _piece(self, token: int) -> bytes:

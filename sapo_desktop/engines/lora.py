@@ -19,6 +19,7 @@ from torch import Tensor
 
 from sapo_desktop.core.errors import CheckpointError
 from sapo_desktop.core.records import TrainerSettings
+from sapo_desktop.core.sentences import sentence
 
 ADAPTER_FILE = "adapter_model.safetensors"
 WEIGHTS_FILE = "weights.safetensors"
@@ -115,15 +116,21 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
     try:
         return load_file(path)
     except (OSError, SafetensorError) as error:
-        raise CheckpointError(f"{path} cannot be read: {error}. Go back to an older checkpoint.") from error
+        raise CheckpointError(
+            sentence(
+                "{path} cannot be read: {reason}. Go back to an older checkpoint.", path=str(path), reason=str(error)
+            )
+        ) from error
 
 
 def check_fit(shapes: dict[str, torch.Size], values: dict[str, Tensor]) -> None:
     """Raise CheckpointError unless names and shapes are the same."""
     if shapes.keys() != values.keys() or any(values[n].shape != s for n, s in shapes.items()):
         raise CheckpointError(
-            "The checkpoint was written for another model or another adapter size. "
-            "Set the model, method and rank it was made with, or start anew."
+            sentence(
+                "The checkpoint was written for another model or another adapter size. Set the model, method and "
+                "rank it was made with, or start anew."
+            )
         )
 
 

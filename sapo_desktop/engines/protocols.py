@@ -19,6 +19,7 @@ from sapo_desktop.core.records import (
     TrainerSettings,
     TrainingSequence,
 )
+from sapo_desktop.core.sentences import Text
 
 Progress = Callable[[msgspec.Struct], None]
 GgufWeights = Literal["F32", "F16", "BF16"]
@@ -75,7 +76,7 @@ class Loaded(EngineMessage, frozen=True):
     vocabulary: int
     context: int
     versions: dict[str, str]
-    said: list[str] = []
+    said: list[Text] = []
     """What the user should know of it, in sentences."""
     learns: bool = True
     """Whether it can answer with what is learned; a generator that cannot is for answers alone."""

@@ -21,6 +21,7 @@ import numpy as np
 
 from sapo_desktop.core.errors import HostError, UsageError
 from sapo_desktop.core.records import Completion, Sampling
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.remote_dialects import Ask, Chat, Dialect, LlamaServer, Sglang, Vllm
 from sapo_desktop.engines.remote_http import Refused, Server, in_the_clear
@@ -47,8 +48,14 @@ class RemoteGenerator:
         self.dialect, self.model = found.dialect, found.model
         if found.vocabulary is not None and found.vocabulary < len(self.words.backend):
             raise UsageError(
-                f"The model {found.model!r} at {request.url} has {found.vocabulary} tokens, the one here "
-                f"{len(self.words.backend)}: they are not the same. Set remote_model, or model."
+                sentence(
+                    "The model '{model}' at {url} has {tokens} tokens, the one here {count}: they are not the "
+                    "same. Set remote_model, or model.",
+                    model=found.model,
+                    url=request.url,
+                    tokens=found.vocabulary,
+                    count=len(self.words.backend),
+                )
             )
         self.context = min(found.context or numbers.context, numbers.context)
         self.vocabulary = numbers.vocabulary
@@ -102,7 +109,7 @@ class RemoteGenerator:
             UsageError: the server takes none.
         """
         if folder is not None and self.shelf is None:
-            raise UsageError(_NO_ADAPTERS.format(url=self.request.url))
+            raise UsageError(_no_adapters(self.request.url))
         if self.shelf is not None:
             self._run(self._shelve(self.shelf, folder))
 
@@ -194,38 +201,49 @@ class RemoteGenerator:
             else:
                 await shelf.put(server, folder)
 
-    def _said(self) -> Iterator[str]:
+    def _said(self) -> Iterator[Text]:
         """What this server cannot do, each in a sentence."""
         url = self.request.url
         if self.request.key and in_the_clear(url):
-            yield f"The key goes to {url} in the clear, as remote_key_in_clear says."
+            yield sentence("The key goes to {url} in the clear, as remote_key_in_clear says.", url=url)
         if isinstance(self.dialect, Chat):
-            yield f"{url} only chats: questions go into a template of its own, which may not be the one trained on."
+            yield sentence(
+                "{url} only chats: questions go into a template of its own, which may not be the one trained on.",
+                url=url,
+            )
         if self.how == "text" and isinstance(self.dialect, Vllm | Sglang | LlamaServer):
-            yield (
-                f"The tokens that {url} samples do not read as its text in the vocabulary of the model here: is it the "
-                "same model? Answers are encoded anew, and learned from without importance weights."
+            yield sentence(
+                "The tokens that {url} samples do not read as its text in the vocabulary of the model here: is it the "
+                "same model? Answers are encoded anew, and learned from without importance weights.",
+                url=url,
             )
         elif self.how == "text":
-            yield (
-                f"{url} does not tell which tokens it samples: answers are encoded anew, and learned from without "
-                "importance weights."
+            yield sentence(
+                "{url} does not tell which tokens it samples: answers are encoded anew, and learned from without "
+                "importance weights.",
+                url=url,
             )
         elif not self.weighted:
-            yield f"{url} tells no log-probabilities of whole answers: these are learned from without weights."
+            yield sentence(
+                "{url} tells no log-probabilities of whole answers: these are learned from without weights.", url=url
+            )
         if isinstance(self.dialect, Sglang):
-            yield f"{url} takes no seeds: a run cannot be repeated."
+            yield sentence("{url} takes no seeds: a run cannot be repeated.", url=url)
         if self.shelf is None:
-            yield _NO_ADAPTERS.format(url=url)
+            yield _no_adapters(url)
         if isinstance(self.dialect, LlamaServer) and self.dialect.adapters:
-            yield f"The adapters that {url} was started with are left out of its answers."
+            yield sentence("The adapters that {url} was started with are left out of its answers.", url=url)
 
 
 _NOTHING = Completion(tokens=[], logprobs=[], text="", finish="length")
-_NO_ADAPTERS = (
-    "{url} gets no adapter from here (vLLM and SGLang can, with remote_adapters set): it gives answers of the base "
-    "model, and nothing is learned."
-)
+
+
+def _no_adapters(url: str) -> Text:
+    return sentence(
+        "{url} gets no adapter from here (vLLM and SGLang can, with remote_adapters set): it gives answers of the base "
+        "model, and nothing is learned.",
+        url=url,
+    )
 
 
 @dataclass
@@ -248,8 +266,11 @@ def _check_key(request: p.LoadRemote) -> None:
     """Before anything is sent: what has been read on the way cannot be taken back. Raises UsageError."""
     if request.key and in_the_clear(request.url) and not request.key_in_clear:
         raise UsageError(
-            f"{request.url} is not encrypted, so the key is not sent there: use https://, or a tunnel to this machine. "
-            "Where nobody on the way can listen, set remote_key_in_clear to on."
+            sentence(
+                "{url} is not encrypted, so the key is not sent there: use https://, or a tunnel to this "
+                "machine. Where nobody on the way can listen, set remote_key_in_clear to on.",
+                url=request.url,
+            )
         )
 
 
@@ -278,7 +299,7 @@ class Service:
             return self._generator.loaded()
         generator = self._generator
         if generator is None:
-            raise HostError("The remote generator was asked to work before it was connected.")
+            raise HostError(sentence("The remote generator was asked to work before it was connected."))
         match request:
             case p.Generate():
                 return generator.generate(request, progress)

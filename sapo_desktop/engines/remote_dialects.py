@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from sapo_desktop.core.records import Sampling
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.remote_http import Unusable
 from sapo_desktop.engines.remote_replies import LlamaCompletion, Piece, Raw, SglangAnswer, decode, openai_answers
 
@@ -112,7 +113,9 @@ class Sglang:
         found = decode(raw, SglangAnswer | list[SglangAnswer])
         answers = found if isinstance(found, list) else [found]
         if len(answers) != ask.count:
-            raise Unusable(f"{len(answers)} answers where {ask.count} were asked for")
+            raise Unusable(
+                sentence("{found} answers where {count} were asked for", found=len(answers), count=ask.count)
+            )
         return [self._answer(answer) for answer in answers]
 
     def _answer(self, answer: SglangAnswer) -> Raw:

@@ -17,6 +17,7 @@ import httpx2
 import msgspec
 
 from sapo_desktop.core.errors import HostError, UsageError
+from sapo_desktop.core.sentences import Text, sentence
 
 MOST_BYTES = 64 * 1024 * 1024
 """Of one reply: 64 answers of 8,192 tokens with their log-probabilities take about half of it."""
@@ -34,13 +35,17 @@ Content = TypeVar("Content")
 class Refused(HostError):
     """The server answered that it will not; `status` is HTTP's."""
 
-    def __init__(self, text: str, status: int) -> None:
+    def __init__(self, text: Text, status: int) -> None:
         super().__init__(text)
         self.status = status
 
 
 class Unusable(Exception):
     """A reply is not what it should be; says in a few words how."""
+
+    def __init__(self, text: Text) -> None:
+        super().__init__(text)
+        self.text = text
 
 
 class Server:
@@ -88,18 +93,25 @@ class Server:
                 return read(raw)
             except _Busy as busy:
                 problem, pause = busy.text, max(pause, busy.seconds)
-            except Unusable as reason:
-                problem = f"{self.url} answers what cannot be used ({reason})"
+            except Unusable as unusable:
+                problem = sentence("{url} answers what cannot be used ({reason})", url=self.url, reason=unusable.text)
             except (httpx2.TimeoutException, TimeoutError):
-                problem = f"{self.url} does not answer in time"
+                problem = sentence("{url} does not answer in time", url=self.url)
             except httpx2.DecodingError as error:
-                problem = f"{self.url} answers what cannot be unpacked ({_short(str(error))})"
+                problem = sentence(
+                    "{url} answers what cannot be unpacked ({reason})", url=self.url, reason=_short(str(error))
+                )
             except (httpx2.RequestError, httpx2.StreamError) as error:
-                problem = f"{self.url} cannot be reached ({_short(str(error)) or type(error).__name__})"
+                said = _short(str(error)) or type(error).__name__
+                problem = sentence("{url} cannot be reached ({reason})", url=self.url, reason=said)
             if attempt < tries:
                 await wait(min(pause, LONGEST_PAUSE))
                 pause *= 2
-        raise HostError(f"{problem}. Look whether the server runs, and whether the setting remote_url names it.")
+        raise HostError(
+            sentence(
+                "{problem}. Look whether the server runs, and whether the setting remote_url names it.", problem=problem
+            )
+        )
 
     async def _once(self, path: str, body: Any | None) -> bytes:
         content = None if body is None else msgspec.json.encode(body)
@@ -108,15 +120,33 @@ class Server:
         async with self._client.stream(method, self.url + path, content=content, headers=headers) as reply:
             raw = await _bounded(reply)
             if reply.status_code in _AGAIN:
-                raise _Busy(f"{self.url} is busy or broken ({_said(reply.status_code, raw)})", _retry_after(reply))
+                raise _Busy(
+                    sentence(
+                        "{url} is busy or broken ({reason})",
+                        url=self.url,
+                        reason=_said(reply.status_code, raw),
+                    ),
+                    _retry_after(reply),
+                )
             if reply.status_code in (401, 403):
                 raise Refused(
-                    f"{self.url} does not accept the key ({reply.status_code}). Set it in SAPO_REMOTE_KEY, or with "
-                    "`sapo-desktop remote-key`.",
+                    sentence(
+                        "{url} does not accept the key ({status}). Set it in SAPO_REMOTE_KEY, or with `sapo-desktop "
+                        "remote-key`.",
+                        url=self.url,
+                        status=reply.status_code,
+                    ),
                     reply.status_code,
                 )
             if reply.status_code != 200:
-                raise Refused(f"{self.url}{path} refuses ({_said(reply.status_code, raw)}).", reply.status_code)
+                raise Refused(
+                    sentence(
+                        "{url} refuses ({reason}).",
+                        url=self.url + path,
+                        reason=_said(reply.status_code, raw),
+                    ),
+                    reply.status_code,
+                )
             return raw
 
 
@@ -127,7 +157,7 @@ def _trusted() -> ssl.SSLContext:
 
 
 class _Busy(Exception):
-    def __init__(self, text: str, seconds: float) -> None:
+    def __init__(self, text: Text, seconds: float) -> None:
         super().__init__(text)
         self.text, self.seconds = text, seconds
 
@@ -141,9 +171,13 @@ def base_url(url: str) -> str:
     try:
         parsed = httpx2.URL(url.strip())
     except httpx2.InvalidURL as error:
-        raise UsageError(f"{url!r} is no address of a server: {error}.") from error
+        raise UsageError(
+            sentence("'{url}' is no address of a server: {reason}.", url=url, reason=str(error))
+        ) from error
     if parsed.scheme not in ("http", "https") or not parsed.host or parsed.userinfo or parsed.query:
-        raise UsageError(f"{url!r} is no address of a server. Write it as http://HOST:PORT or https://HOST.")
+        raise UsageError(
+            sentence("'{url}' is no address of a server. Write it as http://HOST:PORT or https://HOST.", url=url)
+        )
     return str(parsed).rstrip("/").removesuffix("/v1").rstrip("/")
 
 
@@ -163,7 +197,7 @@ async def _bounded(reply: httpx2.Response) -> bytes:
     async for part in reply.aiter_bytes():
         size += len(part)
         if size > MOST_BYTES:
-            raise Unusable(f"more than {MOST_BYTES // 2**20} MiB")
+            raise Unusable(sentence("more than {count} MiB", count=MOST_BYTES // 2**20))
         parts.append(part)
     return b"".join(parts)
 

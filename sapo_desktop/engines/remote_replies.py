@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.remote_http import Unusable
 
 
@@ -109,14 +110,14 @@ def openai_answers(raw: bytes, count: int) -> list[Raw]:
 def _choices(raw: bytes, count: int) -> list[_Choice]:
     choices: list[_Choice] = sorted(decode(raw, _Choices).choices, key=lambda choice: choice.index)
     if len(choices) != count:
-        raise Unusable(f"{len(choices)} answers where {count} were asked for")
+        raise Unusable(sentence("{found} answers where {count} were asked for", found=len(choices), count=count))
     return choices
 
 
 def _openai_answer(choice: _Choice) -> Raw:
     text = choice.text if choice.text is not None else choice.message.content if choice.message else None
     if text is None:
-        raise Unusable("an answer without text")
+        raise Unusable(sentence("an answer without text"))
     return Raw(text, _pieces(choice), choice.finish_reason == "stop")
 
 
@@ -128,7 +129,7 @@ def _pieces(choice: _Choice) -> list[Piece] | None:
         return None if choice.token_ids is None else [Piece(i, None, None) for i in choice.token_ids]
     values = told.token_logprobs if told.token_logprobs is not None else [None] * len(told.tokens)
     if len(values) != len(told.tokens) or (choice.token_ids and len(values) != len(choice.token_ids)):
-        raise Unusable("tokens and log-probabilities of different number")
+        raise Unusable(sentence("tokens and log-probabilities of different number"))
     if choice.token_ids is not None:
         return [Piece(i, None, p) for i, p in zip(choice.token_ids, values, strict=True)]
     return [_named(text, p) for text, p in zip(told.tokens, values, strict=True)]
@@ -146,5 +147,5 @@ def _bytes(token: _Token) -> bytes | None:
     if token.bytes is None:
         return None if "\N{REPLACEMENT CHARACTER}" in token.token else token.token.encode()
     if any(not 0 <= value < 256 for value in token.bytes):
-        raise Unusable("bytes out of their range")
+        raise Unusable(sentence("bytes out of their range"))
     return bytes(token.bytes)

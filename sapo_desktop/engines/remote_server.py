@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import AdapterRefused, ModelError, UsageError
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.protocols import AdapterFolder
 from sapo_desktop.engines.remote_dialects import Chat, Completions, Dialect, LlamaServer, Sglang, Vllm
 from sapo_desktop.engines.remote_http import Refused, Server
@@ -107,9 +108,23 @@ def _choose(server: Server, models: list[_Model], wanted: str) -> _Model:
         for model in models:
             if model.id == wanted:
                 return model
-        raise UsageError(f"{server.url} has no model {wanted!r}; it has {names}. Set remote_model to one of them.")
+        raise UsageError(
+            sentence(
+                "{url} has no model '{name}'; it has {names}. Set remote_model to one of them.",
+                url=server.url,
+                name=wanted,
+                names=names,
+            )
+        )
     if len(bases) != 1:
-        raise UsageError(f"{server.url} has {len(bases)} models ({names}). Set remote_model to one of them.")
+        raise UsageError(
+            sentence(
+                "{url} has {count} models ({names}). Set remote_model to one of them.",
+                url=server.url,
+                count=len(bases),
+                names=names,
+            )
+        )
     return bases[0]
 
 
@@ -188,7 +203,13 @@ class AdapterShelf:
         except FileNotFoundError:
             return set()
         except OSError as error:
-            raise ModelError(f"{self._shared} cannot be read: {error}. See remote_adapters.") from error
+            raise ModelError(
+                sentence(
+                    "{folder} cannot be read: {reason}. See remote_adapters.",
+                    folder=str(self._shared),
+                    reason=str(error),
+                )
+            ) from error
 
     def _copy(self, folder: Path, place: Path) -> None:
         try:
@@ -196,7 +217,13 @@ class AdapterShelf:
             for file in ADAPTER_FILES:
                 shutil.copyfile(folder / file, place / file)
         except OSError as error:
-            raise ModelError(f"The adapter cannot be put into {self._shared}: {error}. See remote_adapters.") from error
+            raise ModelError(
+                sentence(
+                    "The adapter cannot be put into {folder}: {reason}. See remote_adapters.",
+                    folder=str(self._shared),
+                    reason=str(error),
+                )
+            ) from error
 
     async def _load(self, server: Server, name: str, place: Path) -> None:
         body = {"lora_name": name, "lora_path": str(place)}
@@ -206,9 +233,13 @@ class AdapterShelf:
             if name in str(error) and "already" in str(error):
                 return  # nobody else uses that name: it was loaded, and the answer was lost
             raise AdapterRefused(
-                f"{error} The server must be started so that it takes adapters while it runs, and must see "
-                f"{self._shared} under that path; docs/remote.md says how. Without that, empty remote_adapters: the "
-                "server then gives answers, and nothing is learned."
+                sentence(
+                    "{problem} The server must be started so that it takes adapters while it runs, and must see "
+                    "{folder} under that path; docs/remote.md says how. Without that, empty remote_adapters: the "
+                    "server then gives answers, and nothing is learned.",
+                    problem=error.text,
+                    folder=str(self._shared),
+                )
             ) from error
 
     async def _change(self, server: Server, name: str | None) -> None:

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from tokenizers.pre_tokenizers import ByteLevel
 
 from sapo_desktop.core.records import Completion, Sampling
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.remote_http import Unusable
 from sapo_desktop.engines.remote_replies import Piece, Raw
 from sapo_desktop.engines.tokenizer import ModelTokenizer
@@ -69,11 +70,17 @@ class Translator:
     def _check_length(self, raw: Raw, limit: int) -> None:
         """Before anything is encoded or decoded, which takes minutes for what a broken server may send."""
         if raw.pieces is not None and len(raw.pieces) > limit and raw.pieces[0].id is not None:
-            raise Unusable(f"an answer of {len(raw.pieces)} tokens where {limit} tokens are the most")
+            raise Unusable(
+                sentence(
+                    "an answer of {count} tokens where {limit} tokens are the most", count=len(raw.pieces), limit=limit
+                )
+            )
         # Each broken byte is shown as a character of three.
         size = len(raw.text.replace("\N{REPLACEMENT CHARACTER}", "?").encode())
         if size > limit * self._longest:
-            raise Unusable(f"an answer of {size} bytes where {limit} tokens are the most")
+            raise Unusable(
+                sentence("an answer of {count} bytes where {limit} tokens are the most", count=size, limit=limit)
+            )
 
     @cached_property
     def _longest(self) -> int:

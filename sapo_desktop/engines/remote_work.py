@@ -8,6 +8,7 @@ from collections.abc import Coroutine, Iterable
 from typing import Any, TypeVar
 
 from sapo_desktop.core.errors import HostCancelled
+from sapo_desktop.core.sentences import sentence
 
 LOOK_SECONDS = 0.1
 """Between two looks at whether the work is to be given up."""
@@ -30,7 +31,7 @@ class Runner:
             if self._cancelled.is_set():
                 task.cancel()
                 await asyncio.wait([task])
-                raise HostCancelled("Answering was cancelled.")
+                raise HostCancelled(sentence("Answering was cancelled."))
             await asyncio.wait([task], timeout=LOOK_SECONDS)
         return task.result()
 

@@ -15,6 +15,7 @@ import msgspec
 
 from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostError
 from sapo_desktop.core.records import Completion, Sampling, StepReport, TrainerSettings, TrainingSequence
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines import protocols as p
 
 Script = Callable[[str, int, int], str]
@@ -45,12 +46,12 @@ class ScriptedService:
     def handle(self, request: p.EngineRequest, progress: p.Progress) -> p.EngineReply:
         """Do what is asked; raises HostCancelled where a cancel was set, HostError before Load."""
         if self.cancelled.is_set():
-            raise HostCancelled("The scripted engine was cancelled.")
+            raise HostCancelled(sentence("The scripted engine was cancelled."))
         if isinstance(request, p.Load):
             self.steps, self._settings = 0, request.trainer
             return _loaded(request)
         if self._settings is None:
-            raise HostError("The engine was asked to work before a model was loaded.")
+            raise HostError(sentence("The engine was asked to work before a model was loaded."))
         match request:
             case p.Generate():
                 return self._generate(request, progress)
@@ -147,4 +148,6 @@ def _read(path: Path) -> int:
     try:
         return msgspec.json.decode(path.read_bytes(), type=int)
     except (OSError, msgspec.DecodeError) as error:
-        raise CheckpointError(f"{path} cannot be read: {error}.") from error
+        raise CheckpointError(
+            sentence("{path} cannot be read: {reason}.", path=str(path), reason=str(error))
+        ) from error

@@ -16,6 +16,7 @@ import torch
 
 from sapo_desktop.core.errors import HostError, TooBig, UsageError
 from sapo_desktop.core.records import StepReport
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.answering import Answers, GenerationJob, Speaker, Watch
 from sapo_desktop.engines.decoder import Start, start_with_transformers
@@ -40,7 +41,9 @@ class TorchEngine:
         torch.set_num_threads(max(1, request.threads))
         self.lm: LanguageModel = load_language_model(Path(request.model), request.device, request.dtype)
         if request.trainer.method == "full" and self.lm.dtype != torch.float32:
-            raise UsageError("Full training needs float32 weights. Set the number format to float32, or use LoRA.")
+            raise UsageError(
+                sentence("Full training needs float32 weights. Set the number format to float32, or use LoRA.")
+            )
         self.policy = Policy(self.lm.model, request.trainer)
         self.trainer = GrpoTrainer(self.policy, request.trainer, self.lm.device)
         self._packed: dict[bool, tuple[int, WrittenOutModel]] = {}
@@ -136,7 +139,7 @@ class Service:
             write_base(Path(request.model), Path(request.file), request.weights)
             return p.Done()
         if self._engine is None:
-            raise HostError("The engine was asked to work before a model was loaded.")
+            raise HostError(sentence("The engine was asked to work before a model was loaded."))
         return self._work(self._engine, request, progress)
 
     def _work(self, engine: TorchEngine, request: p.EngineRequest, progress: p.Progress) -> p.EngineReply:
@@ -182,7 +185,9 @@ def _load(request: p.Load) -> TorchEngine:
         release_memory()
         name = Path(request.model).name
         raise TooBig(
-            f"There is not enough memory to load {name}. Close other programs or choose a smaller model."
+            sentence(
+                "There is not enough memory to load {name}. Close other programs or choose a smaller model.", name=name
+            )
         ) from error
 
 

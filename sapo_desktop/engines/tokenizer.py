@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.chat_template import ChatTemplate
 
 
@@ -82,7 +83,11 @@ def model_numbers(folder: Path) -> ModelNumbers:
         return ModelNumbers(int(config["vocab_size"]), int(config["max_position_embeddings"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(
-            f"The config.json in {folder} cannot be read: {error}. Get the folder again, whole."
+            sentence(
+                "The config.json in {folder} cannot be read: {reason}. Get the folder again, whole.",
+                folder=str(folder),
+                reason=str(error),
+            )
         ) from error
 
 
@@ -101,9 +106,15 @@ def load_tokenizer(folder: Path) -> ModelTokenizer:
         named = _named_ends(folder)
     # The tokenizers library raises a bare Exception where its file is not whole.
     except Exception as error:
-        raise ModelError(f"The tokenizer in {folder} cannot be read: {error}. Get the folder again, whole.") from error
+        raise ModelError(
+            sentence(
+                "The tokenizer in {folder} cannot be read: {reason}. Get the folder again, whole.",
+                folder=str(folder),
+                reason=str(error),
+            )
+        ) from error
     if backend.eos_token_id is None:
-        raise ModelError(f"The tokenizer in {folder} names no end-of-sequence token.")
+        raise ModelError(sentence("The tokenizer in {folder} names no end-of-sequence token.", folder=str(folder)))
     ends = frozenset({*named, int(backend.eos_token_id)})
     template = None if backend.chat_template is None else backend.get_chat_template()
     special = {name: str(token) for name, token in backend.special_tokens_map.items()}

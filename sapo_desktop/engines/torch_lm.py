@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.memory import is_out_of_memory
 from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
 
@@ -98,10 +99,22 @@ def load_language_model(folder: Path, device: str = "auto", dtype: str = "auto")
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, json.JSONDecodeError) as error:
         if is_out_of_memory(error):
             raise  # nothing is wrong with the folder
-        raise ModelError(f"The model in {folder} cannot be read: {error}. Get the folder again, whole.") from error
+        raise ModelError(
+            sentence(
+                "The model in {folder} cannot be read: {reason}. Get the folder again, whole.",
+                folder=str(folder),
+                reason=str(error),
+            )
+        ) from error
     if info["missing_keys"] or info["mismatched_keys"]:
         lacking = ", ".join(sorted(map(str, [*info["missing_keys"], *info["mismatched_keys"]]))[:3])
-        raise ModelError(f"The weights in {folder} are not complete ({lacking}). Get the folder again, whole.")
+        raise ModelError(
+            sentence(
+                "The weights in {folder} are not complete ({names}). Get the folder again, whole.",
+                folder=str(folder),
+                names=lacking,
+            )
+        )
     count = sum(p.numel() for p in model.parameters())
     loaded = LanguageModel(folder, model.to(where).eval(), words, where, precision, count)
     _check_kind(loaded)
@@ -110,15 +123,24 @@ def load_language_model(folder: Path, device: str = "auto", dtype: str = "auto")
 
 def _check_folder(folder: Path) -> None:
     if not (folder / "config.json").is_file():
-        raise ModelError(f"There is no model in {folder}: config.json is missing. Choose another folder.")
+        raise ModelError(
+            sentence(
+                "There is no model in {folder}: config.json is missing. Choose another folder.", folder=str(folder)
+            )
+        )
     if any(folder.glob("*.safetensors")):
         return
     if any(path for pattern in PICKLED for path in folder.glob(pattern)):
         raise ModelError(
-            f"The weights in {folder} are not safetensors. Other formats can run code when they are read; "
-            "get the model as safetensors."
+            sentence(
+                "The weights in {folder} are not safetensors. Other formats can run code when they are read; get "
+                "the model as safetensors.",
+                folder=str(folder),
+            )
         )
-    raise ModelError(f"There are no weights (*.safetensors) in {folder}. Get the folder again, whole.")
+    raise ModelError(
+        sentence("There are no weights (*.safetensors) in {folder}. Get the folder again, whole.", folder=str(folder))
+    )
 
 
 def _check_kind(loaded: LanguageModel) -> None:
@@ -126,7 +148,12 @@ def _check_kind(loaded: LanguageModel) -> None:
     head = loaded.model.get_output_embeddings()
     capped = getattr(config, "final_logit_softcapping", None) or getattr(config, "logit_scale", None)
     if head is None or getattr(head, "bias", None) is not None or capped:
-        raise ModelError(f"Models of type {config.model_type} are not supported: their output layer is unusual.")
+        raise ModelError(
+            sentence(
+                "Models of type {kind} are not supported: their output layer is unusual.",
+                kind=str(config.model_type),
+            )
+        )
 
 
 def _device(name: str) -> torch.device:
@@ -135,7 +162,9 @@ def _device(name: str) -> torch.device:
     try:
         return torch.empty(0, device=name).device
     except (RuntimeError, AssertionError) as error:
-        raise ModelError(f"The device {name!r} cannot be used: {error}") from error
+        raise ModelError(
+            sentence("The device '{name}' cannot be used: {reason}", name=name, reason=str(error))
+        ) from error
 
 
 def bf16_computes_faster() -> bool:
@@ -155,5 +184,9 @@ def _dtype(name: str, device: torch.device, folder: Path) -> torch.dtype:
         return torch.float32 if small or slow else torch.bfloat16
     known = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
     if name not in known:
-        raise ModelError(f"The number format {name!r} is not known. Choose auto, {', '.join(known)}.")
+        raise ModelError(
+            sentence(
+                "The number format '{name}' is not known. Choose auto, {known}.", name=name, known=", ".join(known)
+            )
+        )
     return known[name]

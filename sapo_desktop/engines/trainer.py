@@ -21,6 +21,7 @@ from torch import Tensor
 
 from sapo_desktop.core.errors import HostCancelled, OutOfMemory
 from sapo_desktop.core.records import StepReport, TrainerSettings, TrainingSequence
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.batches import MicroBatch, micro_batches
 from sapo_desktop.engines.grpo import Clip, importance_weights, k3, policy_loss
 from sapo_desktop.engines.llama import WrittenOutModel, can_be_written_out
@@ -125,8 +126,10 @@ class GrpoTrainer:
                     raise
                 if self.settings.micro_batch == 1:
                     raise OutOfMemory(
-                        "There is not enough memory to learn from a single answer. "
-                        "Shorten the answers or choose a smaller model."
+                        sentence(
+                            "There is not enough memory to learn from a single answer. Shorten the answers or choose a "
+                            "smaller model."
+                        )
                     ) from error
             self.configure(None, max(1, min(self.settings.micro_batch, len(teaching)) // 2))
             release_memory()
@@ -145,7 +148,7 @@ class GrpoTrainer:
         for part in micro_batches(batch, teaching, self.settings.micro_batch, self.device):
             if self.should_stop():
                 self.optimiser.zero_grad(set_to_none=True)
-                raise HostCancelled("Training was cancelled.")
+                raise HostCancelled(sentence("Training was cancelled."))
             logprobs = self.logprobs(part)
             old = _recall(before.old, part, logprobs)
             result = policy_loss(

@@ -16,6 +16,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from sapo_desktop.core.errors import CheckpointError
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.lora import check_fit, read_tensors
 from sapo_desktop.engines.trainer import GrpoTrainer
 
@@ -42,7 +43,9 @@ def save_trainer(trainer: GrpoTrainer, folder: Path) -> list[str]:
     try:
         return _save(trainer, folder)
     except (OSError, SafetensorError) as error:
-        raise CheckpointError(f"The training state could not be saved ({error}): free some space.") from error
+        raise CheckpointError(
+            sentence("The training state could not be saved ({reason}): free some space.", reason=str(error))
+        ) from error
 
 
 def _save(trainer: GrpoTrainer, folder: Path) -> list[str]:
@@ -66,8 +69,12 @@ def restore_trainer(trainer: GrpoTrainer, folder: Path, weights_only: bool = Fal
     state = _read_state(folder)
     if state.method != trainer.policy.method:
         raise CheckpointError(
-            f"The checkpoint was trained with method {state.method!r}, the settings say "
-            f"{trainer.policy.method!r}. Set the method it was made with, or start anew."
+            sentence(
+                "The checkpoint was trained with method '{method}', the settings say '{wanted}'. Set the method "
+                "it was made with, or start anew.",
+                method=state.method,
+                wanted=trainer.policy.method,
+            )
         )
     parameters = trainer.policy.trainable()
     moments = read_tensors(folder / OPTIMISER_FILE)
@@ -95,7 +102,13 @@ def _read_state(folder: Path) -> TrainerState:
     try:
         state = msgspec.json.decode(path.read_bytes(), type=TrainerState)
     except (OSError, msgspec.DecodeError) as error:
-        raise CheckpointError(f"{path} cannot be read: {error}. Go back to an older checkpoint.") from error
+        raise CheckpointError(
+            sentence(
+                "{path} cannot be read: {reason}. Go back to an older checkpoint.", path=str(path), reason=str(error)
+            )
+        ) from error
     if state.version > STATE_VERSION:
-        raise CheckpointError(f"{path} was written by a newer version of SAPO Desktop. Update, or start anew.")
+        raise CheckpointError(
+            sentence("{path} was written by a newer version of SAPO Desktop. Update, or start anew.", path=str(path))
+        )
     return state

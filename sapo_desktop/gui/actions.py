@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.bridge import Bridge
 from sapo_desktop.gui.language import tr
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.worker.messages import Finish, Ok, Pause, Request, Resume, SetSilo, StartRounds
 
@@ -29,7 +30,7 @@ class Actions(QObject):
 
     def _refused(self, error: SapoError) -> None:
         """It is said, and every switch shows again what holds."""
-        self._bridge.trouble.emit(str(error))
+        self._bridge.trouble.emit(in_words(error))
         self._bridge.changed.emit(frozenset({"settings", "state"}))
 
     def main(self) -> None:

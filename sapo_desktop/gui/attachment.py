@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.gui.curves import COLUMNS
 from sapo_desktop.gui.link import Arrival, Attached, Connecting, Ended, Lost
 from sapo_desktop.worker.messages import (
@@ -49,7 +50,7 @@ class Worker(Protocol):
 
     def events(self) -> Any: ...
 
-    async def end_reason(self) -> str: ...
+    async def end_reason(self) -> Text: ...
 
     async def watch(self, closely: bool) -> None: ...
 
@@ -157,12 +158,12 @@ class Attachment:
                 pause = FIRST_PAUSE if called else min(2 * pause, LONGEST_PAUSE)
             again = True
 
-    async def _attend(self) -> str | None:
+    async def _attend(self) -> Text | None:
         """Attach and hear the worker to its end; returns why it failed, None where it was told to end."""
         try:
             self._worker = await self._open()
         except (SapoError, OSError) as error:
-            return str(error)
+            return error.text if isinstance(error, SapoError) else str(error)
         worker = self._worker
         last: Stopping | None = None
         try:
@@ -177,7 +178,7 @@ class Attachment:
                 self._deliver(Attached(status=event.status, settings=settings, curve=curve) if attached else event)
             reason = await worker.end_reason()
         except SapoError as error:
-            reason = str(error)
+            reason = error.text
             last = await self._last_word(worker)
         finally:
             self._worker = None

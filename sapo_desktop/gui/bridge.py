@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.link import Arrival, Attached, LinkChange
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.timers import timer
 from sapo_desktop.gui.viewmodel import Section, View
 from sapo_desktop.worker.messages import AskProgressed, GetSettings, GetSwarm, Ok, Reply, Request, SettingsAre, SwarmIs
@@ -195,9 +196,9 @@ class Bridge(QObject):
             if failed is not None:
                 failed(error)
             else:
-                self.trouble.emit(str(error))
+                self.trouble.emit(in_words(error))
             return
         if then is not None:
             then(reply)
         elif isinstance(reply, Ok) and reply.text:
-            self.said.emit(reply.text)
+            self.said.emit(in_words(reply.text))

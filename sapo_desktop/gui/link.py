@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sapo_desktop.core.records import Record
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.worker.messages import Curve, Event, SettingsAre, Status
 
 
@@ -23,7 +24,7 @@ class Attached(Record, frozen=True, kw_only=True):
 class Lost(Record, frozen=True, kw_only=True):
     """There is no worker, and why; `retry_at` (Unix time): another is started by then."""
 
-    reason: str
+    reason: Text
     retry_at: float
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 from sapo_desktop.core.fitting import Badge, ModelBadge
 from sapo_desktop.core.models import Contents, Installed, installed_name
+from sapo_desktop.core.sentences import Text
 
 RowState = Literal["at work", "next", "here", "unfinished", "damaged", "not here"]
 _ORDER: tuple[RowState, ...] = ("at work", "next", "here", "unfinished", "damaged", "not here")
@@ -29,7 +30,7 @@ class ModelRow:
     installed: Installed | None = None
     bytes: int = 0
     """On this computer."""
-    problem: str = ""
+    problem: Text = ""
     """What is wrong with a damaged one."""
 
     @property

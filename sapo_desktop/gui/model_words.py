@@ -8,6 +8,7 @@ from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui import numbers
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.model_list import ModelRow
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.worker.messages import CheckpointInfo, ModelInfo
 
 
@@ -87,6 +88,18 @@ def part_words(name: str) -> str:
     }.get(name, name.replace("_", " "))
 
 
+def fact_words(name: str) -> str:
+    """What the catalogue may have from memory."""
+    return {
+        "shape": tr("shape"),
+        "context": tr("longest text"),
+        "licence": tr("licence"),
+        "gate": tr("whether it needs an account"),
+        "parameters": tr("number of parameters"),
+        "vocabulary": tr("vocabulary"),
+    }.get(name, name)
+
+
 def badge_words(badge: ModelBadge) -> str:
     return {"fits": tr("Fits"), "tight": tr("Tight"), "too big": tr("Too big")}[badge.badge]
 
@@ -121,7 +134,7 @@ def stage_words(transfer: Transfer) -> str:
         "asking": tr("Asking the hub"),
         "checking": tr("Checking what is here"),
         "fetching": tr("Downloading"),
-        "waiting": one_line(transfer.text) or tr("Waiting"),
+        "waiting": one_line(in_words(transfer.text)) or tr("Waiting"),
         "copying": tr("Copying"),
         "finishing": tr("Finishing"),
     }

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from sapo_desktop.core.plain_text import clean
+from sapo_desktop.gui.plain import plain_text
 from sapo_desktop.gui.viewmodel import NoticeShown
 from sapo_desktop.worker.messages import Notice
 
@@ -19,7 +20,7 @@ _LONGEST = 4000
 
 def shown(notice: Notice) -> NoticeShown:
     """A notice of the worker, made plain as the view makes its own."""
-    return NoticeShown(notice.time, notice.level, clean(notice.text)[:_LONGEST])
+    return NoticeShown(notice.time, notice.level, plain_text(notice.text, lambda text: clean(text)[:_LONGEST]))
 
 
 def merged(*sources: Iterable[NoticeShown]) -> list[NoticeShown]:
@@ -31,16 +32,13 @@ def merged(*sources: Iterable[NoticeShown]) -> list[NoticeShown]:
 def matching(items: Iterable[NoticeShown], least: str, query: str) -> list[NoticeShown]:
     """Those of this level or above that have every word of the query."""
     words = query.casefold().split()
-    return [
-        item
-        for item in items
-        if SEVERITY.get(item.level, 2) >= SEVERITY.get(least, 0) and all(word in item.text.casefold() for word in words)
-    ]
+    severe = [item for item in items if SEVERITY.get(item.level, 2) >= SEVERITY.get(least, 0)]
+    return [item for item in severe if all(word in str(item.text).casefold() for word in words)]
 
 
 def as_text(items: Sequence[NoticeShown]) -> str:
     """For the clipboard: a line each, the next lines of a longer one set in."""
-    return "\n".join(f"{_stamp(item.time)} {item.level}: {_set_in(item.text)}" for item in items)
+    return "\n".join(f"{_stamp(item.time)} {item.level}: {_set_in(str(item.text))}" for item in items)
 
 
 def tail(lines: Sequence[str], most: int) -> str:

@@ -1,4 +1,5 @@
-"""The worker's sentences in the window's language (core/sentences.py): their templates are among the window's texts."""
+"""The worker's sentences in the window's language (core/sentences.py), and what the catalogues say of tasks and models:
+their templates and texts are among the window's (packaging/translations.py)."""
 
 from __future__ import annotations
 
@@ -14,6 +15,11 @@ def in_words(said: Text | SapoError) -> str:
     if isinstance(text, Sentence):
         return filled(tr(text.template), {name: _value(value) for name, value in text.values.items()})
     return text
+
+
+def catalogued(text: str) -> str:
+    """A task family's title, or what the catalogue says of a model, in the window's language."""
+    return tr(text)
 
 
 def _value(value: Value) -> str:

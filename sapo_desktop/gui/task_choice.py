@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from sapo_desktop.gui.sentences import catalogued
 from sapo_desktop.worker.messages import TaskInfo
 
 PAPER = "paper"
@@ -134,7 +135,7 @@ def family_rows(items: Sequence[TaskInfo], chosen: frozenset[Task]) -> list[Fami
     levels: dict[str, list[LevelRow]] = {}
     titles: dict[str, str] = {}
     for item in items:
-        titles.setdefault(item.family, item.title)
+        titles.setdefault(item.family, catalogued(item.title))
         levels.setdefault(item.family, []).append(
             LevelRow(
                 level=item.level,

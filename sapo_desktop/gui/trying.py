@@ -14,6 +14,7 @@ from random import SystemRandom
 from typing import Literal
 
 from sapo_desktop.core.records import Mark
+from sapo_desktop.gui.sentences import catalogued
 from sapo_desktop.worker.messages import Ask, Asked, AskProgressed, TaskInfo, Tried, TryTask
 
 MOST_TRIES = 20
@@ -140,7 +141,7 @@ def families(tasks: list[TaskInfo]) -> list[Family]:
     """By title; levels in the catalogue's order."""
     found: dict[str, Family] = {}
     for task in tasks:
-        found.setdefault(task.family, Family(task.family, task.title or task.family)).levels.append(task)
+        found.setdefault(task.family, Family(task.family, catalogued(task.title) or task.family)).levels.append(task)
     return sorted(found.values(), key=lambda family: family.title.casefold())
 
 

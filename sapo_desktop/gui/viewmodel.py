@@ -16,10 +16,12 @@ import msgspec
 
 from sapo_desktop.core.plain_text import clean, one_line
 from sapo_desktop.core.records import EvalReport, RoundReport, SwarmReward
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Failed, OnBattery, Starting, Why
 from sapo_desktop.gui.curves import Curves, last_known
 from sapo_desktop.gui.link import Arrival, Attached, Connecting, Ended, LinkChange, Lost
+from sapo_desktop.gui.plain import plain_text
 from sapo_desktop.worker.messages import (
     Answered,
     CheckpointsChanged,
@@ -71,7 +73,7 @@ class NoticeShown:
     time: float
     """Unix time."""
     level: str
-    text: str
+    text: Text
 
 
 @dataclass
@@ -122,7 +124,8 @@ class View:
         self.answers_here = 0
         """Own answers since `status` was told."""
         self.swarm: SwarmInfo | None = None
-        self.swarm_state, self.swarm_reason, self.peers = "silo", "", 0
+        self.swarm_state, self.peers = "silo", 0
+        self.swarm_reason: Text = ""
         self.swarm_reward: SwarmReward | None = None
         self.notices: deque[NoticeShown] = deque(maxlen=_KEPT_NOTICES)
         self.unread = 0
@@ -173,7 +176,7 @@ class View:
                 self.settings = settings
                 return frozenset({"settings", "state"})
             case SwarmChanged(state=state, reason=reason, peers=peers):
-                self.swarm_state, self.swarm_reason, self.peers = state, one_line(reason), peers
+                self.swarm_state, self.swarm_reason, self.peers = state, plain_text(reason, one_line), peers
                 return frozenset({"swarm", "state"})
             case ModelProgressed():
                 self.transfer, self.model_news = arrival, None
@@ -188,7 +191,7 @@ class View:
     def take_swarm(self, info: SwarmInfo) -> frozenset[Section]:
         """The swarm's side as it was asked for."""
         self.swarm = info
-        self.swarm_state, self.swarm_reason, self.peers = info.state, one_line(info.reason), len(info.links)
+        self.swarm_state, self.swarm_reason, self.peers = info.state, plain_text(info.reason, one_line), len(info.links)
         self.swarm_reward = info.reward or self.swarm_reward
         return frozenset({"swarm"})
 
@@ -284,7 +287,8 @@ class View:
 
     def _notice(self, notice: Notice) -> frozenset[Section]:
         # The worker's own time, by which it is known again among those that it kept.
-        self.notices.append(NoticeShown(notice.time or self.clock(), notice.level, clean(notice.text)[:4000]))
+        text = plain_text(notice.text, lambda text: clean(text)[:4000])
+        self.notices.append(NoticeShown(notice.time or self.clock(), notice.level, text))
         if notice.level != "info":
             self.unread += 1
         return frozenset({"notices", "state"})
@@ -357,9 +361,15 @@ class View:
 
 def _plain(why: Why) -> Why:
     """A reason that carries a host's last words, made plain."""
-    return msgspec.structs.replace(why, text=clean(why.text)[:2000]) if isinstance(why, Failed) else why
+    return msgspec.structs.replace(why, text=plain_text(why.text, _last_words)) if isinstance(why, Failed) else why
 
 
 def _plain_link(link: Lost | Ended) -> Lost | Ended:
     """A worker's last words, made plain."""
-    return msgspec.structs.replace(link, reason=clean(link.reason)[:2000]) if isinstance(link, Lost) else link
+    if isinstance(link, Lost):
+        return msgspec.structs.replace(link, reason=plain_text(link.reason, _last_words))
+    return link
+
+
+def _last_words(text: str) -> str:
+    return clean(text)[:2000]

@@ -12,6 +12,7 @@ from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.first_run import Choices
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.link import Ended, Lost
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.theme import grid
 from sapo_desktop.gui.viewmodel import Section, View
 from sapo_desktop.gui.widgets.buttons import Button
@@ -146,6 +147,6 @@ class Wizard(QDialog):
 
     def _refused(self, error: SapoError) -> None:
         self._sending = False
-        self._trouble.say(str(error), "danger")
+        self._trouble.say(in_words(error), "danger")
         self._trouble.button.hide()
         self._show_buttons()

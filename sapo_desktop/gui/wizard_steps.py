@@ -12,6 +12,7 @@ from sapo_desktop.gui import consent, numbers
 from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.first_run import Choices, Gentle
 from sapo_desktop.gui.language import tr
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.theme import grid
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import ChoiceCard, Switch
@@ -112,7 +113,7 @@ class LeavesStep(Step):
 
     def _failed(self, error: SapoError) -> None:
         self._asked = False
-        self._message.set_text(tr("The message cannot be shown now: {reason}").format(reason=str(error)))
+        self._message.set_text(tr("The message cannot be shown now: {reason}").format(reason=in_words(error)))
 
 
 class GentleStep(Step):

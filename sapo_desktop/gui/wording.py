@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.why import (
     Answering,
     Ending,
@@ -19,6 +20,7 @@ from sapo_desktop.core.why import (
 from sapo_desktop.gui import numbers
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.link import Attached, Connecting, Ended, Lost
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.viewmodel import MainAction, View
 from sapo_desktop.worker.messages import Phase
 
@@ -144,7 +146,7 @@ def swarm_sentence(view: View) -> str:
             return tr("Linked to %n peer(s)", None, view.peers)
         case "failed":
             return tr("No link to the swarm: {reason}").format(reason=_ended(view.swarm_reason))
-    return view.swarm_reason
+    return in_words(view.swarm_reason)
 
 
 def tooltip(view: View) -> str:
@@ -153,7 +155,7 @@ def tooltip(view: View) -> str:
     return f"{first}\n{state_sentence(view)}"
 
 
-def _ended(text: str) -> str:
+def _ended(text: Text) -> str:
     """A worker's own words, ending as a sentence does."""
-    text = text.strip()
-    return text if text.endswith((".", "!", "?")) else f"{text}."
+    words = in_words(text).strip()
+    return words if words.endswith((".", "!", "?")) else f"{words}."

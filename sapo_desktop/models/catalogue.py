@@ -18,6 +18,7 @@ from msgspec import Meta
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.resources import resource
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.models.shape import Architecture, ModelShape
 
 CATALOGUE = "models.toml"
@@ -168,11 +169,22 @@ def read_catalogue(path: Path) -> ModelCatalogue:
     try:
         catalogue = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), ModelCatalogue)
     except (OSError, ValueError) as error:  # tomllib's and msgspec's errors are ValueErrors
-        raise ModelError(f"The model catalogue {path} cannot be used: {error}") from error
+        raise ModelError(
+            sentence("The model catalogue {path} cannot be used: {reason}", path=str(path), reason=str(error))
+        ) from error
     if catalogue.version != VERSION:
-        raise ModelError(f"The model catalogue {path} has version {catalogue.version}; this program reads {VERSION}.")
+        raise ModelError(
+            sentence(
+                "The model catalogue {path} has version {version}; this program reads {known}.",
+                path=str(path),
+                version=catalogue.version,
+                known=VERSION,
+            )
+        )
     for problem in _problems(catalogue):
-        raise ModelError(f"The model catalogue {path} cannot be used: {problem}")
+        raise ModelError(
+            sentence("The model catalogue {path} cannot be used: {reason}", path=str(path), reason=problem)
+        )
     return catalogue
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from sapo_desktop.core.models import ModelKind
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.models.folder import check_folder
 from sapo_desktop.models.gguf_file import check_gguf
 
-GGUF_ONLY = "It is a GGUF model: it can answer, but not be trained; for that the model's safetensors are needed."
+GGUF_ONLY = sentence(
+    "It is a GGUF model: it can answer, but not be trained; for that the model's safetensors are needed."
+)
 
 
-def check_model(folder: Path, kind: ModelKind) -> list[str]:
+def check_model(folder: Path, kind: ModelKind) -> list[Text]:
     """Check all files; returns what a person should know, a sentence each.
 
     Raises:

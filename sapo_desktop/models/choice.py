@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.models import FileSpec, ModelKind
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.models.gguf_file import parts_of
 from sapo_desktop.models.hub import Listed
 from sapo_desktop.models.names import PROGRAMS, check, is_plain, kind_of
@@ -28,12 +29,12 @@ def kind_of_files(names: Sequence[str]) -> ModelKind:
     """
     kinds = {check(name) for name in names}
     if {"weights", "gguf"} <= kinds:
-        raise ModelError("Weights in safetensors and in GGUF together: download them as two models.")
+        raise ModelError(sentence("Weights in safetensors and in GGUF together: download them as two models."))
     if "gguf" in kinds:
         return "gguf"
     if "weights" in kinds:
         return "transformers"
-    raise ModelError("No weights in safetensors or GGUF are among these files.")
+    raise ModelError(sentence("No weights in safetensors or GGUF are among these files."))
 
 
 def choose(
@@ -59,7 +60,11 @@ def choose(
         raise ModelError(_nothing(repository, listed))
     if len({_PART.sub(r"\1", name) for name in quantised}) > 1:
         raise ModelError(
-            f"{repository} has several GGUF models; name one of them with --file: {', '.join(sorted(quantised))}"
+            sentence(
+                "{repository} has several GGUF models; name one of them with --file: {names}",
+                repository=repository,
+                names=", ".join(sorted(quantised)),
+            )
         )
     whole = {part for name in quantised for part in _all_parts(repository, files, name)}
     return [_spec(files[name]) for name in sorted(whole | texts)]
@@ -77,13 +82,27 @@ def _all_parts(repository: str, files: Mapping[str, Listed], name: str) -> list[
     parts = [part.name for part in parts_of(Path(name))]
     missing = [part for part in parts if part not in files]
     if missing and name in files:
-        raise ModelError(f"{name} is one of {len(parts)} files of a model, and {repository} has no {missing[0]}.")
+        raise ModelError(
+            sentence(
+                "{name} is one of {count} files of a model, and {repository} has no {missing}.",
+                name=name,
+                count=len(parts),
+                repository=repository,
+                missing=missing[0],
+            )
+        )
     return parts
 
 
 def _named(repository: str, files: dict[str, Listed], name: str) -> Listed:
     if name not in files:
-        raise ModelError(f"{repository} has no file {name} in its first folder; look at its page.")
+        raise ModelError(
+            sentence(
+                "{repository} has no file {name} in its first folder; look at its page.",
+                repository=repository,
+                name=name,
+            )
+        )
     return files[name]
 
 
@@ -92,11 +111,13 @@ def _spec(file: Listed) -> FileSpec:
     return FileSpec(name=file.name, bytes=file.bytes)
 
 
-def _nothing(repository: str, listed: Sequence[Listed]) -> str:
+def _nothing(repository: str, listed: Sequence[Listed]) -> Text:
     programs = sorted(file.name for file in listed if file.name.endswith(tuple(PROGRAMS - {".py"})))
     if programs:
-        return (
-            f"{repository} has its weights only as {programs[0]}, and files of that kind can carry programs: they are "
-            "never taken. Look for a safetensors or GGUF version."
+        return sentence(
+            "{repository} has its weights only as {name}, and files of that kind can carry programs: they are never "
+            "taken. Look for a safetensors or GGUF version.",
+            repository=repository,
+            name=programs[0],
         )
-    return f"{repository} has no weights in safetensors or GGUF in its first folder."
+    return sentence("{repository} has no weights in safetensors or GGUF in its first folder.", repository=repository)

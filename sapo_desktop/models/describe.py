@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.models.catalogue import BITS_A_WEIGHT
 from sapo_desktop.models.fit import Model
 from sapo_desktop.models.folder import LONGEST_CONTEXT, read_json
@@ -31,7 +32,12 @@ def _folder(path: Path) -> Model:
         case [str(architecture), *_], int(context) if 0 < context <= LONGEST_CONTEXT:
             pass
         case _:
-            raise ModelError(f"{path / 'config.json'} does not describe a model: it names no architecture or context.")
+            raise ModelError(
+                sentence(
+                    "{path} does not describe a model: it names no architecture or context.",
+                    path=str(path / "config.json"),
+                )
+            )
     shape, shipped = shape_of(config), path == starter_folder()
     numbers = shape.parameters(architecture)
     return Model(
@@ -47,7 +53,7 @@ def _folder(path: Path) -> Model:
 def _gguf(path: Path) -> Model:
     file = check_gguf(parts_of(path))
     if file.shape is None or not file.context:
-        raise ModelError(f"{path} does not tell the model's shape in the usual way.")
+        raise ModelError(sentence("{path} does not tell the model's shape in the usual way.", path=str(path)))
     return Model(
         id=path.stem,
         shape=file.shape,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sapo_desktop.core.errors import NoRoom
+from sapo_desktop.core.sentences import Text, sentence
 
 RESERVE = 2_000_000_000
 """Bytes that stay free, for the system and for checkpoints."""
@@ -18,7 +19,7 @@ def free_space(folder: Path) -> int:
     return shutil.disk_usage(folder).free
 
 
-def check_room(folder: Path, needed: int, what: str, free: FreeSpace = free_space, reserve: int = RESERVE) -> None:
+def check_room(folder: Path, needed: int, what: Text, free: FreeSpace = free_space, reserve: int = RESERVE) -> None:
     """Refuse to write `needed` more bytes where less than the reserve would be left.
 
     Raises:
@@ -28,9 +29,17 @@ def check_room(folder: Path, needed: int, what: str, free: FreeSpace = free_spac
     missing = needed + reserve - there
     if missing > 0:
         raise NoRoom(
-            f"{what} needs {gigabytes(needed)} more, and the disk of {folder} has {gigabytes(there)} free, of which "
-            f"{gigabytes(reserve)} are kept free. Free {gigabytes(missing)}, or choose a folder on another disk: "
-            "sapo-desktop settings set models_folder DIR"
+            sentence(
+                "{what} needs {needed} more, and the disk of {folder} has {free} free, of which {reserve} are "
+                "kept free. Free {lacking}, or choose a folder on another disk: sapo-desktop settings set "
+                "models_folder DIR",
+                what=what,
+                needed=gigabytes(needed),
+                folder=str(folder),
+                free=gigabytes(there),
+                reserve=gigabytes(reserve),
+                lacking=gigabytes(missing),
+            )
         )
 
 

@@ -18,6 +18,7 @@ import msgspec
 from sapo_desktop.core.durable import disk_errors_as
 from sapo_desktop.core.errors import DownloadError, ModelError
 from sapo_desktop.core.models import Access, FileSpec, Installed, Kept, KeptFile, ModelSpec, Stage, Transfer
+from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.models.check import check_model
 from sapo_desktop.models.choice import choose, kind_of_files
 from sapo_desktop.models.disk import FreeSpace, check_room, free_space
@@ -34,6 +35,7 @@ Asked = TypeVar("Asked")
 MAIN = "main"
 _SECONDS_BETWEEN = 0.25
 """Between two reports of the same stage."""
+_ADVICE = sentence("A mirror may be at fault: set another hub_endpoint, or import the model from a folder.")
 
 
 @dataclass(frozen=True)
@@ -56,11 +58,19 @@ def download(store: Store, spec: ModelSpec, access: Access, report: Report, surf
     """
     surface = surface or Surface()
     check_reference(spec.repository, spec.revision or MAIN)
-    with disk_errors_as(DownloadError, f"{spec.name} could not be downloaded to {store.root}"), store.lock(spec.name):
+    with (
+        disk_errors_as(
+            DownloadError,
+            sentence("{name} could not be downloaded to {folder}", name=spec.name, folder=str(store.root)),
+        ),
+        store.lock(spec.name),
+    ):
         store.sweep()
         if (installed := _installed(store, spec)) is not None:
             store.discard_staging(spec.name)
-            return Kept(model=installed, path=str(store.folder(spec.name)), notes=["It was installed already."])
+            return Kept(
+                model=installed, path=str(store.folder(spec.name)), notes=[sentence("It was installed already.")]
+            )
         with Hub(access, surface.patience) as hub:
             return _Download(store, spec, hub, report, surface).run()
 
@@ -77,8 +87,13 @@ def _installed(store: Store, spec: ModelSpec) -> Installed | None:
     same = found.source == spec.repository and (not COMMIT.fullmatch(spec.revision) or found.revision == spec.revision)
     if not same:
         raise ModelError(
-            f"{spec.name} is installed from {found.source}@{found.revision or '(import)'}: remove that one first "
-            f"(sapo-desktop models remove {spec.name})."
+            sentence(
+                "{name} is installed from {source}@{revision}: remove that one first (sapo-desktop models remove "
+                "{name}).",
+                name=spec.name,
+                source=found.source,
+                revision=found.revision or sentence("(import)"),
+            )
         )
     return None if store.damaged_file(found) else found
 
@@ -139,7 +154,14 @@ class _Download:
         revision = spec.revision or self._store.known_commit(spec.repository) or MAIN
         listing = self._asked(lambda: self._hub.listing(spec.repository, revision))
         if COMMIT.fullmatch(revision) and listing.commit != revision:
-            raise DownloadError(f"{self._hub.endpoint} answers with commit {listing.commit} for {revision}.")
+            raise DownloadError(
+                sentence(
+                    "{hub} answers with commit {commit} for {revision}.",
+                    hub=self._hub.endpoint,
+                    commit=listing.commit,
+                    revision=revision,
+                )
+            )
         self._commit = listing.commit
         known = {file.name: file for file in spec.files}
         chosen = choose(spec.repository, listing.files, spec.only, spec.quantisation)
@@ -151,10 +173,17 @@ class _Download:
         remote = self._asked(lambda: self._hub.look_up(repository, self._commit, spec.name))
         known = self._store.known_hash(repository, self._commit, spec.name)
         sha256 = spec.sha256 or (known.sha256 if known else remote.sha256)
-        _check_unchanged(f"{spec.name} of {repository}", spec, known, remote)
+        _check_unchanged(repository, spec, known, remote)
         size = spec.bytes if spec.bytes is not None else remote.bytes
         if size is None:
-            raise DownloadError(f"{self._hub.endpoint} does not say how long {spec.name} of {repository} is.")
+            raise DownloadError(
+                sentence(
+                    "{hub} does not say how long {name} of {repository} is.",
+                    hub=self._hub.endpoint,
+                    name=spec.name,
+                    repository=repository,
+                )
+            )
         return Wanted(repository, self._commit, spec.name, remote, size, sha256)
 
     def _asked(self, ask: Callable[[], Asked]) -> Asked:
@@ -232,13 +261,13 @@ class _Reporter:
         self._report = report
         self._meter = meter
         self._clock = clock
-        self._last: tuple[Stage, str, str] | None = None
+        self._last: tuple[Stage, str, Text] | None = None
         self._told = float("-inf")
         self._ended = threading.Event()
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._keep_telling, daemon=True)
 
-    def __call__(self, stage: Stage, file: str, text: str) -> None:
+    def __call__(self, stage: Stage, file: str, text: Text) -> None:
         with self._lock:
             self._tell((stage, file, text))
 
@@ -256,7 +285,7 @@ class _Reporter:
                 if self._last is not None:
                     self._tell(self._last)
 
-    def _tell(self, this: tuple[Stage, str, str]) -> None:
+    def _tell(self, this: tuple[Stage, str, Text]) -> None:
         now = self._clock()
         if this != self._last or now - self._told >= _SECONDS_BETWEEN:
             self._last, self._told = this, now
@@ -272,15 +301,25 @@ def _small_first(wanted: Wanted) -> tuple[bool, str]:
     return kind_of(wanted.name) in ("weights", "gguf"), wanted.name
 
 
-def _check_unchanged(what: str, spec: FileSpec, known: KnownHash | None, remote: Remote) -> None:
+def _check_unchanged(repository: str, spec: FileSpec, known: KnownHash | None, remote: Remote) -> None:
     """Refuse what the hub itself says is another file than the one that is known. Raises DownloadError."""
     expected = spec.sha256 or (known.sha256 if known else None)
     size = spec.bytes if spec.bytes is not None else (known.bytes if known else None)
     other = expected is not None and remote.sha256 is not None and remote.sha256 != expected
     if other or (size is not None and remote.bytes is not None and remote.bytes != size):
-        since = time.strftime("%Y-%m-%d", time.localtime(known.first)) if known else ""
-        whose = "the catalogue knows" if spec.sha256 or known is None else f"was downloaded here on {since}"
-        raise DownloadError(
-            f"{what} is another file on the hub than the one that {whose}, so it is not taken. A mirror may be at "
-            "fault: set another hub_endpoint, or import the model from a folder."
-        )
+        if spec.sha256 or known is None:
+            differs = sentence(
+                "{name} of {repository} is another file on the hub than the one that the catalogue knows, so it is not "
+                "taken.",
+                name=spec.name,
+                repository=repository,
+            )
+        else:
+            differs = sentence(
+                "{name} of {repository} is another file on the hub than the one that was downloaded here on {date}, so "
+                "it is not taken.",
+                name=spec.name,
+                repository=repository,
+                date=time.strftime("%Y-%m-%d", time.localtime(known.first)),
+            )
+        raise DownloadError(joined([differs, _ADVICE]))

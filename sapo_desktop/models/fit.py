@@ -15,6 +15,7 @@ import msgspec
 
 from sapo_desktop.core.errors import TooBig
 from sapo_desktop.core.fitting import Available, Badge, Device, Fit, GeneratorKind, ModelBadge, Parts, TrainerKind, Way
+from sapo_desktop.core.sentences import Size, Text, Value, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import BITS_A_WEIGHT, Entry, ModelCatalogue, Tier
 from sapo_desktop.models.memory import (
@@ -51,6 +52,20 @@ TIGHT = 0.9
 """Of the free memory: above it a model is badged tight."""
 STARTER_QUESTIONS, QUESTIONS = 32, 8
 """As worker/learning.py recommends for tiny models and for others."""
+_TOO_SLOW = sentence("a processor teaches a model of that size too slowly")
+_LARGER_TIER = sentence("it is meant for a larger tier")
+_RESERVE_USED_UP = sentence("Memory is short: the reserve for other programs is used up.")
+_PART_WORDS = {
+    "weights": sentence("weights"),
+    "adapter": sentence("adapter"),
+    "optimiser": sentence("optimiser"),
+    "gradients": sentence("gradients"),
+    "activations": sentence("activations"),
+    "logits": sentence("logits"),
+    "kv_cache": sentence("kv cache"),
+    "runtime": sentence("runtime"),
+    "reserve": sentence("reserve"),
+}
 _DEFAULTS = Settings()
 _PRECISION = {2: "bfloat16", 4: "float32"}
 
@@ -107,20 +122,23 @@ def described(ram: float | None, vram: float | None, here: Hardware) -> Hardware
 
 def available(hardware: Hardware, settings: Settings) -> Available:
     """The memory to choose in. One card only: the one with the most free memory."""
-    notes = []
+    notes: list[Text] = []
     if hardware.memory_limited:
-        notes.append(f"A container grants {_gb(hardware.memory)} of memory.")
+        notes.append(sentence("A container grants {size} of memory.", size=Size(bytes=hardware.memory)))
     if hardware.idle_gpus:
-        notes.append(f"{' and '.join(hardware.idle_gpus)}: not used, this installation computes on the processor only.")
+        idle = ", ".join(hardware.idle_gpus)
+        notes.append(sentence("{names}: not used, this installation computes on the processor only.", names=idle))
     if hardware.swap:
-        notes.append(f"{_gb(hardware.swap)} of swap are not counted: a model in swap stands still.")
+        swap = Size(bytes=hardware.swap)
+        notes.append(sentence("{size} of swap are not counted: a model in swap stands still.", size=swap))
     cards = sorted(hardware.gpus, key=lambda card: card.free, reverse=True)
     if cards and settings.device in ("auto", "cuda"):
         card = cards[0]
         if len(cards) > 1:
-            notes.append(f"Of {len(cards)} cards the one with the most free memory is used.")
+            notes.append(sentence("Of {count} cards the one with the most free memory is used.", count=len(cards)))
         if card.free < CARD_IN_USE * card.memory:
-            notes.append(f"The card is in use: {_gb(card.memory - card.free)} of its {_gb(card.memory)} are taken.")
+            taken, whole = Size(bytes=card.memory - card.free), Size(bytes=card.memory)
+            notes.append(sentence("The card is in use: {taken} of its {size} are taken.", taken=taken, size=whole))
         return Available(
             memory=hardware.memory,
             memory_free=hardware.memory_free,
@@ -132,7 +150,7 @@ def available(hardware: Hardware, settings: Settings) -> Available:
             notes=tuple(notes),
         )
     if hardware.unified:
-        notes.append("Graphics and processor share one memory: it is counted once.")
+        notes.append(sentence("Graphics and processor share one memory: it is counted once."))
     return Available(
         memory=hardware.memory,
         memory_free=hardware.memory_free,
@@ -145,7 +163,7 @@ def available(hardware: Hardware, settings: Settings) -> Available:
 
 def fit(hardware: Hardware, catalogue: ModelCatalogue, settings: Settings, *, llama_cpp: bool = True) -> Fit:
     """Choose model, engines, and how much at once; say why nothing bigger. `llama_cpp`: whether it can be used."""
-    bigger: list[str] = []
+    bigger: list[Text] = []
     places = _places(hardware, settings)
     for entry in sorted(catalogue.models, key=lambda entry: -entry.exact_parameters):
         looks = [_Look(entry, catalogue, hardware, settings, here, llama_cpp) for here in places]
@@ -194,20 +212,32 @@ class _Look:
         return self.trains and self.whole and self._picked and self.entry.gate == "open"
 
     @property
-    def why_not(self) -> str:
+    def why_not(self) -> Text:
         """Why it is not, in a sentence."""
         entry = self.entry
         if entry.gate != "open":
-            return f"{entry.name} is never chosen by itself: {entry.licence} has to be accepted first."
+            return sentence(
+                "{name} is never chosen by itself: {licence} has to be accepted first.",
+                name=entry.name,
+                licence=entry.licence,
+            )
         if not self.trains:
-            return f"{entry.name}: {_least_training(self.ways).why_not}"
+            return sentence("{name}: {reason}", name=entry.name, reason=_least_training(self.ways).why_not)
         way = best(self.ways)
-        fits = f"{entry.name} fits ({_gb(way.estimate)})"
         if not self.whole:
-            return f"{fits} with answers of {way.max_tokens} tokens only; a smaller model gets whole ones."
-        too_slow = "a processor teaches a model of that size too slowly"
-        reason = too_slow if self.here.device == "cpu" else "it is meant for a larger tier"
-        return f"{fits} but is not chosen by itself: {reason}. It can be named all the same: {entry.id}."
+            return sentence(
+                "{name} fits ({size}) with answers of {tokens} tokens only; a smaller model gets whole ones.",
+                name=entry.name,
+                size=Size(bytes=way.estimate),
+                tokens=way.max_tokens,
+            )
+        return sentence(
+            "{name} fits ({size}) but is not chosen by itself: {reason}. It can be named all the same: {id}.",
+            name=entry.name,
+            size=Size(bytes=way.estimate),
+            reason=_TOO_SLOW if self.here.device == "cpu" else _LARGER_TIER,
+            id=entry.id,
+        )
 
 
 def best(found: Sequence[Way]) -> Way:
@@ -344,8 +374,8 @@ def plan(
     sketch.reserve = 0
     without = _largest(sketch)
     if not without.fits:
-        raise TooBig(f"{model.id} does not fit: {without.why_not}")
-    return msgspec.structs.replace(without, why_not="Memory is short: the reserve for other programs is used up.")
+        raise TooBig(sentence("{name} does not fit: {reason}", name=model.id, reason=without.why_not))
+    return msgspec.structs.replace(without, why_not=_RESERVE_USED_UP)
 
 
 def _as_set(settings: Settings) -> Tier:
@@ -478,20 +508,35 @@ def _largest(sketch: _Sketch) -> Way:
         tokens = max(FEWEST_TOKENS, tokens // 2)
 
 
-def _lacking(way: Way, here: Available) -> str | None:
+def _lacking(way: Way, here: Available) -> Text | None:
     """Why a way does not fit, with numbers; None where it does."""
-    for parts, free, where in (
-        (way.device_memory, here.device_memory_free, f" on {here.device_name}"),
-        (way.memory, here.memory_free, ""),
-    ):
-        if parts.total > free:
-            largest = sorted(
-                ((name, getattr(parts, name)) for name in parts.__struct_fields__), key=lambda part: -part[1]
-            )[:2]
-            of_it = ", ".join(f"{name.replace('_', ' ')} {_gb(size)}" for name, size in largest)
-            needs = f"{way.words} takes {_gb(parts.total)}{where} with one short answer at a time ({of_it})"
-            return f"{needs}; {_gb(free)} are free."
+    if way.device_memory.total > here.device_memory_free:
+        return sentence(
+            "{way} takes {needed} on {card} with one short answer at a time ({largest}, {second}); {free} are free.",
+            card=here.device_name,
+            **_needs(way, way.device_memory, here.device_memory_free),
+        )
+    if way.memory.total > here.memory_free:
+        return sentence(
+            "{way} takes {needed} with one short answer at a time ({largest}, {second}); {free} are free.",
+            **_needs(way, way.memory, here.memory_free),
+        )
     return None
+
+
+def _needs(way: Way, parts: Parts, free: int) -> dict[str, Value]:
+    """What a way takes, its two largest parts, and what there is."""
+    sizes = sorted(((name, getattr(parts, name)) for name in parts.__struct_fields__), key=lambda part: -part[1])
+    largest, second = (
+        sentence("{part} {size}", part=_PART_WORDS[name], size=Size(bytes=size)) for name, size in sizes[:2]
+    )
+    return {
+        "way": way.words,
+        "needed": Size(bytes=parts.total),
+        "largest": largest,
+        "second": second,
+        "free": Size(bytes=free),
+    }
 
 
 def _answer_only(
@@ -500,7 +545,7 @@ def _answer_only(
     settings: Settings,
     here: Available,
     llama_cpp: bool,
-    bigger: list[str],
+    bigger: list[Text],
 ) -> Fit:
     """Nothing can learn here: the largest that can answer, else the starter as it is, which then says what it lacks."""
     for entry in sorted(catalogue.models, key=lambda entry: -entry.exact_parameters):
@@ -537,7 +582,3 @@ def _tier_key(here: Available) -> tuple[Literal["cpu", "gpu"], int]:
 
 def _wish(value: int, default: int, recommended: int) -> int:
     return recommended if value == default else value
-
-
-def _gb(size: int) -> str:
-    return f"{size / 1e9:.1f} GB"

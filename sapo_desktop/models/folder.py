@@ -21,6 +21,7 @@ import msgspec
 from msgspec import Meta
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.sentences import sentence
 
 ARCHITECTURES = ("LlamaForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "SmolLM3ForCausalLM")
 _PICKLES = {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib"}
@@ -80,7 +81,7 @@ def read_folder(path: Path) -> ModelFolder:
         ModelError: something is missing, damaged, unsafe, or of a kind that is not supported.
     """
     if not path.is_dir():
-        raise ModelError(f"There is no model folder at {path}.")
+        raise ModelError(sentence("There is no model folder at {path}.", path=str(path)))
     names = sorted(entry.name for entry in path.iterdir())
     _refuse_code(path, names)
     config = read_json(path / "config.json")
@@ -120,30 +121,52 @@ def _refuse_code(path: Path, names: Sequence[str]) -> None:
         suffix = Path(name).suffix.lower()
         if suffix in _PICKLES:
             raise ModelError(
-                f"{path} contains {name}: files of that kind can carry programs and are never opened here. "
-                "Use the model's safetensors version, or move that file away."
+                sentence(
+                    "{path} contains {name}: files of that kind can carry programs and are never opened here. Use "
+                    "the model's safetensors version, or move that file away.",
+                    path=str(path),
+                    name=name,
+                )
             )
         if suffix == ".py":
-            raise ModelError(f"{path} contains {name}: models that bring their own code are not supported.")
+            raise ModelError(
+                sentence(
+                    "{path} contains {name}: models that bring their own code are not supported.",
+                    path=str(path),
+                    name=name,
+                )
+            )
 
 
 def _architecture(config: dict[str, Any]) -> str:
     if "auto_map" in config:
-        raise ModelError("config.json asks for code of the model's own (auto_map); that is not supported.")
+        raise ModelError(sentence("config.json asks for code of the model's own (auto_map); that is not supported."))
     if "quantization_config" in config:
-        raise ModelError("This model is quantised; training needs its plain weights (bf16, f16 or f32).")
+        raise ModelError(sentence("This model is quantised; training needs its plain weights (bf16, f16 or f32)."))
     names = config.get("architectures")
     if not isinstance(names, list) or len(names) != 1 or names[0] not in ARCHITECTURES:
-        raise ModelError(f"config.json names {names or 'no architecture'}; known are {', '.join(ARCHITECTURES)}.")
+        raise ModelError(
+            sentence(
+                "config.json names {names}; known are {known}.",
+                names=str(names) if names else sentence("no architecture"),
+                known=", ".join(ARCHITECTURES),
+            )
+        )
     return str(names[0])
 
 
 def _check_tokenizer(path: Path, names: Sequence[str]) -> None:
     for name in ("tokenizer.json", "tokenizer_config.json"):
         if name not in names:
-            raise ModelError(f"{path} has no {name}: the tokenizer is needed in the fast (JSON) layout.")
+            raise ModelError(
+                sentence(
+                    "{path} has no {name}: the tokenizer is needed in the fast (JSON) layout.",
+                    path=str(path),
+                    name=name,
+                )
+            )
     if "auto_map" in read_json(path / "tokenizer_config.json"):
-        raise ModelError("tokenizer_config.json asks for code of its own (auto_map); that is not supported.")
+        raise ModelError(sentence("tokenizer_config.json asks for code of its own (auto_map); that is not supported."))
     tokenizer = path / "tokenizer.json"
     _members(_read(tokenizer, _LONGEST_JSON), tokenizer)  # large, and what it says is the tokenizer's business
 
@@ -152,16 +175,20 @@ def _weight_files(path: Path, names: Sequence[str]) -> list[Path]:
     """The safetensors files of the model, in order of name."""
     if "model.safetensors.index.json" not in names:
         if "model.safetensors" not in names:
-            raise ModelError(f"{path} has no model.safetensors.")
+            raise ModelError(sentence("{path} has no model.safetensors.", path=str(path)))
         return [path / "model.safetensors"]
     shards = read_json(path / "model.safetensors.index.json").get("weight_map")
     if not isinstance(shards, dict) or not shards:
-        raise ModelError(f"The weight_map in {path}/model.safetensors.index.json names no files.")
+        raise ModelError(
+            sentence("The weight_map in {path}/model.safetensors.index.json names no files.", path=str(path))
+        )
     files = sorted({str(name) for name in shards.values()})
     for name in files:
         # A plain name of this folder: an index must not lead out of it.
         if name not in names or not name.endswith(".safetensors"):
-            raise ModelError(f"{path} lacks the weight file {name} that its index names.")
+            raise ModelError(
+                sentence("{path} lacks the weight file {name} that its index names.", path=str(path), name=name)
+            )
     return [path / name for name in files]
 
 
@@ -172,11 +199,20 @@ def count_numbers(file: Path) -> int:
         start = stream.read(8)
         length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
         if not 2 <= length <= min(size - 8, _LONGEST_HEADER):
-            raise ModelError(f"{file} is not a whole safetensors file; fetch or copy it again.")
+            raise ModelError(
+                sentence("{file} is not a whole safetensors file; fetch or copy it again.", file=str(file))
+            )
         tensors = _tensors(stream.read(length), file)
     whole = 8 + length + max((tensor.data_offsets[1] for tensor in tensors), default=0)
     if not tensors or whole != size:
-        raise ModelError(f"{file} should have {whole} bytes and has {size}; fetch or copy it again.")
+        raise ModelError(
+            sentence(
+                "{file} should have {expected} bytes and has {found}; fetch or copy it again.",
+                file=str(file),
+                expected=whole,
+                found=size,
+            )
+        )
     return sum(tensor.numbers for tensor in tensors)
 
 
@@ -187,7 +223,7 @@ def _tensors(raw: bytes, file: Path) -> list[_Tensor]:
     try:
         return [msgspec.json.decode(entry, type=_Tensor) for entry in header.values()]
     except (ValueError, RecursionError) as error:
-        raise ModelError(f"The header of {file} is not that of a safetensors file.") from error
+        raise ModelError(sentence("The header of {file} is not that of a safetensors file.", file=str(file))) from error
 
 
 def read_json(file: Path) -> dict[str, Any]:
@@ -196,9 +232,9 @@ def read_json(file: Path) -> dict[str, Any]:
     try:
         value = json.loads(raw)
     except (ValueError, RecursionError) as error:
-        raise ModelError(f"{file} is damaged: its JSON cannot be read.") from error
+        raise ModelError(sentence("{file} is damaged: its JSON cannot be read.", file=str(file))) from error
     if not isinstance(value, dict):
-        raise ModelError(f"{file} is not what it should be: a JSON object.")
+        raise ModelError(sentence("{file} is not what it should be: a JSON object.", file=str(file)))
     return value
 
 
@@ -207,23 +243,23 @@ def _members(raw: bytes, file: Path) -> dict[str, msgspec.Raw]:
     try:
         return msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
     except msgspec.ValidationError as error:
-        raise ModelError(f"{file} is not what it should be: a JSON object.") from error
+        raise ModelError(sentence("{file} is not what it should be: a JSON object.", file=str(file))) from error
     except (ValueError, RecursionError) as error:
-        raise ModelError(f"{file} is damaged: its JSON cannot be read.") from error
+        raise ModelError(sentence("{file} is damaged: its JSON cannot be read.", file=str(file))) from error
 
 
 def _read(file: Path, longest: int) -> bytes:
     if not file.is_file():
-        raise ModelError(f"{file.parent} has no {file.name}.")
+        raise ModelError(sentence("{path} has no {name}.", path=str(file.parent), name=file.name))
     if file.stat().st_size > longest:
-        raise ModelError(f"{file} is too large to be what its name says.")
+        raise ModelError(sentence("{file} is too large to be what its name says.", file=str(file)))
     return file.read_bytes()
 
 
 def _positive(config: dict[str, Any], key: str) -> int:
     value = config.get(key)
     if not isinstance(value, int) or not 0 < value <= LONGEST_CONTEXT:
-        raise ModelError(f"config.json gives no usable {key}.")
+        raise ModelError(sentence("config.json gives no usable {key}.", key=key))
     return value
 
 

@@ -16,6 +16,7 @@ from typing import BinaryIO, NamedTuple
 import msgspec
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.models.shape import LARGEST_SIZE, ModelShape
 
 _VERSIONS = (2, 3)
@@ -113,8 +114,9 @@ class _Tensors(NamedTuple):
 class _Cut(Exception):
     """The file ends before what its header announces, or announces what no file has."""
 
-    def __init__(self, why: str = "is cut short or damaged") -> None:
-        super().__init__(why)
+
+class _Endless(_Cut):
+    """The header is longer than any model's."""
 
 
 def check_gguf(files: Sequence[Path]) -> GgufFile:
@@ -125,16 +127,20 @@ def check_gguf(files: Sequence[Path]) -> GgufFile:
     """
     found = {path: read_gguf(path) for path in sorted(files)}
     if not found:
-        raise ModelError("There is no GGUF file.")
+        raise ModelError(sentence("There is no GGUF file."))
     first, count = next(iter(found.values())), len(found)
     expected = [(number, count) for number in range(count)]
     if [(file.part, file.parts) for file in found.values()] != expected:
         raise ModelError(
-            f"This model is in {first.parts} GGUF files, and these are {count}: all of them are needed, under the "
-            "names they came with."
+            sentence(
+                "This model is in {parts} GGUF files, and these are {count}: all of them are needed, under the "
+                "names they came with.",
+                parts=first.parts,
+                count=count,
+            )
         )
     if not first.architecture:
-        raise ModelError(f"{next(iter(found))} names no architecture.")
+        raise ModelError(sentence("{path} names no architecture.", path=str(next(iter(found)))))
     return msgspec.structs.replace(
         first,
         tensors=sum(file.tensors for file in found.values()),
@@ -161,32 +167,53 @@ def read_gguf(path: Path) -> GgufFile:
         size = path.stat().st_size
         with path.open("rb") as stream:
             return _read(_Reader(stream, size), path, size)
+    except _Endless as endless:
+        raise ModelError(
+            sentence("{path} has more to say of itself than any model: get it again.", path=str(path))
+        ) from endless
     except _Cut as cut:
-        raise ModelError(f"{path} {cut}: get it again.") from cut
+        raise ModelError(sentence("{path} is cut short or damaged: get it again.", path=str(path))) from cut
     except OSError as error:
-        raise ModelError(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise ModelError(
+            sentence("{path} cannot be read: {reason}.", path=str(path), reason=str(error.strerror or error))
+        ) from error
 
 
 def _read(reader: _Reader, path: Path, size: int) -> GgufFile:
     if reader.take(4) != b"GGUF":
-        raise ModelError(f"{path} is no GGUF file.")
+        raise ModelError(sentence("{path} is no GGUF file.", path=str(path)))
     version = reader.number("<I")
     if version not in _VERSIONS:
-        raise ModelError(f"{path} is GGUF version {version}; known are {_VERSIONS[0]} and {_VERSIONS[1]}.")
+        raise ModelError(
+            sentence(
+                "{path} is GGUF version {version}; known are {oldest} and {newest}.",
+                path=str(path),
+                version=str(version),
+                oldest=_VERSIONS[0],
+                newest=_VERSIONS[1],
+            )
+        )
     tensors, entries = reader.number("<Q"), reader.number("<Q")
     if tensors > _MOST_ENTRIES or entries > _MOST_ENTRIES:
-        raise ModelError(f"{path} announces {tensors:,} tensors and {entries:,} entries: it is damaged.")
+        raise ModelError(
+            sentence(
+                "{path} announces {tensors} tensors and {entries} entries: it is damaged.",
+                path=str(path),
+                tensors=tensors,
+                entries=entries,
+            )
+        )
     values = dict(reader.entry() for _ in range(entries))
     part, parts = _whole(values, "split.no", 0), _whole(values, "split.count", 1) or 1
     kind = values.get("general.type", "model")
     if kind != "model":
-        raise ModelError(f"{path} is no model but of the kind {str(kind)[:40]!r}.")
+        raise ModelError(sentence("{path} is no model but of the kind '{kind}'.", path=str(path), kind=str(kind)[:40]))
     if tensors == 0 and parts == 1:
-        raise ModelError(f"{path} has no tensors: it is a vocabulary, no model.")
+        raise ModelError(sentence("{path} has no tensors: it is a vocabulary, no model.", path=str(path)))
     found = _check_tensors(reader, path, size, tensors, _whole(values, "general.alignment", 32))
     architecture = values.get("general.architecture", "")
     if not isinstance(architecture, str) or not re.fullmatch(r"[a-z0-9_.-]{0,64}", architecture):
-        raise ModelError(f"{path} names no architecture.")
+        raise ModelError(sentence("{path} names no architecture.", path=str(path)))
     template = values.get("tokenizer.chat_template", "")
     return GgufFile(
         architecture=architecture,
@@ -228,16 +255,33 @@ def _shape(values: dict[str, str | int | None], architecture: str, vocabulary: i
 def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment: int) -> _Tensors:
     """Whether the tensors fill the rest of the file; returns what they come to."""
     if alignment < 1 or alignment > 1 << 20 or alignment & (alignment - 1):
-        raise ModelError(f"{path} aligns its tensors to {alignment} bytes: it is damaged.")
+        raise ModelError(
+            sentence(
+                "{path} aligns its tensors to {alignment} bytes: it is damaged.", path=str(path), alignment=alignment
+            )
+        )
     places, numbers, table, head = [], 0, 0, False
     for _ in range(count):
         name, shape, kind, offset = reader.tensor()
         block, block_bytes = _TYPES.get(kind, (0, 0))
         if block == 0:
-            raise ModelError(f"{path} has a tensor of type {kind}, which is not known here: update SAPO Desktop.")
+            raise ModelError(
+                sentence(
+                    "{path} has a tensor of type {kind}, which is not known here: update SAPO Desktop.",
+                    path=str(path),
+                    kind=str(kind),
+                )
+            )
         length = math.prod(shape)
         if not shape or shape[0] % block or length >= 1 << 50:
-            raise ModelError(f"{path} is damaged: its tensor {name[:60]!r} has the shape {shape}.")
+            raise ModelError(
+                sentence(
+                    "{path} is damaged: its tensor '{name}' has the shape {shape}.",
+                    path=str(path),
+                    name=name[:60],
+                    shape=str(shape),
+                )
+            )
         numbers += length
         places.append((offset, length // block * block_bytes))
         head = head or name == _HEAD
@@ -247,10 +291,17 @@ def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment
     end = 0
     for offset, length in sorted(places):
         if offset != _aligned(end, alignment):
-            raise ModelError(f"{path} is damaged: its tensors do not follow each other.")
+            raise ModelError(sentence("{path} is damaged: its tensors do not follow each other.", path=str(path)))
         end = offset + length
     if count and not start + end <= size <= start + _aligned(end, alignment):
-        raise ModelError(f"{path} should have {start + end:,} bytes and has {size:,}: get it again.")
+        raise ModelError(
+            sentence(
+                "{path} should have {expected} bytes and has {found}: get it again.",
+                path=str(path),
+                expected=start + end,
+                found=size,
+            )
+        )
     return _Tensors(numbers, table, head)
 
 
@@ -302,7 +353,7 @@ class _Reader:
             raise _Cut
         self.position += count
         if self.position > _LONGEST_HEADER:
-            raise _Cut("has more to say of itself than any model")
+            raise _Endless
 
     def _length(self, longest: int) -> int:
         length = self.number("<Q")

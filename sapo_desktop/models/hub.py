@@ -26,6 +26,7 @@ from huggingface_hub import close_session, get_session, hf_hub_url
 from sapo_desktop import __version__
 from sapo_desktop.core.errors import AccessRefused, DownloadError
 from sapo_desktop.core.models import Access
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.models.patience import Patience, Trouble
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
@@ -113,9 +114,15 @@ class Body:
 def check_reference(repository: str, revision: str) -> None:
     """Refuse what cannot name a repository and a revision, before it becomes part of an address."""
     if not _REPOSITORY.fullmatch(repository):
-        raise DownloadError(f"{repository!r} names no repository: write OWNER/NAME, or OWNER/NAME@REVISION.")
+        raise DownloadError(
+            sentence(
+                "'{reference}' names no repository: write OWNER/NAME, or OWNER/NAME@REVISION.", reference=repository
+            )
+        )
     if not _REVISION.fullmatch(revision) or ".." in revision:
-        raise DownloadError(f"{revision!r} names no revision: write a commit, a branch or a tag.")
+        raise DownloadError(
+            sentence("'{revision}' names no revision: write a commit, a branch or a tag.", revision=revision)
+        )
 
 
 class Hub:
@@ -146,22 +153,38 @@ class Hub:
         """
         url = f"{self.endpoint}/api/models/{repository}/revision/{quote(revision, safe='')}?blobs=true"
         with self._answer("GET", url) as response:
-            self._check_status(response, repository, f"revision {revision}")
+            self._check_status(response, repository, sentence("revision {revision}", revision=revision))
             raw = bytearray()
             for chunk in self._chunks(response):
                 raw += chunk
                 if len(raw) > _LONGEST_LISTING:
-                    raise DownloadError(f"The list of files of {repository} is too long to be one.")
+                    raise DownloadError(
+                        sentence("The list of files of {repository} is too long to be one.", repository=repository)
+                    )
         try:
             found = msgspec.json.decode(raw, type=_Revision)
         except msgspec.MsgspecError as error:
-            raise DownloadError(f"{self.endpoint} does not answer as a hub does: {error}") from error
+            raise DownloadError(
+                sentence("{hub} does not answer as a hub does: {reason}", hub=self.endpoint, reason=str(error))
+            ) from error
         if not COMMIT.fullmatch(found.sha):
-            raise DownloadError(f"{self.endpoint} names no commit for {repository}@{revision}.")
+            raise DownloadError(
+                sentence(
+                    "{hub} names no commit for {repository}@{revision}.",
+                    hub=self.endpoint,
+                    repository=repository,
+                    revision=revision,
+                )
+            )
         files = [_listed(sibling) for sibling in found.siblings if "/" not in sibling.rfilename]
         if len(files) > _MOST_FILES:
             raise DownloadError(
-                f"{repository} lists {len(files):,} files in its first folder; a model has at most {_MOST_FILES:,}."
+                sentence(
+                    "{repository} lists {count} files in its first folder; a model has at most {most}.",
+                    repository=repository,
+                    count=len(files),
+                    most=_MOST_FILES,
+                )
             )
         return Listing(found.sha, files)
 
@@ -175,8 +198,14 @@ class Hub:
             said = told.get("X-Repo-Commit")
             if said != commit:
                 raise DownloadError(
-                    f"{self.endpoint} answers for commit {said or '(none)'} of {repository} where {commit} was asked "
-                    "for: it is no hub, or no exact mirror of one."
+                    sentence(
+                        "{hub} answers for commit {other} of {repository} where {commit} was asked for: it is no hub, "
+                        "or no exact mirror of one.",
+                        hub=self.endpoint,
+                        other=said or sentence("(none)"),
+                        repository=repository,
+                        commit=commit,
+                    )
                 )
             size = told.get("X-Linked-Size") or (None if response.is_redirect else heads.get("Content-Length"))
             return Remote(
@@ -196,17 +225,26 @@ class Hub:
         headers = {"Range": f"bytes={start}-"} if start else {}
         with self._answer("GET", remote.url, headers) as response:
             if response.status_code == 403 and not self._is_ours(str(response.url)):
-                raise Trouble(f"The address of {name} was no longer good.")  # signed ones end after a while
+                # Signed ones end after a while.
+                raise Trouble(sentence("The address of {name} was no longer good.", name=name))
             if response.status_code == 416:
-                raise Trouble(f"The host of {name} has nothing from byte {start} on.")
+                raise Trouble(sentence("The host of {name} has nothing from byte {start} on.", name=name, start=start))
             self._check_status(response, repository, name)
             if response.headers.get("Content-Encoding", "identity").lower() != "identity":
-                raise Trouble(f"The host of {name} sends it compressed, though it was asked not to.")
+                raise Trouble(
+                    sentence("The host of {name} sends it compressed, though it was asked not to.", name=name)
+                )
             begins, end = _extent(response, start, size, name)
             length = response.headers.get("Content-Length")
             if length is not None and (found := _number(length)) != end - begins:
                 raise Trouble(
-                    f"{response.url.host} has {found or 0:,} bytes for {name} where {end - begins:,} were expected."
+                    sentence(
+                        "{host} has {found} bytes for {name} where {expected} were expected.",
+                        host=response.url.host,
+                        found=found or 0,
+                        name=name,
+                        expected=end - begins,
+                    )
                 )
             etag = _strong_etag(response.headers.get("ETag"))
             yield Body(begins, end, length is not None, etag, self._chunks(response))
@@ -225,7 +263,7 @@ class Hub:
                 response = self._follow(method, url, headers or {}, told)
         except httpx2.HTTPError as error:
             if deadline.passed:
-                raise Trouble(f"{_host(url)} does not answer.") from error
+                raise Trouble(sentence("{host} does not answer.", host=_host(url))) from error
             _explain(error, url)
         try:
             yield response
@@ -248,7 +286,13 @@ class Hub:
                 return response
             response.close()
             url = target
-        raise DownloadError(f"{self.endpoint} sends us around in circles (more than {_MOST_REDIRECTS} redirects).")
+        raise DownloadError(
+            sentence(
+                "{hub} sends us around in circles (more than {most} redirects).",
+                hub=self.endpoint,
+                most=_MOST_REDIRECTS,
+            )
+        )
 
     def _send(self, method: str, url: str, headers: dict[str, str]) -> httpx2.Response:
         client = self._client(url)
@@ -273,7 +317,9 @@ class Hub:
                 return get_session()
             except (ImportError, ValueError, httpx2.InvalidURL) as error:
                 raise DownloadError(
-                    f"The proxy that the environment names cannot be used for downloads: {error}"
+                    sentence(
+                        "The proxy that the environment names cannot be used for downloads: {reason}", reason=str(error)
+                    )
                 ) from error
         if parts.scheme not in self._near:
             trusted = httpx2.create_ssl_context() if parts.scheme == "https" else False
@@ -293,7 +339,7 @@ class Hub:
             try:
                 piece = next(pieces, None)
             except httpx2.TimeoutException as error:
-                raise Trouble(f"{response.url.host} stopped sending.") from error
+                raise Trouble(sentence("{host} stopped sending.", host=response.url.host)) from error
             except httpx2.HTTPError as error:
                 _explain(error, str(response.url))
             if piece is None:
@@ -303,42 +349,87 @@ class Hub:
             passed = time.monotonic() - window
             if passed > patience.window:
                 if counted < patience.slowest * passed:
-                    raise Trouble(f"{response.url.host} sends hardly anything ({counted / passed:.0f} bytes a second).")
+                    raise Trouble(
+                        sentence(
+                            "{host} sends hardly anything ({speed} bytes a second).",
+                            host=response.url.host,
+                            speed=round(counted / passed),
+                        )
+                    )
                 window, counted = time.monotonic(), 0
 
     def _is_ours(self, url: str) -> bool:
         """Whether the address is one of the endpoint itself, which may see the token."""
         return _origin(url) == _origin(self.endpoint)
 
-    def _check_status(self, response: httpx2.Response, repository: str, what: str) -> None:
+    def _check_status(self, response: httpx2.Response, repository: str, what: Text) -> None:
         status, code = response.status_code, response.headers.get("X-Error-Code", "")
         if status < 400:
             return
         page = f"{self.endpoint}/{repository}"
         if status in _PASSING:
-            raise Trouble(f"{response.url.host} answers {status} ({_meaning(status)}).", _asked_wait(response.headers))
+            raise Trouble(
+                sentence(
+                    "{host} answers {status} ({reason}).",
+                    host=response.url.host,
+                    status=status,
+                    reason=_meaning(status),
+                ),
+                _asked_wait(response.headers),
+            )
         if code == "GatedRepo":
-            raise AccessRefused(f"{repository} is gated. {self._way_in(page)}")
+            raise AccessRefused(
+                sentence(
+                    "{repository} is gated. {advice}",
+                    repository=repository,
+                    advice=self._way_in(page),
+                )
+            )
         if status in (401, 403):
             raise AccessRefused(
-                f"The hub does not let us have {repository} ({status}): it is private or gated, or there is none of "
-                f"that name. {self._way_in(page)}"
+                sentence(
+                    "The hub does not let us have {repository} ({status}): it is private or gated, or there is none "
+                    "of that name. {advice}",
+                    repository=repository,
+                    status=status,
+                    advice=self._way_in(page),
+                )
             )
         if code == "RepoNotFound" or (status == 404 and not code):
-            raise DownloadError(f"{self.endpoint} has no {repository}, or no {what} of it; look at {page}")
-        if status == 404:
-            raise DownloadError(f"{repository} has no {what}; look at {page}")
-        raise DownloadError(f"{response.url.host} answers {status} to the request for {what} of {repository}.")
-
-    def _way_in(self, page: str) -> str:
-        if self._token is None:
-            return (
-                f"Sign in at {page} and accept its licence there, make a token that may read it, and keep that here: "
-                "sapo-desktop models token set"
+            raise DownloadError(
+                sentence(
+                    "{hub} has no {repository}, or no {what} of it; look at {page}",
+                    hub=self.endpoint,
+                    repository=repository,
+                    what=what,
+                    page=page,
+                )
             )
-        return (
-            f"Accept its licence at {page} with the account of your token, or set another token: "
-            "sapo-desktop models token set"
+        if status == 404:
+            raise DownloadError(
+                sentence("{repository} has no {what}; look at {page}", repository=repository, what=what, page=page)
+            )
+        raise DownloadError(
+            sentence(
+                "{host} answers {status} to the request for {what} of {repository}.",
+                host=response.url.host,
+                status=status,
+                what=what,
+                repository=repository,
+            )
+        )
+
+    def _way_in(self, page: str) -> Text:
+        if self._token is None:
+            return sentence(
+                "Sign in at {page} and accept its licence there, make a token that may read it, and keep that here: "
+                "sapo-desktop models token set",
+                page=page,
+            )
+        return sentence(
+            "Accept its licence at {page} with the account of your token, or set another token: "
+            "sapo-desktop models token set",
+            page=page,
         )
 
 
@@ -380,11 +471,19 @@ def checked_endpoint(access: Access) -> str:
     endpoint = access.endpoint.rstrip("/")
     parts = urlsplit(endpoint) if _is_address(endpoint) else None
     if parts is None or parts.query or parts.fragment or parts.username:
-        raise DownloadError(f"{access.endpoint!r} is no address of a hub: write https://HOST, or https://HOST/PATH.")
+        raise DownloadError(
+            sentence(
+                "'{endpoint}' is no address of a hub: write https://HOST, or https://HOST/PATH.",
+                endpoint=access.endpoint,
+            )
+        )
     if access.token and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
         raise DownloadError(
-            f"{endpoint} is not encrypted, so the token is not sent there: use https://, or forget the token "
-            "(sapo-desktop models token forget)."
+            sentence(
+                "{endpoint} is not encrypted, so the token is not sent there: use https://, or forget the token "
+                "(sapo-desktop models token forget).",
+                endpoint=endpoint,
+            )
         )
     return endpoint
 
@@ -411,16 +510,20 @@ def _redirected(url: str, location: str) -> str:
         DownloadError: nowhere, or where we do not go.
     """
     if not location:
-        raise Trouble(f"{_host(url)} sends us on without saying where.")
+        raise Trouble(sentence("{host} sends us on without saying where.", host=_host(url)))
     try:
         target = urljoin(url, location)
         before, after = urlsplit(url).scheme, urlsplit(target).scheme
     except ValueError:
         target = ""
     if target and (after not in ("http", "https") or (before == "https" and after == "http")):
-        raise DownloadError(f"{_host(url)} sends us to {target[:80]!r}, which is not followed.")
+        raise DownloadError(
+            sentence("{host} sends us to '{target}', which is not followed.", host=_host(url), target=target[:80])
+        )
     if not _is_address(target):
-        raise DownloadError(f"{_host(url)} sends us to {location[:80]!r}, which is no address.")
+        raise DownloadError(
+            sentence("{host} sends us to '{location}', which is no address.", host=_host(url), location=location[:80])
+        )
     return target
 
 
@@ -433,7 +536,14 @@ def _extent(response: httpx2.Response, start: int, size: int, name: str) -> tupl
     if response.status_code == 200:
         return 0, size
     if response.status_code != 206:
-        raise Trouble(f"{response.url.host} answers {response.status_code} where {name} was asked for.")
+        raise Trouble(
+            sentence(
+                "{host} answers {status} where {name} was asked for.",
+                host=response.url.host,
+                status=response.status_code,
+                name=name,
+            )
+        )
     return start, _end_of_range(response.headers.get("Content-Range", ""), start, size, name)
 
 
@@ -441,7 +551,13 @@ def _end_of_range(given: str, start: int, size: int, name: str) -> int:
     """The place after the last byte of the part."""
     match = re.fullmatch(rf"bytes {start}-([0-9]{{1,18}})/({size}|\*)", given)
     if match is None or not start <= int(match[1]) < size:
-        raise Trouble(f"The host of {name} sends another part than the one asked for ({given or 'unnamed'}).")
+        raise Trouble(
+            sentence(
+                "The host of {name} sends another part than the one asked for ({given}).",
+                name=name,
+                given=given or sentence("unnamed"),
+            )
+        )
     return int(match[1]) + 1
 
 
@@ -464,13 +580,21 @@ def _explain(error: httpx2.HTTPError, url: str) -> NoReturn:
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):
             raise DownloadError(
-                f"{_host(url)} does not prove who it is ({cause.verify_message}). Check this computer's clock, and "
-                "whether a proxy stands in between."
+                sentence(
+                    "{host} does not prove who it is ({reason}). Check this computer's clock, and whether a "
+                    "proxy stands in between.",
+                    host=_host(url),
+                    reason=cause.verify_message,
+                )
             ) from error
         cause = cause.__cause__ or cause.__context__
     if isinstance(error, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError):
-        raise DownloadError(f"{url} cannot be asked: {error}") from error
-    raise Trouble(f"The connection to {_host(url)} broke ({str(error) or type(error).__name__}).") from error
+        raise DownloadError(sentence("{url} cannot be asked: {reason}", url=url, reason=str(error))) from error
+    raise Trouble(
+        sentence(
+            "The connection to {host} broke ({reason}).", host=_host(url), reason=str(error) or type(error).__name__
+        )
+    ) from error
 
 
 def _number(text: str | None) -> int | None:
@@ -495,5 +619,5 @@ def _host(url: str) -> str:
     return urlsplit(url).hostname or url
 
 
-def _meaning(status: int) -> str:
-    return "too many requests" if status == 429 else "it is busy or out of order"
+def _meaning(status: int) -> Text:
+    return sentence("too many requests") if status == 429 else sentence("it is busy or out of order")

@@ -22,6 +22,7 @@ from pathlib import Path
 from sapo_desktop.core.durable import disk_errors_as
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.models import Installed, Kept, KeptFile, ModelKind, TakeIn, Transfer
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.models.check import check_model
 from sapo_desktop.models.disk import FreeSpace, check_room, free_space
 from sapo_desktop.models.folder import check_before_weights, count_numbers
@@ -63,9 +64,13 @@ def take_in(
     store = Store(Path(request.folder))
     name = request.name or _name_of(path)
     staged = store.import_staging(name)
-    with disk_errors_as(ModelError, f"{path} could not be imported"), store.lock(name):
+    with disk_errors_as(ModelError, sentence("{path} could not be imported", path=str(path))), store.lock(name):
         if store.folder(name).exists():
-            raise ModelError(f"A model named {name} is installed already: choose another --name, or remove that one.")
+            raise ModelError(
+                sentence(
+                    "A model named {name} is installed already: choose another --name, or remove that one.", name=name
+                )
+            )
         source = _source(path)
         shutil.rmtree(staged, ignore_errors=True)
         staged.mkdir(parents=True)
@@ -78,7 +83,9 @@ def take_in(
         finally:
             shutil.rmtree(staged, ignore_errors=True)
     if source.left_out:
-        notes = [*notes, f"Left out, as no part of a model or able to carry programs: {', '.join(source.left_out)}."]
+        left_out = ", ".join(source.left_out)
+        said = sentence("Left out, as no part of a model or able to carry programs: {names}.", names=left_out)
+        notes = [*notes, said]
     return Kept(model=model, path=str(target), notes=notes)
 
 
@@ -87,7 +94,7 @@ def _name_of(path: Path) -> str:
     stem = path.name[: -len(".gguf")] if path.suffix.lower() == ".gguf" else path.name
     name = re.sub(r"[^A-Za-z0-9._@+-]+", "-", stem).strip("-.@+_")[:128]
     if not name:
-        raise ModelError(f"{path} gives no name for the model; choose one with --name.")
+        raise ModelError(sentence("{path} gives no name for the model; choose one with --name.", path=str(path)))
     return name
 
 
@@ -95,16 +102,32 @@ def _source(path: Path) -> _Source:
     if path.is_dir():
         return _folder(path)
     if not path.exists():
-        raise ModelError(f"There is nothing at {path}.")
+        raise ModelError(sentence("There is nothing at {path}.", path=str(path)))
     if path.suffix.lower() != ".gguf":
-        why = "can carry programs and are never opened here" if path.suffix.lower() in PROGRAMS else "are no models"
-        raise ModelError(
-            f"{path} is not taken in: files of that kind {why}. Name a folder with safetensors, or a GGUF."
-        )
+        raise ModelError(_not_taken(path))
     parts = parts_of(path)
     if missing := [part.name for part in parts if not part.exists()]:
-        raise ModelError(f"{path} is one part of several; missing beside it: {', '.join(missing[:3])}.")
+        raise ModelError(
+            sentence(
+                "{path} is one part of several; missing beside it: {names}.",
+                path=str(path),
+                names=", ".join(missing[:3]),
+            )
+        )
     return _Source(kind="gguf", files={part.name: _regular(part) for part in parts})
+
+
+def _not_taken(path: Path) -> Text:
+    if path.suffix.lower() in PROGRAMS:
+        return sentence(
+            "{path} is not taken in: files of that kind can carry programs and are never opened here. Name a folder "
+            "with safetensors, or a GGUF.",
+            path=str(path),
+        )
+    return sentence(
+        "{path} is not taken in: files of that kind are no models. Name a folder with safetensors, or a GGUF.",
+        path=str(path),
+    )
 
 
 def _folder(path: Path) -> _Source:
@@ -125,21 +148,23 @@ def _folder(path: Path) -> _Source:
     )
 
 
-def _no_weights(path: Path, names: Sequence[str]) -> str:
+def _no_weights(path: Path, names: Sequence[str]) -> Text:
     programs = [name for name in names if Path(name).suffix.lower() in PROGRAMS - {".py"}]
     if programs:
-        return (
-            f"{path} has its weights only as {programs[0]}: files of that kind can carry programs and are never opened "
-            "here. Look for the model's safetensors or GGUF version."
+        return sentence(
+            "{path} has its weights only as {name}: files of that kind can carry programs and are never opened here. "
+            "Look for the model's safetensors or GGUF version.",
+            path=str(path),
+            name=programs[0],
         )
-    return f"{path} holds no weights in safetensors or GGUF."
+    return sentence("{path} holds no weights in safetensors or GGUF.", path=str(path))
 
 
 def _regular(path: Path) -> Path:
     """Where the file really is; the caches of other programs are full of links."""
     real = path.resolve()
     if not real.exists() or not stat.S_ISREG(real.stat().st_mode):
-        raise ModelError(f"{path} is not a file, or a link that leads nowhere.")
+        raise ModelError(sentence("{path} is not a file, or a link that leads nowhere.", path=str(path)))
     return real
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.models import installed_name
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.models.check import gguf_files
 from sapo_desktop.models.starter import STARTER, starter_folder
 from sapo_desktop.models.store import Store
@@ -36,9 +37,13 @@ def locate(name: str, models: Path) -> Path:
     if _is_model(path):
         return path.resolve()
     raise ModelError(
-        f"There is no model {name!r}: none of that name is installed in {models}, and no folder is there. Download it "
-        f"(sapo-desktop models download {name}), import it (models import PATH), or name 'starter', a folder "
-        "or a GGUF file."
+        sentence(
+            "There is no model '{name}': none of that name is installed in {folder}, and no folder is there. "
+            "Download it (sapo-desktop models download {name}), import it (models import PATH), or name "
+            "'starter', a folder or a GGUF file.",
+            name=name,
+            folder=str(models),
+        )
     )
 
 

@@ -9,6 +9,7 @@ import threading
 from collections import deque
 
 from sapo_desktop.core.models import Stage, Transfer
+from sapo_desktop.core.sentences import Text
 
 _WINDOW = 15.0
 """Seconds over which the speed is taken."""
@@ -58,7 +59,7 @@ class Meter:
             counted = sum(count for time, count in self._arrivals if time >= now - _WINDOW)
         return counted / min(_WINDOW, now - self._began)
 
-    def shown(self, now: float, stage: Stage, file: str = "", text: str = "") -> Transfer:
+    def shown(self, now: float, stage: Stage, file: str = "", text: Text = "") -> Transfer:
         """What to tell at this moment."""
         speed = self.speed(now) if stage == "fetching" else 0.0
         return Transfer(

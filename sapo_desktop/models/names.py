@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.sentences import sentence
 
 FileKind = Literal["weights", "gguf", "json", "tokenizer", "text"]
 
@@ -67,9 +68,12 @@ def check(name: str) -> FileKind:
         ModelError: the name leads elsewhere, or the kind is not one that is taken.
     """
     if not is_plain(name):
-        raise ModelError(f"The file name {name!r} is not a plain one, so nothing of this model is taken.")
+        raise ModelError(
+            sentence("The file name '{name}' is not a plain one, so nothing of this model is taken.", name=name)
+        )
     kind = kind_of(name)
     if kind is None:
-        why = "can carry programs" if PurePosixPath(name).suffix.lower() in PROGRAMS else "are none of a model's"
-        raise ModelError(f"{name} is not taken: files of that kind {why}.")
+        if PurePosixPath(name).suffix.lower() in PROGRAMS:
+            raise ModelError(sentence("{name} is not taken: files of that kind can carry programs.", name=name))
+        raise ModelError(sentence("{name} is not taken: files of that kind are none of a model's.", name=name))
     return kind

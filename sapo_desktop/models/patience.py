@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sapo_desktop.core.errors import DownloadError
+from sapo_desktop.core.sentences import Text, sentence
 
 Sleep = Callable[[float], None]
 
@@ -36,8 +37,9 @@ class Patience:
 class Trouble(Exception):
     """Something that may be gone at the next try. `wait`: seconds that the hub asks for."""
 
-    def __init__(self, text: str, wait: float | None = None) -> None:
+    def __init__(self, text: Text, wait: float | None = None) -> None:
         super().__init__(text)
+        self.text = text
         self.wait = wait
 
 
@@ -54,7 +56,7 @@ class Retries:
         """Enough has arrived: the next failure is a first one."""
         self._failures = 0
 
-    def wait(self, trouble: Trouble, say: Callable[[str], None]) -> None:
+    def wait(self, trouble: Trouble, say: Callable[[Text], None]) -> None:
         """Wait before the next try, and say so.
 
         Raises:
@@ -63,15 +65,31 @@ class Retries:
         self._failures += 1
         if self._failures >= self.patience.tries:
             raise DownloadError(
-                f"{trouble} After {self._failures} tries this was given up. What has arrived is kept: the same "
-                "command goes on from there."
+                sentence(
+                    "{trouble} After {count} tries this was given up. What has arrived is kept: the same command "
+                    "goes on from there.",
+                    trouble=trouble.text,
+                    count=self._failures,
+                )
             ) from trouble
         if trouble.wait is not None and trouble.wait > self.patience.longest_asked:
             raise DownloadError(
-                f"{trouble} It asks to wait {trouble.wait / 60:.0f} minutes: try again then."
+                sentence(
+                    "{trouble} It asks to wait {minutes} minutes: try again then.",
+                    trouble=trouble.text,
+                    minutes=round(trouble.wait / 60),
+                )
             ) from trouble
         seconds = self._seconds(trouble.wait)
-        say(f"{trouble} Trying again in {seconds:.0f} s ({self._failures + 1} of {self.patience.tries}).")
+        say(
+            sentence(
+                "{trouble} Trying again in {seconds} s ({count} of {tries}).",
+                trouble=trouble.text,
+                seconds=round(seconds),
+                count=self._failures + 1,
+                tries=self.patience.tries,
+            )
+        )
         self._sleep(seconds)
 
     def _seconds(self, asked: float | None) -> float:

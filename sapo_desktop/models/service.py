@@ -26,6 +26,7 @@ from sapo_desktop.core.models import (
     Transfer,
     spec_of,
 )
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.models.importing import take_in
 from sapo_desktop.models.specs import catalogue_specs
 from sapo_desktop.models.store import Store
@@ -64,10 +65,20 @@ class ModelFiles:
             return spec_of(request.reference, request.files)
         if request.reference in self._catalogue:
             return self._catalogue[request.reference]
-        near = difflib.get_close_matches(request.reference, self._catalogue, 1)
+        if near := difflib.get_close_matches(request.reference, self._catalogue, 1):
+            raise ModelError(
+                sentence(
+                    "The catalogue has no model '{name}'; did you mean {near}? Any other is named OWNER/NAME, as on "
+                    "its page.",
+                    name=request.reference,
+                    near=near[0],
+                )
+            )
         raise ModelError(
-            f"The catalogue has no model {request.reference!r}{f'; did you mean {near[0]}?' if near else '.'} "
-            "Any other is named OWNER/NAME, as on its page."
+            sentence(
+                "The catalogue has no model '{name}'. Any other is named OWNER/NAME, as on its page.",
+                name=request.reference,
+            )
         )
 
     def _look(self, folder: str) -> Contents:

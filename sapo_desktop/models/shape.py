@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.sentences import sentence
 
 Architecture = Literal["LlamaForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "SmolLM3ForCausalLM"]
 Count = Annotated[int, Meta(gt=0)]
@@ -81,7 +82,9 @@ def shape_of(config: dict[str, Any]) -> ModelShape:
             "vocabulary": int(config["vocab_size"]),
         }
     except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError) as error:
-        raise ModelError(f"config.json does not tell the model's shape: {error}.") from error
+        raise ModelError(
+            sentence("config.json does not tell the model's shape: {reason}.", reason=str(error))
+        ) from error
     if not all(0 < size <= LARGEST_SIZE for size in sizes.values()):
-        raise ModelError(f"config.json tells sizes that no model has: {str(sizes)[:300]}.")
+        raise ModelError(sentence("config.json tells sizes that no model has: {sizes}.", sizes=str(sizes)[:300]))
     return ModelShape(**sizes, tied=bool(config.get("tie_word_embeddings", False)))

@@ -14,6 +14,7 @@ import msgspec
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.resources import resource
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.models.folder import file_hash
 
 STARTER = "starter"
@@ -47,16 +48,44 @@ def verified(folder: Path) -> Path:
     try:
         manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=StarterManifest)
     except (OSError, msgspec.DecodeError) as error:
-        raise ModelError(f"The starter's {MANIFEST} in {folder} cannot be read; {_REPAIR}") from error
+        raise ModelError(
+            sentence(
+                "The starter's {name} in {folder} cannot be read; {repair}",
+                name=MANIFEST,
+                folder=str(folder),
+                repair=_REPAIR,
+            )
+        ) from error
     if not manifest.files:
-        raise ModelError(f"The starter's {MANIFEST} in {folder} lists no files; {_REPAIR}")
+        raise ModelError(
+            sentence(
+                "The starter's {name} in {folder} lists no files; {repair}",
+                name=MANIFEST,
+                folder=str(folder),
+                repair=_REPAIR,
+            )
+        )
     for name, expected in manifest.files.items():
         file = folder / name
         if Path(name).name != name or not file.is_file():
-            raise ModelError(f"The starter's {name} is missing from {folder}; {_REPAIR}")
+            raise ModelError(
+                sentence(
+                    "The starter's {name} is missing from {folder}; {repair}",
+                    name=name,
+                    folder=str(folder),
+                    repair=_REPAIR,
+                )
+            )
         if file_hash(file) != expected:
-            raise ModelError(f"The starter's {name} in {folder} is not the one that was shipped; {_REPAIR}")
+            raise ModelError(
+                sentence(
+                    "The starter's {name} in {folder} is not the one that was shipped; {repair}",
+                    name=name,
+                    folder=str(folder),
+                    repair=_REPAIR,
+                )
+            )
     return folder
 
 
-_REPAIR = "install SAPO Desktop again, or restore it with `git checkout -- resources/starter`."
+_REPAIR = sentence("install SAPO Desktop again, or restore it with `git checkout -- resources/starter`.")

@@ -22,6 +22,7 @@ import msgspec
 from sapo_desktop.core.durable import disk_errors_as, sync_folder, sync_tree, write_atomically
 from sapo_desktop.core.errors import DownloadError, ModelError
 from sapo_desktop.core.models import Contents, Installed, ModelName, Sha256, Unfinished
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.models.names import is_plain
 
 MANIFEST = "manifest.json"
@@ -94,7 +95,13 @@ class Store:
         """
         model = self.manifest(name)
         if file := self.damaged_file(model):
-            raise ModelError(f"{file} of {name} is missing or has another size: remove the model and get it again.")
+            raise ModelError(
+                sentence(
+                    "{file} of {name} is missing or has another size: remove the model and get it again.",
+                    file=file,
+                    name=name,
+                )
+            )
         return model
 
     def manifest(self, name: str) -> Installed:
@@ -106,18 +113,35 @@ class Store:
         """
         folder = self.folder(name)
         if not folder.exists():
-            raise ModelError(f"No model {name!r} is installed in {self.root}.")
+            raise ModelError(sentence("No model '{name}' is installed in {folder}.", name=name, folder=str(self.root)))
         path = folder / MANIFEST
         try:
             raw = path.read_bytes()
             form = msgspec.json.decode(raw, type=_Format).format
             model = msgspec.json.decode(raw, type=_Manifest).model if form == _FORMAT else None
         except FileNotFoundError as error:
-            raise ModelError(f"{folder} has no {MANIFEST}, so it is no model of ours: move it away first.") from error
+            raise ModelError(
+                sentence(
+                    "{folder} has no {name}, so it is no model of ours: move it away first.",
+                    folder=str(folder),
+                    name=MANIFEST,
+                )
+            ) from error
         except (OSError, ValueError) as error:
-            raise ModelError(f"{path} cannot be read ({error}): remove the model and get it again.") from error
+            raise ModelError(
+                sentence(
+                    "{path} cannot be read ({reason}): remove the model and get it again.",
+                    path=str(path),
+                    reason=str(error),
+                )
+            ) from error
         if model is None:
-            raise ModelError(f"A newer SAPO Desktop wrote {path}: install that version, or remove the model first.")
+            raise ModelError(
+                sentence(
+                    "A newer SAPO Desktop wrote {path}: install that version, or remove the model first.",
+                    path=str(path),
+                )
+            )
         return msgspec.structs.replace(model, name=name)
 
     def damaged_file(self, model: Installed) -> str:
@@ -130,18 +154,19 @@ class Store:
 
     def contents(self) -> Contents:
         """All that is in the folder, by name."""
-        with disk_errors_as(ModelError, f"{self.root} could not be read"):
+        with disk_errors_as(ModelError, sentence("{folder} could not be read", folder=str(self.root))):
             return self._contents()
 
     def _contents(self) -> Contents:
-        models, damaged = [], {}
+        models: list[Installed] = []
+        damaged: dict[str, Text] = {}
         for folder in sorted(self.root.iterdir()) if self.root.is_dir() else []:
             if folder.name.startswith(".") or not folder.is_dir():
                 continue
             try:
                 models.append(self.read(folder.name))
             except ModelError as error:
-                damaged[folder.name] = str(error)
+                damaged[folder.name] = error.text
         return Contents(models=models, unfinished=self._unfinished(), damaged=damaged)
 
     def install(self, staged: Path, model: Installed) -> Path:
@@ -151,9 +176,11 @@ class Store:
             ModelError: another folder is in the way, or the disk does not let us.
         """
         target = self.folder(model.name)
-        with disk_errors_as(ModelError, f"{model.name} could not be put in its place"):
+        with disk_errors_as(ModelError, sentence("{name} could not be put in its place", name=model.name)):
             if target.exists() and not self.damaged_file(self.manifest(model.name)):
-                raise ModelError(f"A model named {model.name} is installed already: remove that one first.")
+                raise ModelError(
+                    sentence("A model named {name} is installed already: remove that one first.", name=model.name)
+                )
             write_atomically(staged / MANIFEST, msgspec.json.format(msgspec.json.encode(_manifest(model))))
             sync_tree(staged)
             if target.exists():
@@ -169,7 +196,7 @@ class Store:
         Raises:
             ModelError: there is nothing of that name, or it is no model.
         """
-        with disk_errors_as(ModelError, f"{name} could not be removed"):
+        with disk_errors_as(ModelError, sentence("{name} could not be removed", name=name)):
             found = self._removable(name)
             freed = sum(tree_bytes(folder) for folder in found)
             with self.lock(name):
@@ -185,9 +212,15 @@ class Store:
         found = [model] if _has_manifest(model) else []
         found += [folder for folder in (self.staging(name), self.import_staging(name)) if folder.exists()]
         if not found and model.exists():
-            raise ModelError(f"{model} is no model: it has no {MANIFEST} of this program. It is left alone.")
+            raise ModelError(
+                sentence(
+                    "{folder} is no model: it has no {name} of this program. It is left alone.",
+                    folder=str(model),
+                    name=MANIFEST,
+                )
+            )
         if not found:
-            raise ModelError(f"No model {name!r} is installed in {self.root}.")
+            raise ModelError(sentence("No model '{name}' is installed in {folder}.", name=name, folder=str(self.root)))
         return found
 
     def sweep(self) -> None:
@@ -216,7 +249,9 @@ class Store:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab") as file:
             if not _taken(file.fileno()):
-                raise DownloadError(f"Another process is at work on the model {name!r}: wait for it, or cancel it.")
+                raise DownloadError(
+                    sentence("Another process is at work on the model '{name}': wait for it, or cancel it.", name=name)
+                )
             yield
 
     def known_hash(self, repository: str, commit: str, name: str) -> KnownHash | None:
@@ -251,8 +286,12 @@ class Store:
             return _FirstSeen()
         except (OSError, msgspec.MsgspecError) as error:
             raise ModelError(
-                f"{path} cannot be read ({error}). It remembers what files were when they were first downloaded; "
-                "delete it to begin anew."
+                sentence(
+                    "{path} cannot be read ({reason}). It remembers what files were when they were first downloaded; "
+                    "delete it to begin anew.",
+                    path=str(path),
+                    reason=str(error),
+                )
             ) from error
 
     def _unfinished(self) -> list[Unfinished]:
@@ -284,8 +323,8 @@ def _manifest(model: Installed) -> _Manifest:
     return _Manifest(format=_FORMAT, model=model)
 
 
-def _no_name(name: str) -> str:
-    return f"{name!r} is no name for a model: letters, digits and . _ - + @, at most 128."
+def _no_name(name: str) -> Text:
+    return sentence("'{name}' is no name for a model: letters, digits and . _ - + @, at most 128.", name=name)
 
 
 if sys.platform == "win32":

@@ -20,6 +20,7 @@ import msgspec
 
 from sapo_desktop.core.errors import DownloadError, NoRoom
 from sapo_desktop.core.models import KeptFile, Stage
+from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.models.hub import Body, Hub, Remote
 from sapo_desktop.models.meter import Meter
 from sapo_desktop.models.patience import Retries, Trouble
@@ -27,7 +28,7 @@ from sapo_desktop.models.patience import Retries, Trouble
 _PIECE = 1 << 20
 _LOOK_AT_DISK = 64 << 20
 """Bytes between two looks at the room that is left."""
-Say = Callable[[Stage, str, str], None]
+Say = Callable[[Stage, str, Text], None]
 """Stage, file, and a sentence: called often; the receiver decides what is passed on."""
 
 
@@ -106,6 +107,10 @@ class _Digest:
 class _WrongBytes(Exception):
     """The file is complete, or longer than that, and not what it should be."""
 
+    def __init__(self, text: Text) -> None:
+        super().__init__(text)
+        self.text = text
+
 
 class _Differs(Exception):
     """A host sends the beginning again, and it is not what has arrived."""
@@ -146,7 +151,7 @@ class FileTransfer:
             except _WrongBytes as wrong:
                 self._begin_anew()
                 if not chances:
-                    raise DownloadError(f"{wrong} {_ADVICE}") from wrong
+                    raise DownloadError(joined([wrong.text, _ADVICE])) from wrong
         return KeptFile(bytes=self._wanted.bytes, sha256=self._digest.sha256)
 
     def _to_the_end(self) -> None:
@@ -175,10 +180,16 @@ class FileTransfer:
             except Trouble as trouble:
                 retries.wait(trouble, self._waiting)
         if (remote.etag, remote.bytes) != (wanted.remote.etag, wanted.remote.bytes):
-            raise DownloadError(f"{wanted.name} of {wanted.repository} changed on the hub meanwhile: try again.")
+            raise DownloadError(
+                sentence(
+                    "{name} of {repository} changed on the hub meanwhile: try again.",
+                    name=wanted.name,
+                    repository=wanted.repository,
+                )
+            )
         self._wanted = dataclasses.replace(wanted, remote=remote)
 
-    def _waiting(self, text: str) -> None:
+    def _waiting(self, text: Text) -> None:
         self._around.say("waiting", self._wanted.name, text)
 
     def _hash_what_is_there(self) -> None:
@@ -208,12 +219,21 @@ class FileTransfer:
             except _Differs as differs:
                 if body.sized:
                     self._begin_anew()
-                raise Trouble(f"What comes of {wanted.name} differs from what has arrived of it.") from differs
+                raise Trouble(
+                    sentence("What comes of {name} differs from what has arrived of it.", name=wanted.name)
+                ) from differs
         reached = self._digest.count
         if reached < body.end:
             self._go_back(before)  # an end without an error: nothing tells that these were bytes of the file
         if reached < wanted.bytes:
-            raise Trouble(f"The connection ended after {reached:,} of {wanted.bytes:,} bytes of {wanted.name}.")
+            raise Trouble(
+                sentence(
+                    "The connection ended after {count} of {total} bytes of {name}.",
+                    count=reached,
+                    total=wanted.bytes,
+                    name=wanted.name,
+                )
+            )
 
     def _write_down(self, body: Body) -> None:
         with self._path.open("r+b", buffering=0) as file:
@@ -234,7 +254,7 @@ class FileTransfer:
         known = self._around.identities.get(self._wanted.name)
         if body.start > 0 and known is not None and _are_other(known.sender, body.etag):
             self._begin_anew()
-            raise Trouble(f"{self._wanted.name} changed where it is fetched from; it begins anew.")
+            raise Trouble(sentence("{name} changed where it is fetched from; it begins anew.", name=self._wanted.name))
         if self._digest.count == 0:
             self._identify(sender=body.etag)  # before the first byte: what is on the disk is never of an unknown file
 
@@ -271,7 +291,11 @@ class FileTransfer:
     def _take(self, piece: bytes, descriptor: int) -> None:
         if self._digest.count + len(piece) > self._wanted.bytes:
             raise _WrongBytes(
-                f"The hub sends more of {self._wanted.name} than the {self._wanted.bytes:,} bytes it has."
+                sentence(
+                    "The hub sends more of {name} than the {count} bytes it has.",
+                    name=self._wanted.name,
+                    count=self._wanted.bytes,
+                )
             )
         _write(descriptor, piece, self._path)
         self._digest.update(piece)
@@ -283,10 +307,15 @@ class FileTransfer:
         wanted, found = self._wanted, self._digest.sha256
         if wanted.sha256 is not None and found != wanted.sha256:
             raise _WrongBytes(
-                f"{wanted.name} has the SHA-256 {found[:16]}... where {wanted.sha256[:16]}... was expected."
+                sentence(
+                    "{name} has the SHA-256 {found}... where {expected}... was expected.",
+                    name=wanted.name,
+                    found=found[:16],
+                    expected=wanted.sha256[:16],
+                )
             )
         if wanted.remote.blob is not None and self._digest.blob != wanted.remote.blob:
-            raise _WrongBytes(f"{wanted.name} arrived otherwise than the hub says it is.")
+            raise _WrongBytes(sentence("{name} arrived otherwise than the hub says it is.", name=wanted.name))
 
 
 def _are_other(before: str | None, now: str | None) -> bool:
@@ -302,13 +331,18 @@ def _write(descriptor: int, piece: bytes, path: Path) -> None:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise NoRoom(
-                f"The disk of {path.parent} is full. What has arrived is kept: free some space and give the same "
-                "command."
+                sentence(
+                    "The disk of {folder} is full. What has arrived is kept: free some space and give the same "
+                    "command.",
+                    folder=str(path.parent),
+                )
             ) from error
-        raise DownloadError(f"{path} cannot be written: {error.strerror or error}.") from error
+        raise DownloadError(
+            sentence("{path} cannot be written: {reason}.", path=str(path), reason=str(error.strerror or error))
+        ) from error
 
 
-_ADVICE = (
+_ADVICE = sentence(
     "It was thrown away. A proxy or mirror may be at fault: try again, or set another hub_endpoint, or import the "
     "model from a folder."
 )

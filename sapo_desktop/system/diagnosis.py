@@ -16,6 +16,7 @@ from pathlib import Path
 
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 
 LOG_LINES = 200
@@ -52,7 +53,9 @@ def write_report(
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise SapoError(f"{path} could not be written: {error.strerror or error}.") from error
+        raise SapoError(
+            sentence("{path} could not be written: {reason}.", path=str(path), reason=str(error.strerror or error))
+        ) from error
 
 
 def report(

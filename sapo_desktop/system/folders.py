@@ -23,6 +23,7 @@ import msgspec
 import platformdirs
 
 from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.sentences import sentence
 
 PRIVATE = 0o700
 SECRET_BYTES = 32
@@ -125,7 +126,12 @@ class DataFolder(msgspec.Struct, frozen=True):
         value = _kept(path, lambda: secrets.token_bytes(SECRET_BYTES))
         if len(value) != SECRET_BYTES:
             raise FolderError(
-                f"{path} holds {len(value)} bytes instead of {SECRET_BYTES}; remove it and a new one is drawn."
+                sentence(
+                    "{path} holds {count} bytes instead of {expected}; remove it and a new one is drawn.",
+                    path=str(path),
+                    count=len(value),
+                    expected=SECRET_BYTES,
+                )
             )
         return value
 
@@ -143,7 +149,9 @@ def check_private(folder: Path) -> None:
     """
     info = folder.lstat()
     if stat.S_ISLNK(info.st_mode) or not stat.S_ISDIR(info.st_mode):
-        raise FolderError(f"{folder} is a link or a file where a folder of our own must be; remove it.")
+        raise FolderError(
+            sentence("{folder} is a link or a file where a folder of our own must be; remove it.", folder=str(folder))
+        )
     if sys.platform != "win32":
         _check_owner_and_mode(folder, info)
 
@@ -167,28 +175,52 @@ def write_private(path: Path, content: bytes) -> None:
 def explained(error: OSError, root: Path) -> FolderError:
     """What an error of the operating system about a data folder means, and what to do."""
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-        return FolderError(f"The data folder {root} is not ours to write ({error.strerror}); use --data.")
+        return FolderError(
+            sentence(
+                "The data folder {folder} is not ours to write ({reason}); use --data.",
+                folder=str(root),
+                reason=str(error.strerror),
+            )
+        )
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return FolderError(f"The disk of the data folder {root} is full; make room, or use --data.")
+        return FolderError(
+            sentence("The disk of the data folder {folder} is full; make room, or use --data.", folder=str(root))
+        )
     if error.errno in (errno.ENOTDIR, errno.EEXIST):
-        return FolderError(f"{error.filename or root} is a file where a folder must be; move it or use --data.")
-    return FolderError(f"The data folder {root} cannot be used: {error}.")
+        return FolderError(
+            sentence(
+                "{path} is a file where a folder must be; move it or use --data.",
+                path=str(error.filename or root),
+            )
+        )
+    return FolderError(
+        sentence("The data folder {folder} cannot be used: {reason}.", folder=str(root), reason=str(error))
+    )
 
 
 def _check_not_open_to_all(root: Path) -> None:
     """Where everybody may rename what lies in `root`, `control/` could be exchanged under us."""
     mode = root.stat().st_mode
     if sys.platform != "win32" and mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-        raise FolderError(f"Every user of this computer can write to {root}; `chmod o-w` it, or use --data.")
+        raise FolderError(
+            sentence(
+                "Every user of this computer can write to {folder}; `chmod o-w` it, or use --data.", folder=str(root)
+            )
+        )
 
 
 def _check_owner_and_mode(folder: Path, info: os.stat_result) -> None:
     if sys.platform != "win32" and info.st_uid != os.geteuid():
-        raise FolderError(f"{folder} belongs to another user; use --data with a folder of your own.")
+        raise FolderError(
+            sentence("{folder} belongs to another user; use --data with a folder of your own.", folder=str(folder))
+        )
     if stat.S_IMODE(info.st_mode) & 0o077:
         raise FolderError(
-            f"Other users of this computer can enter {folder}; run `chmod 700` on it, or use --data with a folder "
-            "on a disk that knows permissions."
+            sentence(
+                "Other users of this computer can enter {folder}; run `chmod 700` on it, or use --data with a "
+                "folder on a disk that knows permissions.",
+                folder=str(folder),
+            )
         )
 
 
@@ -208,7 +240,13 @@ def _restrict_to_user(folder: Path) -> None:
     line = ["icacls", str(folder), "/inheritance:r", "/grant:r", *rights]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise FolderError(f"Access to {folder} could not be limited to you: {done.stderr.strip()}")
+        raise FolderError(
+            sentence(
+                "Access to {folder} could not be limited to you: {reason}",
+                folder=str(folder),
+                reason=done.stderr.strip(),
+            )
+        )
 
 
 def _kept(path: Path, draw: Callable[[], bytes]) -> bytes:

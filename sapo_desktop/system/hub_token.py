@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 
 from sapo_desktop.core.models import PUBLIC_HUB
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system.kept_secrets import KeptSecrets
 
 VARIABLE = "HF_TOKEN"
-TOKENS = KeptSecrets(kind="hub token", variable=VARIABLE, shortest=8, longest=500)
+TOKENS = KeptSecrets(kind="hub token", words=sentence("hub token"), variable=VARIABLE, shortest=8, longest=500)
 
 
 def load(endpoint: str) -> str | None:

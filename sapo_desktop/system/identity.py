@@ -24,6 +24,7 @@ from nacl.exceptions import CryptoError
 from nacl.utils import random
 
 from sapo_desktop.core.errors import IdentityError, PassphraseNeeded
+from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.system.folders import write_private
 
 Where = Literal["keyring", "file", "session"]
@@ -43,6 +44,7 @@ _OPERATIONS, _MEMORY = pwhash.argon2id.OPSLIMIT_MODERATE, pwhash.argon2id.MEMLIM
 
 Name = Literal["identity", "admission key"]
 """The secrets of one data folder."""
+_WORDS: dict[Name, Text] = {"identity": sentence("identity"), "admission key": sentence("admission key")}
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,13 @@ class Keeper:
         """
         if self.needs_passphrase:
             if passphrase is None:
-                raise PassphraseNeeded(f"The {self._name} in {self._file} is closed. Give its passphrase.")
+                raise PassphraseNeeded(
+                    sentence(
+                        "The {name} in {path} is closed. Give its passphrase.",
+                        name=_WORDS[self._name],
+                        path=str(self._file),
+                    )
+                )
             return Identity(unseal(self._file.read_bytes(), passphrase), "file")
         backend = usable_keyring()
         if backend is None:
@@ -117,8 +125,13 @@ class Keeper:
         backend = usable_keyring()
         if backend is None:
             if self._file.is_file():
-                raise PassphraseNeeded(f"There is no keyring here, and {self._file} holds the key so far: a passphrase "
-                                       "is needed to keep another one there.")  # fmt: skip
+                raise PassphraseNeeded(
+                    sentence(
+                        "There is no keyring here, and {path} holds the key so far: a passphrase is needed to keep "
+                        "another one there.",
+                        path=str(self._file),
+                    )
+                )
             return Identity(seed, "session")
         with _keyring_errors():
             backend.set_password(SERVICE, self._user, seed.hex())
@@ -139,8 +152,12 @@ class Keeper:
         except ValueError:
             seed = b""
         if len(seed) != 32:
-            mend = " Make a new one (`identity new`) to go on sharing." if self._name == "identity" else ""
-            raise IdentityError(f"What the keyring holds for {SERVICE!r} is no {self._name}.{mend}")
+            said: Text = sentence(
+                "What the keyring holds for '{service}' is no {name}.", service=SERVICE, name=_WORDS[self._name]
+            )
+            if self._name == "identity":
+                said = joined([said, sentence("Make a new one (`identity new`) to go on sharing.")])
+            raise IdentityError(said)
         return seed
 
 
@@ -157,7 +174,12 @@ def seal(seed: bytes, passphrase: str) -> bytes:
         IdentityError: the passphrase is shorter than 8 characters.
     """
     if len(passphrase) < SHORTEST_PASSPHRASE:
-        raise IdentityError(f"The passphrase needs at least {SHORTEST_PASSPHRASE} characters.")
+        raise IdentityError(
+            sentence(
+                "The passphrase needs at least {count} characters.",
+                count=SHORTEST_PASSPHRASE,
+            )
+        )
     salt = random(pwhash.argon2id.SALTBYTES)
     return msgspec.msgpack.encode(_Sealed(salt=salt, box=bytes(_box(passphrase, salt).encrypt(seed))))
 
@@ -167,13 +189,13 @@ def unseal(content: bytes, passphrase: str) -> bytes:
     try:
         sealed = msgspec.msgpack.decode(content, type=_Sealed)
     except msgspec.MsgspecError as error:
-        raise IdentityError("This is no exported identity, or it is damaged.") from error
+        raise IdentityError(sentence("This is no exported identity, or it is damaged.")) from error
     try:
         seed = _box(passphrase, sealed.salt).decrypt(sealed.box)
     except (CryptoError, ValueError) as error:  # ValueError: a box too short to hold anything
-        raise IdentityError("The passphrase is wrong, or the file is damaged.") from error
+        raise IdentityError(sentence("The passphrase is wrong, or the file is damaged.")) from error
     if len(seed) != 32:
-        raise IdentityError("This identity is damaged: it has another length.")
+        raise IdentityError(sentence("This identity is damaged: it has another length."))
     return seed
 
 
@@ -196,4 +218,6 @@ def _keyring_errors() -> Iterator[None]:
     try:
         yield
     except KeyringError as error:
-        raise IdentityError(f"The keyring cannot be used ({error}). Unlock it, or give a passphrase.") from error
+        raise IdentityError(
+            sentence("The keyring cannot be used ({reason}). Unlock it, or give a passphrase.", reason=str(error))
+        ) from error

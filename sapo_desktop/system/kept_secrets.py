@@ -13,6 +13,7 @@ from keyring.backend import KeyringBackend
 from keyring.errors import KeyringError
 
 from sapo_desktop.core.errors import IdentityError, UsageError
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.system.identity import SERVICE, usable_keyring
 
 
@@ -22,6 +23,8 @@ class KeptSecrets:
 
     kind: str
     """As it stands in the keyring before the address."""
+    words: Text
+    """The same for a person."""
     variable: str
     """Of the environment."""
     shortest: int
@@ -69,7 +72,12 @@ class KeptSecrets:
         """Refuse what would break a request, before it is kept. Raises UsageError."""
         if not re.fullmatch(rf"[\x21-\x7e]{{{self.shortest},{self.longest}}}", secret):
             raise UsageError(
-                f"A {self.kind} is one word of {self.shortest} to {self.longest} ASCII characters; nothing was kept."
+                sentence(
+                    "A {kind} is one word of {shortest} to {longest} ASCII characters; nothing was kept.",
+                    kind=self.words,
+                    shortest=self.shortest,
+                    longest=self.longest,
+                )
             )
         return secret
 
@@ -80,10 +88,20 @@ class KeptSecrets:
         backend = usable_keyring()
         if backend is None:
             raise IdentityError(
-                f"This computer has no keyring that keeps secrets, so the {self.kind} is not kept. Set {self.variable} "
-                "in the environment instead."
+                sentence(
+                    "This computer has no keyring that keeps secrets, so the {kind} is not kept. Set {variable} in "
+                    "the environment instead.",
+                    kind=self.words,
+                    variable=self.variable,
+                )
             )
         return backend
 
     def _unusable(self, error: KeyringError) -> IdentityError:
-        return IdentityError(f"The keyring cannot be used ({error}). Unlock it, or set {self.variable}.")
+        return IdentityError(
+            sentence(
+                "The keyring cannot be used ({reason}). Unlock it, or set {variable}.",
+                reason=str(error),
+                variable=self.variable,
+            )
+        )

@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from sapo_desktop.core.sentences import Text, sentence
+
 _PR_SET_PDEATHSIG = 1
 _AUTOGROUP = Path("/proc/self/autogroup")
 
@@ -201,17 +203,17 @@ def kill_tree(pid: int) -> None:
         _signal_group(pid, signal.SIGKILL)
 
 
-def exit_reason(code: int) -> str:
+def exit_reason(code: int) -> Text:
     """The exit code of a child, negative for a signal as subprocess gives it, in words."""
     if code >= 0:
-        return f"it ended by itself with exit code {code}"
+        return sentence("it ended by itself with exit code {code}", code=str(code))
     try:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
     if name == "SIGKILL":
-        return "it was killed (SIGKILL): maybe the computer ran out of memory"
-    return f"it was ended by {name}"
+        return sentence("it was killed (SIGKILL): maybe the computer ran out of memory")
+    return sentence("it was ended by {name}", name=name)
 
 
 def _signal_group(pid: int, number: int) -> None:

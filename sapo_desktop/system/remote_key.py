@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system.kept_secrets import KeptSecrets
 
 VARIABLE = "SAPO_REMOTE_KEY"
-KEYS = KeptSecrets(kind="remote key", variable=VARIABLE, shortest=1, longest=2000)
+KEYS = KeptSecrets(kind="remote key", words=sentence("remote key"), variable=VARIABLE, shortest=1, longest=2000)
 
 
 def load(url: str) -> str | None:

@@ -15,6 +15,7 @@ from typing import TypeAlias
 import msgspec
 
 from sapo_desktop.core.errors import TaskError, UsageError
+from sapo_desktop.core.sentences import sentence
 
 TaskKey: TypeAlias = str
 ConfigValue: TypeAlias = int | float | bool | str | list[int | float | str]
@@ -69,7 +70,9 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
         for family in self.families:
             if family.name == name:
                 return family
-        raise TaskError(f"There is no task family '{name}'. `sapo-desktop tasks list` shows them all.")
+        raise TaskError(
+            sentence("There is no task family '{name}'. `sapo-desktop tasks list` shows them all.", name=name)
+        )
 
     def find(self, key: TaskKey) -> tuple[Family, Level]:
         """Family and level of a key such as `gcd/easy`. Raises TaskError."""
@@ -79,7 +82,14 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
             if level.name == level_name:
                 return family, level
         known = ", ".join(level.name for level in family.levels)
-        raise TaskError(f"The task family '{name}' has no level '{level_name}'; it has {known}.")
+        raise TaskError(
+            sentence(
+                "The task family '{name}' has no level '{level}'; it has {known}.",
+                name=name,
+                level=level_name,
+                known=known,
+            )
+        )
 
     def tasks(self) -> tuple[TaskKey, ...]:
         """Every task, family by family."""
@@ -106,23 +116,45 @@ def load_catalogue(path: Path) -> Catalogue:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         entries = msgspec.convert(data, dict[str, _FamilyEntry])
     except OSError as error:
-        raise TaskError(f"The task catalogue {path} cannot be read: {error.strerror}.") from error
+        raise TaskError(
+            sentence("The task catalogue {path} cannot be read: {reason}.", path=str(path), reason=str(error.strerror))
+        ) from error
     except (tomllib.TOMLDecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
-        raise TaskError(f"The task catalogue {path} is not well formed: {error}") from error
+        raise TaskError(
+            sentence("The task catalogue {path} is not well formed: {reason}", path=str(path), reason=str(error))
+        ) from error
     return Catalogue(families=tuple(_family(path, name, entry) for name, entry in entries.items()))
 
 
 def _family(path: Path, name: str, entry: _FamilyEntry) -> Family:
     unknown = sorted({*entry.levels, *(entry.shared or ())} - set(LEVELS))
     if unknown:
-        raise TaskError(f"{path}: '{name}' has the unknown level '{unknown[0]}'; known are {', '.join(LEVELS)}.")
+        raise TaskError(
+            sentence(
+                "{path}: '{name}' has the unknown level '{level}'; known are {known}.",
+                path=str(path),
+                name=name,
+                level=unknown[0],
+                known=", ".join(LEVELS),
+            )
+        )
     if "easy" not in entry.levels:
-        raise TaskError(f"{path}: '{name}' needs at least the level easy.")
+        raise TaskError(sentence("{path}: '{name}' needs at least the level easy.", path=str(path), name=name))
     if not name.replace("_", "").isalnum() or not name.isascii():
-        raise TaskError(f"{path}: the family name '{name}' may hold letters, digits and '_' only.")
+        raise TaskError(
+            sentence(
+                "{path}: the family name '{name}' may hold letters, digits and '_' only.", path=str(path), name=name
+            )
+        )
     for level, config in entry.levels.items():
         if {"seed", "size"} & set(config):
-            raise TaskError(f"{path}: '{name}/{level}' sets seed or size; the examiner chooses those.")
+            raise TaskError(
+                sentence(
+                    "{path}: '{task}' sets seed or size; the examiner chooses those.",
+                    path=str(path),
+                    task=f"{name}/{level}",
+                )
+            )
     return Family(
         name=name,
         title=entry.title,
@@ -149,7 +181,7 @@ def parse_tasks(catalogue: Catalogue, text: str) -> tuple[TaskKey, ...]:
         if item:
             chosen.update(_expand(catalogue, item))
     if not chosen:
-        raise UsageError("The list of tasks is empty. Example: --tasks gcd,lcm/middle,paper")
+        raise UsageError(sentence("The list of tasks is empty. Example: --tasks gcd,lcm/middle,paper"))
     return tuple(key for key in catalogue.tasks() if key in chosen)
 
 
@@ -158,7 +190,7 @@ def _expand(catalogue: Catalogue, item: str) -> Sequence[TaskKey]:
         try:
             catalogue.find(item)
         except TaskError as error:
-            raise UsageError(str(error)) from error
+            raise UsageError(error.text) from error
         return (item,)
     if item in LEVELS:
         return [key for key in catalogue.tasks() if level_of(key) == item]
@@ -168,5 +200,12 @@ def _expand(catalogue: Catalogue, item: str) -> Sequence[TaskKey]:
     found = [key for key in ordinary if family_of(key) == item]
     if not found:
         names = ", ".join(family.name for family in catalogue.families)
-        raise UsageError(f"There is no task '{item}'. Families: {names}. Levels: {', '.join(LEVELS)}.")
+        raise UsageError(
+            sentence(
+                "There is no task '{name}'. Families: {families}. Levels: {levels}.",
+                name=item,
+                families=names,
+                levels=", ".join(LEVELS),
+            )
+        )
     return found

@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeAlias
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.records import Mark, Question, Verdict
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.tasks.catalogue import Catalogue, Family, Level, TaskKey
 from sapo_desktop.tasks.extraction import extract_answer
 from sapo_desktop.tasks.grammars import parse_answer
@@ -39,8 +40,10 @@ def require_fixed_hashing() -> None:
     """Raises TaskError unless this interpreter was started with PYTHONHASHSEED=0."""
     if sys.flags.hash_randomization or sys.flags.ignore_environment:
         raise TaskError(
-            "The examiner must run with PYTHONHASHSEED=0: with another hash seed some tasks ask other "
-            "questions. Start it through `sapo_desktop.worker.host`, which sets it."
+            sentence(
+                "The examiner must run with PYTHONHASHSEED=0: with another hash seed some tasks ask other "
+                "questions. Start it through `sapo_desktop.worker.host`, which sets it."
+            )
         )
 
 
@@ -139,9 +142,22 @@ class Examiner:
             with time_limit(QUESTION_SECONDS), localcontext(), contextlib.redirect_stdout(io.StringIO()):
                 entry = dataset[0]
         except TimeLimitReached as error:
-            raise TaskError(f"The question {task} with seed {seed} took too long to make and is left out.") from error
+            raise TaskError(
+                sentence(
+                    "The question {task} with seed {seed} took too long to make and is left out.",
+                    task=task,
+                    seed=str(seed),
+                )
+            ) from error
         except Exception as error:  # a library's generator may raise anything, e.g. on a division by zero
-            raise TaskError(f"There is no question {task} with seed {seed}: {error!r}.") from error
+            raise TaskError(
+                sentence(
+                    "There is no question {task} with seed {seed}: {reason}.",
+                    task=task,
+                    seed=str(seed),
+                    reason=repr(error),
+                )
+            ) from error
         return dict(entry)
 
     def _dataset(self, task: TaskKey) -> Any:
@@ -177,8 +193,12 @@ def _create_dataset(family: Family, level: Level) -> Any:
         return load_library().create_dataset(family.dataset, seed=0, size=1, **level.config)
     except (TypeError, ValueError, AssertionError) as error:
         raise TaskError(
-            f"The task '{family.name}/{level.name}' in the catalogue does not fit reasoning_gym "
-            f"{library_version()}: {error}"
+            sentence(
+                "The task '{task}' in the catalogue does not fit reasoning_gym {version}: {reason}",
+                task=f"{family.name}/{level.name}",
+                version=library_version(),
+                reason=str(error),
+            )
         ) from error
 
 

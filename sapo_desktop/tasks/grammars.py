@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from sapo_desktop.core.errors import TaskError
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.tasks.formulas import parse_formula
 
 Grammar: TypeAlias = Callable[[str], str | None]
@@ -151,20 +152,20 @@ GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
     }
 )
 
-FORMS: Mapping[str, str] = MappingProxyType(
+FORMS: Mapping[str, Text] = MappingProxyType(
     {
-        "integer": "a whole number, like 42",
-        "decimal": "a number, like -1.5",
-        "digits": "a numeral in the base that is asked for, like 1f",
-        "word": "one word",
-        "capitals": "words of letters alone, like NEW ORDER",
-        "digits_row": "a row of whole numbers, like 0 1 2",
-        "matrix": "rows of whole numbers, like [[0, 1], [1, 0]]",
-        "fraction": "a fraction, like 3/4",
-        "factors": "a product of whole numbers, like 2 x 2 x 3",
-        "calendar": "a weekday, Yes or No, or a whole number",
-        "ab": "a row of the tokens A# #A B# #B (<answer></answer> for none of them), like A# #B",
-        "formula": "a formula of P to Z with ¬ ∧ ∨ → ↔, like (P ∧ ¬Q)",
+        "integer": sentence("a whole number, like 42"),
+        "decimal": sentence("a number, like -1.5"),
+        "digits": sentence("a numeral in the base that is asked for, like 1f"),
+        "word": sentence("one word"),
+        "capitals": sentence("words of letters alone, like NEW ORDER"),
+        "digits_row": sentence("a row of whole numbers, like 0 1 2"),
+        "matrix": sentence("rows of whole numbers, like [[0, 1], [1, 0]]"),
+        "fraction": sentence("a fraction, like 3/4"),
+        "factors": sentence("a product of whole numbers, like 2 x 2 x 3"),
+        "calendar": sentence("a weekday, Yes or No, or a whole number"),
+        "ab": sentence("a row of the tokens A# #A B# #B (<answer></answer> for none of them), like A# #B"),
+        "formula": sentence("a formula of P to Z with ¬ ∧ ∨ → ↔, like (P ∧ ¬Q)"),
     }
 )
 """What each grammar asks for, in plain words."""
@@ -174,7 +175,9 @@ def parse_answer(grammar: str, text: str) -> str | None:
     """The canonical form of an answer under the grammar of this name, or None. Raises TaskError for an
     unknown name."""
     if grammar not in GRAMMARS:
-        raise TaskError(f"There is no answer grammar '{grammar}'; known are {', '.join(GRAMMARS)}.")
+        raise TaskError(
+            sentence("There is no answer grammar '{name}'; known are {known}.", name=grammar, known=", ".join(GRAMMARS))
+        )
     if len(text) > MAX_ANSWER:
         return None
     return GRAMMARS[grammar](text.strip())

@@ -17,6 +17,7 @@ import msgspec
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.hashing import digest
 from sapo_desktop.core.records import Question
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.tasks.catalogue import Catalogue, Family, TaskKey
 from sapo_desktop.tasks.split import canonical, held_out_side
 
@@ -46,7 +47,7 @@ def held_out_set(which: SetName, secret: bytes, catalogue: Catalogue, ask: AskQu
     """Make a set. `secret` (32 bytes) counts for validation only; `ask` gives a task's question or raises
     TaskError."""
     if which == "validation" and len(secret) != 32:
-        raise TaskError(f"The validation secret must have 32 bytes, not {len(secret)}.")
+        raise TaskError(sentence("The validation secret must have 32 bytes, not {count}.", count=len(secret)))
     questions: list[Question] = []
     missing: dict[TaskKey, int] = {}
     for family in catalogue.families:

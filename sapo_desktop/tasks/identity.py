@@ -18,6 +18,7 @@ import msgspec
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.hashing import digest
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.tasks.catalogue import Catalogue, Family, Level, TaskKey
 from sapo_desktop.tasks.extraction import ANSWER_RULE
 from sapo_desktop.tasks.grammars import GRAMMARS_VERSION
@@ -121,7 +122,11 @@ def write_ids(path: Path, key: str, ids: Mapping[TaskKey, bytes], unix_time: flo
         fresh.write_bytes(msgspec.json.encode(content))
         fresh.replace(path)
     except OSError as error:
-        raise TaskError(f"The file of task ids {path} cannot be written: {error.strerror}.") from error
+        raise TaskError(
+            sentence(
+                "The file of task ids {path} cannot be written: {reason}.", path=str(path), reason=str(error.strerror)
+            )
+        ) from error
 
 
 def _read(path: Path) -> _IdsFile:
@@ -130,7 +135,11 @@ def _read(path: Path) -> _IdsFile:
     except (FileNotFoundError, msgspec.DecodeError):
         return _IdsFile(key="", ids={})
     except OSError as error:
-        raise TaskError(f"The file of task ids {path} cannot be read: {error.strerror}.") from error
+        raise TaskError(
+            sentence(
+                "The file of task ids {path} cannot be read: {reason}.", path=str(path), reason=str(error.strerror)
+            )
+        ) from error
 
 
 def _decoded(ids: Mapping[str, str]) -> dict[TaskKey, bytes]:

@@ -137,7 +137,7 @@ class Dashboard:
         self.model, self.mix, self.device = one_line(status.model), status.mix, one_line(status.device)
         self.version, self.seed = status.version, status.seed
         self.silo = status.silo
-        self._take_swarm(status.swarm.state, status.swarm.reason, len(status.swarm.links))
+        self._take_swarm(status.swarm.state, str(status.swarm.reason), len(status.swarm.links))
         self.state, self.reason = status.state, one_line(status.reason)
         self.round, self.phase = status.round, status.phase
         self.base, self.best = status.base_validation, status.best_validation
@@ -164,11 +164,11 @@ class Dashboard:
             case EvalFinished(report=report):
                 self._take_score(report)
             case Notice(level=level, text=text):
-                self.notices.append(Notice(level=level, text=one_line(text)))
+                self.notices.append(Notice(level=level, text=one_line(str(text))))
             case SettingsChanged(settings=settings):
                 self.mix, self.silo = settings.mix, settings.silo
             case SwarmChanged(state=state, reason=reason, peers=peers):
-                self._take_swarm(state, reason, peers)
+                self._take_swarm(state, str(reason), peers)
             case Stopping():
                 self.ended = event
 

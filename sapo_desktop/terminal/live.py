@@ -54,7 +54,7 @@ class LiveView:
     def event(self, event: Event) -> None:
         self._changed = True
         if isinstance(event, Notice) and event.level != "info":
-            self.unread = [*self.unread[-4:], one_line(event.text)]
+            self.unread = [*self.unread[-4:], one_line(str(event.text))]
         if len(self._dashboard.answers) == 1:
             self.redraw()
 

@@ -215,7 +215,7 @@ def _notices(view: Dashboard, width: int, glyphs: Glyphs) -> list[Text]:
     lines = []
     for notice in list(view.notices)[-2:]:
         style = _NOTICE_STYLES[notice.level]
-        lines.append(_cut(Text(f"! {_shown(notice.text, glyphs)}", style=style), width, glyphs))
+        lines.append(_cut(Text(f"! {_shown(str(notice.text), glyphs)}", style=style), width, glyphs))
     return lines
 
 

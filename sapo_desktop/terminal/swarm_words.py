@@ -12,7 +12,7 @@ def swarm_line(swarm: SwarmInfo) -> Fields:
     """What `status --json` says of the swarm."""
     return {
         "state": swarm.state,
-        "reason": swarm.reason,
+        "reason": str(swarm.reason),
         "key": swarm.key or None,
         "swarm": swarm.swarm or None,
         "kept": swarm.kept or None,
@@ -28,8 +28,8 @@ def swarm_line(swarm: SwarmInfo) -> Fields:
         "other_questions": dict(swarm.other_questions),
         "clock_offset": round(swarm.clock_offset, 1),
         "clock_wrong": swarm.clock_wrong,
-        "notices": list(swarm.notices),
-        "warnings": list(swarm.warnings),
+        "notices": [str(text) for text in swarm.notices],
+        "warnings": [str(text) for text in swarm.warnings],
         "used_total": swarm.used_total,
         **swarm_fields(swarm.reward),
     }

@@ -39,7 +39,7 @@ def open_transfers(out: Output, model: str) -> Iterator[Show]:
 def transfer_line(transfer: Transfer) -> str:
     """`downloading model.safetensors: 41%, 1.2 of 2.9 GB, 12 MB/s, 2m 10s left`."""
     if transfer.stage == "waiting":
-        return one_line(transfer.text)
+        return one_line(str(transfer.text))
     words = f"{_STAGES[transfer.stage]} {transfer.file}".rstrip()
     if not transfer.total:
         return words
@@ -62,7 +62,7 @@ def _json(out: Output, model: str) -> Show:
             total=transfer.total,
             speed=round(transfer.speed),
             left=None if transfer.left is None else round(transfer.left),
-            text=transfer.text,
+            text=str(transfer.text),
         )
 
     return show

@@ -71,7 +71,7 @@ class JsonView:
     def event(self, event: Event) -> None:
         emit_event(self._out, event)
         if isinstance(event, Notice):
-            self._out.warn(event.text)
+            self._out.warn(str(event.text))
 
     def said(self, text: str) -> None:
         self._out.warn(text)
@@ -101,7 +101,7 @@ class PlainView:
             case EvalFinished(report=report):
                 self._out.say(eval_line(report))
             case Notice(text=text):
-                self._out.warn(one_line(text))
+                self._out.warn(one_line(str(text)))
             case StateChanged(state=state, reason=reason) if state in _TOLD_STATES and reason != self._reason:
                 self._reason = reason
                 self._out.say(one_line(reason))

@@ -25,6 +25,7 @@ from websockets.http11 import Request as HttpRequest
 from websockets.http11 import Response as HttpResponse
 
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.proof import (
     ClientProof,
@@ -385,8 +386,9 @@ async def _received(connection: Connection) -> bytes:
 
 
 def _failure(number: int, error: Exception) -> bytes:
+    text: Text
     if isinstance(error, SapoError):
-        kind, text, code = type(error).__name__, str(error), error.exit_code
+        kind, text, code = type(error).__name__, error.text, error.exit_code
     else:
         log.error("A request met a bug.", exc_info=error)
         kind, text, code = "Bug", f"{type(error).__name__}: {error}", 1

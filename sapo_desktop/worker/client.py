@@ -23,6 +23,7 @@ from typing import NamedTuple, Self
 import msgspec
 
 from sapo_desktop.core.errors import ControlError, FolderInUse, NotRunning, SapoError, error_class
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.system import processes
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.logs import last_lines, log_size, open_log
@@ -119,12 +120,14 @@ class Client:
     ) -> None:
         await self.close()
 
-    async def end_reason(self) -> str:
+    async def end_reason(self) -> Text:
         """What is known of a worker that closed its channel without taking its leave."""
         if (error := await self._why_it_ended()) is not None:
-            return str(error)
+            return error.text
         code = self.process.poll() if self.process is not None else None
-        return "It ended without a word." if code is None else f"The worker is gone: {processes.exit_reason(code)}."
+        if code is None:
+            return sentence("It ended without a word.")
+        return sentence("The worker is gone: {reason}.", reason=processes.exit_reason(code))
 
     async def _why_it_ended(self) -> SapoError | None:
         """The error that a worker of our own named as it ended, before it could be asked or while it was."""
@@ -317,7 +320,7 @@ async def _answers(folder: DataFolder, process: subprocess.Popen[bytes]) -> bool
 
 def _error(failure: m.Failure) -> SapoError:
     if failure.kind == "Bug":
-        return SapoError(f"The worker met a bug ({failure.text}); the traceback is in its log.")
+        return SapoError(sentence("The worker met a bug ({what}); the traceback is in its log.", what=failure.text))
     return error_class(failure.kind)(failure.text)
 
 

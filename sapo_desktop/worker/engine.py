@@ -19,6 +19,7 @@ import msgspec
 
 from sapo_desktop.core.errors import CheckpointError, HostDied, HostError
 from sapo_desktop.core.records import Sampling, StepReport, TrainerSettings, TrainingSequence
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.engines.protocols import (
     Configure,
     Done,
@@ -85,7 +86,7 @@ class Fitted(NamedTuple):
     plan: EnginePlan
     max_tokens: int | None
     """Answers have to be cut at so many tokens; None: they do not."""
-    said: list[str]
+    said: list[Text]
     """What the user should know, in sentences."""
 
 
@@ -141,7 +142,7 @@ class Engine:
         return self.loaded.versions if self.loaded else {}
 
     @property
-    def said(self) -> list[str]:
+    def said(self) -> list[Text]:
         """What the user should know of what answers, in sentences."""
         return []
 

@@ -128,7 +128,7 @@ def serve(kind: HostKind, service: Any, desk: Desk, writer: FrameWriter) -> None
 def failure(request: int, error: Exception) -> Failed:
     """How an error crosses to the worker; the unexpected ones leave their traceback in the log."""
     if isinstance(error, SapoError):
-        return Failed(id=request, error=type(error).__name__, text=str(error))
+        return Failed(id=request, error=type(error).__name__, text=error.text)
     traceback.print_exception(error)
     if isinstance(error, MemoryError):
         return Failed(id=request, error=OutOfMemory.__name__, text=f"Out of memory. {error}".strip())

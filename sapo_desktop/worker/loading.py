@@ -15,6 +15,7 @@ import msgspec
 
 from sapo_desktop.core import fitting
 from sapo_desktop.core.errors import ModelError, SapoError
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models import fit
 from sapo_desktop.models.catalogue import model_catalogue
@@ -29,7 +30,7 @@ from sapo_desktop.worker.librarian import models_folder
 from sapo_desktop.worker.way import Way
 
 Probe = Callable[[Path], Hardware]
-Say = Callable[[str], None]
+Say = Callable[[Text], None]
 _SHARE_OF_MEMORY, _LEAST_CACHE = 4, 256 * 2**20
 """Where a GGUF file does not tell the model's shape: keys and values may take a fourth of the free memory."""
 
@@ -46,7 +47,7 @@ class Fitting:
         look: Probe = probe,
     ) -> None:
         self._settings, self._shorten, self._say, self._look = settings, shorten, say, look
-        self._said: set[str] = set()
+        self._said: set[Text] = set()
 
     def measure(self, asked: EnginePlan, held: int) -> Fitted:
         """The plan with as much at once as fits. `held`: bytes that the engine's hosts, which run already, have.
@@ -85,7 +86,7 @@ class Fitting:
             self._tell(text)
         return fitted.plan
 
-    def _tell(self, text: str) -> None:
+    def _tell(self, text: Text) -> None:
         if text not in self._said:
             self._said.add(text)
             self._say(text)

@@ -278,7 +278,7 @@ class Worker:
             self._server.publish(m.Stopping(failed=False, reason="Ended as asked."))
             return 0
         if isinstance(error, SapoError):
-            self._server.publish(m.Stopping(failed=True, reason=str(error)))
+            self._server.publish(m.Stopping(failed=True, reason=error.text))
             print(_last_words(error), file=sys.stderr)
             return error.exit_code
         log.error("This is a bug in SAPO Desktop.", exc_info=error)

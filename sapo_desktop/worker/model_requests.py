@@ -137,8 +137,8 @@ async def _told(model: str, work: Coroutine[Any, Any, Kept]) -> _Ended:
     try:
         kept = await work
     except SapoError as error:
-        return ModelFailed(model=model, kind=type(error).__name__, text=str(error))
+        return ModelFailed(model=model, kind=type(error).__name__, text=error.text)
     except Exception as error:
         log.exception("Work on a model met a bug.")
         return ModelFailed(model=model, kind="SapoError", text=f"A bug: {type(error).__name__}: {error}")
-    return ModelInstalled(model=model, installed=kept.model, path=kept.path, notes=kept.notes)
+    return ModelInstalled(model=model, installed=kept.model, path=kept.path, notes=list(kept.notes))

@@ -18,6 +18,7 @@ import msgspec
 
 from sapo_desktop.core.errors import HostError, IdentityError, SapoError
 from sapo_desktop.core.records import Completion, Group, Question, Sampling
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm import codec, limits
 from sapo_desktop.swarm import messages as wire
@@ -210,9 +211,9 @@ def _membership(signer: Signer, settings: Settings, instance: bytes, ids: dict[T
     )
 
 
-def _visible(settings: Settings, *, signed: bool, kept: bool) -> list[str]:
+def _visible(settings: Settings, *, signed: bool, kept: bool) -> list[Text]:
     label = f", and your label {settings.label!r}" if settings.label else ""
-    told = [_IN_IT.format(label=label), _BESIDE_IT, _NOT_IN_IT, _NOT_SENT, *([_KEPT_ONES] if kept else [])]
+    told: list[Text] = [_IN_IT.format(label=label), _BESIDE_IT, _NOT_IN_IT, _NOT_SENT, *([_KEPT_ONES] if kept else [])]
     return told if signed else [*told, THROWN_AWAY]
 
 

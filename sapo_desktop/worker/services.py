@@ -21,6 +21,8 @@ from typing import Any
 
 import msgspec
 
+from sapo_desktop.core.sentences import Text
+
 
 class HostKind(msgspec.Struct, frozen=True, kw_only=True):
     """One kind of host: `module:name` of what creates its service and of the types of its messages."""
@@ -150,7 +152,7 @@ class Failed(Envelope, frozen=True):
 
     id: int
     error: str
-    text: str
+    text: Text
 
 
 ToHost = Request | Cancel

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 from sapo_desktop.core.errors import HostError
 from sapo_desktop.core.records import Group, Question
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.worker.checkpoints import Damaged
 from sapo_desktop.worker.gate import Gate
 from sapo_desktop.worker.messages import (
@@ -28,7 +29,7 @@ from sapo_desktop.worker.round import Examiner
 
 log = logging.getLogger(__name__)
 
-Say = Callable[[Level, str], None]
+Say = Callable[[Level, Text], None]
 """Tells people a sentence: `Showing.say`, for whoever needs nothing else of it."""
 _LOG_LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
@@ -46,7 +47,7 @@ class Showing:
         self.phase: Phase = "waiting"
         self._examiner = examiner
 
-    def say(self, level: Level, text: str) -> None:
+    def say(self, level: Level, text: Text) -> None:
         """Tell whoever watches, and the log."""
         log.log(_LOG_LEVELS[level], "%s", text)
         self.publish(Notice(level=level, text=text, time=time.time()))

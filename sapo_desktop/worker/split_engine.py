@@ -20,6 +20,7 @@ import msgspec
 
 from sapo_desktop.core.errors import HostError, UsageError
 from sapo_desktop.core.records import Sampling, StepReport, TrainerSettings, TrainingSequence
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.engines.protocols import (
     Done,
     Encode,
@@ -115,8 +116,8 @@ class SplitEngine(Engine):
         return super().versions | (made.versions | {"generator weights": made.dtype} if made else {})
 
     @property
-    def said(self) -> list[str]:
-        return self.generator.loaded.said if self.generator.loaded else []
+    def said(self) -> list[Text]:
+        return [*self.generator.loaded.said] if self.generator.loaded else []
 
     async def generate_with(
         self,
@@ -217,8 +218,8 @@ class AnswerEngine(Engine):
         folder.mkdir(parents=True)
 
     @property
-    def said(self) -> list[str]:
-        return self.generator.loaded.said if self.generator.loaded else []
+    def said(self) -> list[Text]:
+        return [*self.generator.loaded.said] if self.generator.loaded else []
 
     @property
     def running(self) -> bool:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from sapo_desktop.core.records import SwarmReward
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.swarm import same_key
 from sapo_desktop.swarm.envelope import StatsBody
 from sapo_desktop.swarm.exchange import Exchange
@@ -107,7 +108,7 @@ def link_info(link: Link, now: float, share: float = 0.0) -> m.LinkInfo:
     )
 
 
-def warnings(links: Sequence[Link], shares: Mapping[bytes, float], *, one_source: bool, drawn: int) -> list[str]:
+def warnings(links: Sequence[Link], shares: Mapping[bytes, float], *, one_source: bool, drawn: int) -> list[Text]:
     """Sentences on sources that most of what was drawn came from."""
     if one_source:
         return [ONE_SOURCE]
@@ -139,9 +140,9 @@ def _claim(body: StatsBody) -> m.Claim:
     return m.Claim(round=body.round, reward=body.reward, label=body.label, used=body.used)
 
 
-def notices(exchange: Exchange) -> list[str]:
+def notices(exchange: Exchange) -> list[Text]:
     """What a person should know about links and identities, a sentence each."""
-    said = []
+    said: list[Text] = []
     if seen := same_key.seen_elsewhere(exchange.links):
         who = "1 peer says" if seen == 1 else f"{seen:,} peers say"
         said.append(f"{USED_TWICE} ({who} so)")

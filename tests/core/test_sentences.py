@@ -47,6 +47,12 @@ def test_sentences_cross_messages_whole() -> None:
         assert msgspec.msgpack.decode(msgspec.msgpack.encode(Said(text)), type=Said) == Said(text)
 
 
+def test_a_number_that_no_message_can_carry_is_text() -> None:
+    text = sentence("{most} {least} {more}", most=2**64 - 1, least=-(2**63), more=2**64)
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(Said(text)), type=Said) == Said(text)
+    assert str(text) == "18,446,744,073,709,551,615 -9,223,372,036,854,775,808 18,446,744,073,709,551,616"
+
+
 def test_texts_are_joined() -> None:
     assert joined(["one"]) == "one"
     assert str(joined([sentence("A {x}.", x="b"), "C."])) == "A b. C."

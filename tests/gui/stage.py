@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.bridge import Answer, Call, Failure
 from sapo_desktop.gui.link import Arrival
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.worker.messages import (
     Finish,
@@ -58,13 +59,13 @@ class StageBridge(QObject):
             if failed:
                 failed(reply)
             else:
-                self.trouble.emit(str(reply))
+                self.trouble.emit(in_words(reply))
         elif then is not None:
             # What is not prepared and no order stays without an answer, as from a slow node.
             if type(request) in self.replies or isinstance(request, ORDERS):
                 then(reply)
         elif isinstance(reply, Ok) and reply.text:
-            self.said.emit(reply.text)
+            self.said.emit(in_words(reply.text))
         return None
 
     def asked_for(self, kind: type[msgspec.Struct]) -> list[Any]:

@@ -9,11 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.sentences import Sentence, Text
 from sapo_desktop.models.folder import count_numbers, read_folder
 from tests.models.small_models import safetensors
 
@@ -182,6 +184,15 @@ def refused_or_counted(folder: Path, content: bytes) -> None:
         assert 0 <= count_numbers(path) <= 2 * 2**50
     except ModelError as error:
         assert str(path) in str(error)
+
+
+@pytest.mark.parametrize("names", [[{"a": 1}], {"a": 1}, 7, ["Mamba", 7], 2**70])
+def test_whatever_stands_for_the_architecture_the_reason_can_be_sent(folder: Path, names: Any) -> None:
+    write(folder, "config.json", CONFIG | {"architectures": names})
+    with pytest.raises(ModelError) as refused:
+        read_folder(folder)
+    text: Text = refused.value.text
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(text), type=Sentence) == text
 
 
 def test_a_tokenizer_takes_64_mb_at_most(folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sapo_desktop.core.errors import DownloadError
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.models.patience import Patience, Retries, Trouble
 
 
@@ -13,7 +14,7 @@ class Waits:
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
-        self.said: list[str] = []
+        self.said: list[Text] = []
 
     def __call__(self, seconds: float) -> None:
         self.seconds.append(seconds)
@@ -28,7 +29,7 @@ def test_waits_double_up_to_a_minute_and_end_after_some_ten_minutes() -> None:
     retries = Retries(Patience(), waits, lambda: 1.0)
     waits.fail(retries, 11)
     assert waits.seconds == [1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60]
-    assert waits.said[0] == "It broke. Trying again in 1 s (2 of 12)."
+    assert str(waits.said[0]) == "It broke. Trying again in 1 s (2 of 12)."
     with pytest.raises(DownloadError, match=r"After 12 tries this was given up. What has arrived is kept"):
         waits.fail(retries, 1)
 

@@ -53,7 +53,7 @@ def test_what_is_installed_unfinished_and_damaged_is_told_apart(store: Store) ->
     assert [model.name for model in found.models] == ["good"]
     assert found.unfinished == [Unfinished(name="half", bytes=7), Unfinished(name="killed", bytes=3)]
     assert sorted(found.damaged) == ["cut", "gone", "newer", "none"]
-    assert "newer SAPO Desktop" in found.damaged["newer"]
+    assert "newer SAPO Desktop" in str(found.damaged["newer"])
 
 
 def test_a_manifest_that_leads_out_of_the_folder_is_damaged(store: Store) -> None:

@@ -125,6 +125,6 @@ def test_the_longest_answers_take_no_time(grammar: str, piece: str) -> None:
 
 def test_the_example_in_each_forms_words_is_of_that_form() -> None:
     assert set(FORMS) == set(GRAMMARS)
-    for grammar, words in FORMS.items():
+    for grammar, words in ((grammar, str(form)) for grammar, form in FORMS.items()):
         example = words.partition("like ")[2]
         assert not example or parse_answer(grammar, example) is not None, words

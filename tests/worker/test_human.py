@@ -110,7 +110,7 @@ def test_a_right_answer_in_silo_is_marked_learned_and_kept_here(tmp_path: Path) 
     async def scene() -> None:
         async with desk(tmp_path) as it:
             posed = await it.pose()
-            assert (posed.task, posed.form, posed.shared) == ("gcd/easy", "a whole number, like 42", False)
+            assert (posed.task, str(posed.form), posed.shared) == ("gcd/easy", "a whole number, like 42", False)
             assert "stays on this computer" in posed.where and SILO in posed.where
             marked = await it.give(posed, f" {right(posed)} ", "I counted")
             assert marked.completion == f"I counted\n<answer>{right(posed)}</answer>"

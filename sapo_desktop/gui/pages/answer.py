@@ -10,6 +10,7 @@ from sapo_desktop.gui import numbers, peer_words
 from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.pages.forms import labelled, line
+from sapo_desktop.gui.sentences import catalogued, in_words
 from sapo_desktop.gui.timers import timer
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button
@@ -101,7 +102,7 @@ class AnswerSheet(Sheet):
         self._posed = posed
         self._until = self._view.clock() + posed.seconds
         self._question.set_text(posed.question)
-        self._form.setText(tr("The answer is {form}.").format(form=one_line(posed.form, 200)))
+        self._form.setText(tr("The answer is {form}.").format(form=one_line(in_words(posed.form), 200)))
         words = peer_words.destination(posed, silo=self._view.silo, share=self._view.settings.share)
         self._where.say(words, "warning" if posed.shared else "plain")
         self.give.set_text(tr("Publish the answer") if posed.shared else tr("Give the answer"))
@@ -116,7 +117,7 @@ class AnswerSheet(Sheet):
         if self._posed is None:
             return
         left = self._until - self._view.clock()
-        task = one_line(self._posed.title, 80) or self._posed.task
+        task = one_line(catalogued(self._posed.title), 80) or self._posed.task
         if left > 0:
             self._task.setText(tr("{task}, {time} left").format(task=task, time=numbers.countdown(left)))
             return
@@ -153,7 +154,7 @@ class AnswerSheet(Sheet):
         self.another.setFocus()
 
     def _failed(self, error: SapoError) -> None:
-        self._trouble.say(str(error), "danger")
+        self._trouble.say(in_words(error), "danger")
         self.another.setEnabled(True)
         if self._posed is None:
             self._where.say("")
@@ -201,7 +202,7 @@ class Result(QWidget):
         if marked.learned:
             said.append(tr("The model learns from it in one of its next rounds."))
         if marked.note:
-            said.append(one_line(marked.note))
+            said.append(one_line(in_words(marked.note)))
         self._rest.setText(" ".join(said))
         self.show()
 

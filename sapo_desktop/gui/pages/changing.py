@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.bridge import Asks
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.worker.messages import Ok, SetSettings
 
@@ -29,10 +30,10 @@ def change(
         if taken is not None:
             taken()
         if reply.text:
-            bridge.said.emit(reply.text)
+            bridge.said.emit(in_words(reply.text))
 
     def failed(error: SapoError) -> None:
         undo()
-        banner.say(str(error), "danger")
+        banner.say(in_words(error), "danger")
 
     bridge.ask(SetSettings(values={key: value}), done, failed, of=of)

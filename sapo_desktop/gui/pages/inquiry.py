@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.bridge import Asks, Call
 from sapo_desktop.gui.plain import plain
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.worker.messages import Request
 
 
@@ -55,8 +56,8 @@ class Inquiry(QObject):
         self._over(changed=not same)
 
     def _fail(self, error: SapoError) -> None:
-        same = str(error) == self.error
-        self.error = str(error)
+        same = in_words(error) == self.error
+        self.error = in_words(error)
         self._over(changed=not same)
 
     def _over(self, *, changed: bool) -> None:

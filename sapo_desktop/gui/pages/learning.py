@@ -21,6 +21,7 @@ from sapo_desktop.gui.pages.learning_tasks import PractisedCard
 from sapo_desktop.gui.pages.page import Page
 from sapo_desktop.gui.past_rounds import PAGE, PastRounds
 from sapo_desktop.gui.round_phases import MEAN_OF
+from sapo_desktop.gui.sentences import catalogued
 from sapo_desktop.gui.timers import timer
 from sapo_desktop.gui.viewmodel import ALL, Section, View
 from sapo_desktop.gui.widgets.buttons import Segments
@@ -231,7 +232,7 @@ class LearningPage(Page):
     def _show_tasks(self) -> None:
         if self._tasks is None:
             return
-        titles = {item.family: item.title for item in self._tasks.items}
+        titles = {item.family: catalogued(item.title) for item in self._tasks.items}
         self.rounds.now.show_titles(titles)
         match self.tabs.current:
             case "tasks":

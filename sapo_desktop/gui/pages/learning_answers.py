@@ -13,6 +13,7 @@ from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.learning_words import VERDICTS, task_words, text_words, verdict_icon, verdict_name, who_words
 from sapo_desktop.gui.pages.learning_answer import AnswerPane
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.timers import timer
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button
@@ -159,7 +160,7 @@ class KeptAnswers(QWidget):
     def _page_failed(self, request: GetRollouts, error: SapoError) -> None:
         if not self.pages.gave_up(request):
             return
-        self.banner.say(tr("The answers could not be read: {reason}").format(reason=str(error)), "danger")
+        self.banner.say(tr("The answers could not be read: {reason}").format(reason=in_words(error)), "danger")
         if not self.pages.loaded:
             self._empty.title.setText(tr("Nothing to show"))
             self._empty.about.setText(tr("The answers stand here when the node runs."))
@@ -207,7 +208,7 @@ class KeptAnswers(QWidget):
 
     def _export_failed(self, error: SapoError) -> None:
         self._export_done()
-        self._bridge.trouble.emit(tr("Nothing was exported: {reason}").format(reason=str(error)))
+        self._bridge.trouble.emit(tr("Nothing was exported: {reason}").format(reason=in_words(error)))
 
     def _export_done(self) -> None:
         self.export.set_text(tr("Export"))

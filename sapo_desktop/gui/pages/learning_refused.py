@@ -10,6 +10,7 @@ from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.learning_words import short_key, task_words
 from sapo_desktop.gui.refusal_words import kind_meaning, kind_name, refusal_meaning, refusal_name
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.theme import grid
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button
@@ -98,7 +99,7 @@ class RefusedGroups(QWidget):
         self._show_picked()
 
     def _failed(self, error: SapoError) -> None:
-        self.banner.say(tr("The refused groups could not be read: {reason}").format(reason=str(error)), "danger")
+        self.banner.say(tr("The refused groups could not be read: {reason}").format(reason=in_words(error)), "danger")
         self._say_nothing()
 
     def _say_nothing(self) -> None:

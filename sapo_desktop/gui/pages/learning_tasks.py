@@ -15,6 +15,7 @@ from sapo_desktop.gui.learning_words import levels_words, move_words
 from sapo_desktop.gui.level_moves import LevelMove, LevelMoves
 from sapo_desktop.gui.pages.changing import change
 from sapo_desktop.gui.pages.learning_family import FamilyPane
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.task_choice import FamilyRow, Task
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button, Switch
@@ -97,7 +98,7 @@ class PractisedCard(Card):
         if not self._items:
             self._empty.title.setText(tr("The tasks could not be read"))
             self._empty.about.setText(tr("They are asked for again when this page is opened."))
-        self.banner.say(str(error), "danger")
+        self.banner.say(in_words(error), "danger")
 
     def show_moves(self, moves: LevelMoves) -> None:
         self._moves = moves

@@ -15,6 +15,7 @@ from sapo_desktop.gui.pages.log_diagnosis import ask_where, show_written
 from sapo_desktop.gui.pages.log_file import FileCard
 from sapo_desktop.gui.pages.log_notices import NoticesCard
 from sapo_desktop.gui.pages.page import Page
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.viewmodel import Section, View
 from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.fields import SearchLine
@@ -113,4 +114,4 @@ class LogPage(Page):
 
     def _not_written(self, error: SapoError) -> None:
         self._diagnose.setEnabled(self.view.attached)
-        self._banner.say(str(error), "danger")
+        self._banner.say(in_words(error), "danger")

@@ -9,6 +9,7 @@ from sapo_desktop.gui import numbers
 from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.notices import tail
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.widgets.buttons import Button, IconButton
 from sapo_desktop.gui.widgets.layout import Card, Flow
 from sapo_desktop.gui.widgets.notes import Banner
@@ -93,7 +94,7 @@ class FileCard(Card):
         self._reload.setEnabled(True)
         if not self._path.text():
             self._text.set_text("")
-        self._banner.say(str(error), "danger")
+        self._banner.say(in_words(error), "danger")
 
     def _copy_all(self) -> None:
         QGuiApplication.clipboard().setText(self._text.toPlainText())

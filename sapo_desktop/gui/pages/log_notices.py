@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtGui import QGuiApplication
 
 from sapo_desktop.gui import notices, numbers, theme
 from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.notices import SEVERITY
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.viewmodel import NoticeShown, View
 from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding
@@ -50,7 +53,7 @@ class NoticesCard(Card):
                     icon=lambda item: _ICONS.get(item.level, _ICONS["error"]),
                 ),
                 Heading(tr("Time"), lambda item: numbers.day_and_clock(item.time), lambda item: item.time),
-                Heading(tr("Notice"), lambda item: item.text, stretch=True),
+                Heading(tr("Notice"), lambda item: str(item.text), stretch=True),
             ],
             rows_shown=9,
             same=lambda item: item,
@@ -71,7 +74,7 @@ class NoticesCard(Card):
 
     def refresh(self) -> None:
         """Others may have come."""
-        items = notices.merged(self._kept, self._view.notices)
+        items = [_in_words(item) for item in notices.merged(self._kept, self._view.notices)]
         if items != self._items:
             self._items = items
             self._draw()
@@ -126,6 +129,10 @@ class NoticesCard(Card):
 def in_order(items: list[NoticeShown]) -> list[NoticeShown]:
     """Oldest first."""
     return sorted(items, key=lambda item: item.time)
+
+
+def _in_words(item: NoticeShown) -> NoticeShown:
+    return replace(item, text=in_words(item.text))
 
 
 def level_word(level: str) -> str:

@@ -18,6 +18,7 @@ from sapo_desktop.gui.pages.model_choice import ModelsCard
 from sapo_desktop.gui.pages.model_memory import MemoryCard
 from sapo_desktop.gui.pages.model_transfer import HubSheet, TokenSheet, TransferStrip
 from sapo_desktop.gui.pages.page import Page
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.viewmodel import Section, View
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.dialog import confirm
@@ -245,7 +246,7 @@ class AtWorkCard(Card):
         self._pass.set(
             numbers.count(info.micro_batch) if learns else numbers.NOTHING, tr("answers") if learns else tr("nothing")
         )
-        self._notes.setText("\n".join(one_line(note) for note in info.notes))
+        self._notes.setText("\n".join(one_line(in_words(note)) for note in info.notes))
         self._notes.setVisible(bool(info.notes))
 
     def _show_chips(self, info: ModelInfo) -> None:

@@ -14,6 +14,7 @@ from sapo_desktop.gui.bridge import Asks, Call
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.pages.inquiry import Inquiry
 from sapo_desktop.gui.pages.model_export import ExportSheet, item_name
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.dialog import confirm
@@ -150,7 +151,7 @@ class CheckpointsCard(Card):
             self._bridge.ask(RollBack(to=item_name(item.number)), done, self._failed, of=self)
 
     def _failed(self, error: SapoError) -> None:
-        self._bridge.trouble.emit(str(error))
+        self._bridge.trouble.emit(in_words(error))
 
     def _export(self) -> None:
         if self.chosen is not None:
@@ -246,7 +247,7 @@ class ScoreBox(Card):
 
     def _failed(self, error: SapoError) -> None:
         self._over()
-        self._trouble.say(str(error))
+        self._trouble.say(in_words(error))
         self._show(choice=True)
 
     def _over(self) -> None:

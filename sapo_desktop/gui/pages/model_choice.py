@@ -15,6 +15,7 @@ from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.model_list import ModelRow, filtered, model_rows
 from sapo_desktop.gui.pages.inquiry import Inquiry
+from sapo_desktop.gui.sentences import catalogued, in_words
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding
@@ -183,7 +184,7 @@ class ModelDetails(Card):
         self._title.setText(one_line(shown.title, 120) if shown is not None else tr("No model is selected"))
         if shown is None:
             return
-        self._about.setText(shown.badge.about if shown.badge is not None else _other(shown))
+        self._about.setText(catalogued(shown.badge.about) if shown.badge is not None else _other(shown))
         self._show_chips(shown, recommended=way is not None and way.model == shown.name)
         self._facts.setText(_facts(shown))
         self._source.set_text(_source(shown))
@@ -234,7 +235,7 @@ class ModelDetails(Card):
 def _other(shown: ModelRow) -> str:
     """About a model that the catalogue does not have."""
     if shown.state == "damaged":
-        return one_line(shown.problem)
+        return one_line(in_words(shown.problem))
     if shown.installed is None:
         return tr("A download or import that was cut short.")
     return tr("Not of the catalogue: how much memory it takes shows when it is loaded.")
@@ -265,7 +266,7 @@ def _source(shown: ModelRow) -> str:
 def _note(shown: ModelRow, *, silo: bool, working: bool) -> str:
     said = []
     if shown.state == "damaged" and shown.badge is not None:
-        said.append(one_line(shown.problem))
+        said.append(one_line(in_words(shown.problem)))
     if shown.state in ("not here", "unfinished") and silo:
         said.append(tr("In silo nothing is downloaded: leave silo for it, or import the model."))
     elif shown.state in ("not here", "unfinished") and working:
@@ -275,5 +276,7 @@ def _note(shown: ModelRow, *, silo: bool, working: bool) -> str:
             tr("Its licence has to be accepted on the hub first, by an account; a token of it is entered here.")
         )
     if shown.badge is not None and shown.badge.unverified:
-        said.append(tr("Not verified: {facts}.").format(facts=", ".join(shown.badge.unverified)))
+        said.append(
+            tr("Not verified: {facts}.").format(facts=", ".join(map(model_words.fact_words, shown.badge.unverified)))
+        )
     return " ".join(said)

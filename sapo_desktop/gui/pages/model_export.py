@@ -13,6 +13,7 @@ from sapo_desktop.gui import model_words
 from sapo_desktop.gui.bridge import Asks, Call
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.pages.forms import labelled, line
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.files import ask_folder
@@ -104,7 +105,7 @@ class ExportSheet(Sheet):
 
     def _failed(self, error: SapoError) -> None:
         self._bar.hide()
-        self._said.say(str(error), "danger")
+        self._said.say(in_words(error), "danger")
         self.ok.setEnabled(True)
 
 

@@ -16,6 +16,7 @@ from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.memory_parts import Bar, bars, part_rows, scale
 from sapo_desktop.gui.pages.inquiry import Inquiry
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.bars import StackedBar, Stretch, Swatch
 from sapo_desktop.gui.widgets.buttons import Button, IconButton
@@ -83,7 +84,7 @@ class MemoryCard(Card):
         fit = _shown(reply.fit, remote=bool(self._view.settings.remote_url))
         self.about.setText(_about(fit))
         drawn, table = _drawn(fit), _table(fit)
-        bigger = holding(column(*(Label(one_line(text), "caption") for text in fit.bigger), spacing=0.5))
+        bigger = holding(column(*(Label(one_line(in_words(text)), "caption") for text in fit.bigger), spacing=0.5))
         for old, new in ((self._bars, drawn), (self._table, table), (self._bigger, bigger)):
             self.body.replaceWidget(old, new)
             old.hide()
@@ -127,7 +128,7 @@ def _about(fit: Fit) -> str:
         said = f"{said} {card}"
     chosen = fit.chosen
     if not chosen.fits:
-        nothing = tr("Nothing fits: {reason}").format(reason=one_line(chosen.why_not))
+        nothing = tr("Nothing fits: {reason}").format(reason=one_line(in_words(chosen.why_not)))
         return f"{said} {nothing}"
     strongest = (
         tr("The strongest model that it can teach well is {model}.")
@@ -149,7 +150,7 @@ def _drawn(fit: Fit) -> QWidget:
     metrics = QFontMetrics(theme.font("caption"))
     ruler = _Ruler(scale(shown), max((metrics.horizontalAdvance(_takes(fit, bar)) for bar in shown), default=0) + 4)
     lines = [_way(fit, way, [bar for bar in shown if bar.way is way], ruler) for way in fit.ways]
-    notes = [one_line(note) for note in fit.available.notes]
+    notes = [one_line(in_words(note)) for note in fit.available.notes]
     if any(way.unmeasured for way in fit.ways):
         notes.append(tr("Estimates for such a computer were never compared with a measured peak."))
     captions = [Label(note, "caption") for note in notes]
@@ -181,7 +182,7 @@ def _way(fit: Fit, way: Way, own: list[Bar], ruler: _Ruler) -> QWidget:
     head = row(Label(name, "strong"), *chips)
     head.setStretch(0, 1)
     lines = [_line(f"{name}: {_takes(fit, bar)}", _takes(fit, bar), bar, ruler) for bar in own]
-    about = [Label(one_line(way.why_not), "caption")] if way.why_not else []
+    about = [Label(one_line(in_words(way.why_not)), "caption")] if way.why_not else []
     return holding(column(head, *lines, *about, spacing=0.25))
 
 

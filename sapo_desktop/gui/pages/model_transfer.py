@@ -11,6 +11,7 @@ from sapo_desktop.gui import model_words, numbers
 from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.pages.forms import labelled, line
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.dialog import Sheet
@@ -84,11 +85,11 @@ class TransferStrip(QWidget):
                 said = tr("{model} is installed ({size}).").format(
                     model=installed.name, size=numbers.size(installed.bytes)
                 )
-                self.news.say(" ".join([said, *map(one_line, notes)]), "accent")
+                self.news.say(" ".join([said, *(one_line(in_words(note)) for note in notes)]), "accent")
             case ModelFailed(kind="HostCancelled"):
                 self.news.say(tr("Cancelled. What has arrived of a download is kept."), "plain")
             case ModelFailed(text=text):
-                self.news.say(one_line(text), "danger")
+                self.news.say(one_line(in_words(text)), "danger")
             case _:
                 self.news.say("")
         refused = isinstance(news, ModelFailed) and news.kind == "AccessRefused"
@@ -139,7 +140,7 @@ class HubSheet(Sheet):
         self._bridge.ask(DownloadModel(model=name, files=files), lambda reply: self.accept(), self._failed, of=self)
 
     def _failed(self, error: SapoError) -> None:
-        self._trouble.say(str(error))
+        self._trouble.say(in_words(error))
 
 
 class TokenSheet(Sheet):
@@ -185,4 +186,4 @@ class TokenSheet(Sheet):
         self._bridge.ask(request, done, self._failed, of=self)
 
     def _failed(self, error: SapoError) -> None:
-        self._trouble.say(str(error))
+        self._trouble.say(in_words(error))

@@ -11,6 +11,7 @@ from sapo_desktop.core.errors import IdentityError, PassphraseNeeded, SapoError
 from sapo_desktop.gui.bridge import Answer, Asks, Failure
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.pages.forms import labelled, line
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.notes import Banner
@@ -77,12 +78,12 @@ def with_passphrase(
     def refused(error: SapoError) -> None:
         nonlocal sheet
         if sheet is not None and isinstance(error, IdentityError):
-            sheet.trouble(str(error))
+            sheet.trouble(in_words(error))
         elif sheet is not None:
             sheet.reject()  # the passphrase was right, and it failed for another reason
             failed(error)
         elif isinstance(error, PassphraseNeeded):
-            sheet = PassphraseSheet(owner, tr("A passphrase is needed"), str(error), send, new=new)
+            sheet = PassphraseSheet(owner, tr("A passphrase is needed"), in_words(error), send, new=new)
             sheet.open()
         else:
             failed(error)

@@ -16,6 +16,7 @@ from sapo_desktop.gui.pages.peers_lists import AddressesCard, AddSheet, BlockedC
 from sapo_desktop.gui.pages.peers_me import MeCard, SharingCard
 from sapo_desktop.gui.pages.peers_private import PrivateCard
 from sapo_desktop.gui.pages.peers_refused import RefusedCard
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.traffic import Traffic
 from sapo_desktop.gui.viewmodel import Section, View
 from sapo_desktop.gui.widgets.buttons import Button
@@ -122,7 +123,7 @@ def _notes(view: View) -> list[str]:
         )
     if swarm.one_source:
         said.append(tr("All that this node draws comes from one source: its view of the swarm may be made up."))
-    said += [one_line(text) for text in (*swarm.warnings, *swarm.notices)]
+    said += [one_line(in_words(text)) for text in (*swarm.warnings, *swarm.notices)]
     return list(dict.fromkeys(said))
 
 

@@ -15,6 +15,7 @@ from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.pages.forms import copy_text, labelled, line
 from sapo_desktop.gui.pages.passphrase import with_passphrase
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.dialog import Sheet
@@ -191,7 +192,7 @@ class AddSheet(Sheet):
 
     def _refused(self, error: SapoError) -> None:
         self.ok.setEnabled(True)
-        self._said.say(str(error), "danger")
+        self._said.say(in_words(error), "danger")
 
 
 def dial(owner: QWidget, bridge: Asks, address: str, told: Banner) -> None:
@@ -206,7 +207,7 @@ def dial(owner: QWidget, bridge: Asks, address: str, told: Banner) -> None:
         told.say(text, "accent")
 
     def failed(error: SapoError) -> None:
-        told.say(str(error), "danger")
+        told.say(in_words(error), "danger")
 
     told.say(tr("Dialling {address}").format(address=one_line(address, 120)), "plain")
     bridge.ask(TestPeer(address=address), answered, failed, of=owner)
@@ -217,7 +218,7 @@ def _of_invite(link: str) -> str:
     try:
         invite = Invite.parse(link)
     except UsageError as error:
-        return str(error)
+        return in_words(error)
     where = tr("It leads to the private swarm {key}, by %n address(es).", None, len(invite.peers)).format(
         key=peer_words.short_key(invite.swarm)
     )

@@ -13,6 +13,7 @@ from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.pages.forms import Copied
 from sapo_desktop.gui.pages.inquiry import Inquiry
 from sapo_desktop.gui.pages.passphrase import PassphraseSheet
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button, Switch
 from sapo_desktop.gui.widgets.dialog import Sheet
@@ -91,7 +92,7 @@ class MeCard(Card):
             self._inquiry.ask()
 
         def failed(error: SapoError) -> None:
-            sheet.trouble(str(error))
+            sheet.trouble(in_words(error))
 
         sheet.open()
 

@@ -10,6 +10,7 @@ from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.pages.forms import Copied, copy_text, labelled, line
 from sapo_desktop.gui.pages.passphrase import with_passphrase
 from sapo_desktop.gui.pages.peers_lists import AddSheet
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.dialog import Sheet, confirm
@@ -86,7 +87,7 @@ class PrivateCard(Card):
             self._bridge.ask(request, lambda reply: self._trouble.say(""), self._failed, of=self)
 
     def _failed(self, error: SapoError) -> None:
-        self._trouble.say(str(error))
+        self._trouble.say(in_words(error))
 
 
 class InviteSheet(Sheet):
@@ -166,6 +167,6 @@ class LinkBox(QWidget):
         self.copy_link.setEnabled(True)
 
     def fail(self, error: SapoError) -> None:
-        self._trouble.say(str(error))
+        self._trouble.say(in_words(error))
         self._text.set_text("")
         self.copy_link.setEnabled(False)

@@ -16,6 +16,7 @@ from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.pages.page import Page
 from sapo_desktop.gui.pages.settings_rows import SettingRow
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.setting_groups import GROUPS, GroupName, Wanted, found
 from sapo_desktop.gui.viewmodel import Section, View
 from sapo_desktop.gui.widgets.buttons import Button
@@ -203,7 +204,7 @@ class SettingsPage(Page):
     def _refused(self, key: str, error: SapoError) -> None:
         made = self._row(key)
         if made is not None:
-            made.show_error(one_line(str(error), 1000), self._wanted.value(key, self._are()))
+            made.show_error(one_line(in_words(error), 1000), self._wanted.value(key, self._are()))
 
     def _show(self, key: str) -> None:
         """Show again what holds."""

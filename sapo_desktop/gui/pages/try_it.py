@@ -13,6 +13,7 @@ from sapo_desktop.gui.pages.page import Page
 from sapo_desktop.gui.pages.try_answers import AnswersCard
 from sapo_desktop.gui.pages.try_question import QuestionCard
 from sapo_desktop.gui.pages.try_words import in_short
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.timers import timer
 from sapo_desktop.gui.trying import MOST_TRIES, Draft, Side, State, Tries, Try
 from sapo_desktop.gui.viewmodel import Section, View
@@ -100,7 +101,7 @@ class TryPage(Page):
 
     def _failed(self, one: Try, side: Side, error: SapoError) -> None:
         if not side.over:
-            side.fail(str(error))
+            side.fail(in_words(error))
         if one is self._running:
             self._go_on()
 

@@ -11,6 +11,7 @@ from sapo_desktop.gui import numbers
 from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.learning_words import level_name
+from sapo_desktop.gui.sentences import in_words
 from sapo_desktop.gui.trying import Draft, Family, families, first_choice
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button, Segments
@@ -180,7 +181,7 @@ class TaskQuestion(QWidget):
         self._show_question()
 
     def _failed(self, error: SapoError) -> None:
-        self._banner.say(str(error))
+        self._banner.say(in_words(error))
         self._draw.setEnabled(True)
 
     def _show_question(self) -> None:
@@ -188,7 +189,7 @@ class TaskQuestion(QWidget):
         self._draw.setEnabled(True)
         self._draw.set_text(tr("Another question") if found else tr("Draw a question"))
         self._text.set_text(found.question if found else tr("The question is shown here before anybody answers it."))
-        self._form.setText(tr("Asked for: {form}").format(form=found.example) if found else "")
+        self._form.setText(tr("Asked for: {form}").format(form=in_words(found.example)) if found else "")
         self.changed.emit()
 
 

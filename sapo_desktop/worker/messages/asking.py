@@ -6,6 +6,7 @@ An answer can be followed while it is written: with `stream`, a number that the 
 from __future__ import annotations
 
 from sapo_desktop.core.records import Mark
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.worker.messages.base import CheckpointName, Message
 
 # -- requests ----------------------------------------------------------------------------------------------
@@ -63,7 +64,7 @@ class QuestionSet(Message, frozen=True, kw_only=True):
     task: str
     seed: int
     question: str
-    example: str
+    example: Text
     """What an answer must look like, in plain words."""
 
 
@@ -77,7 +78,7 @@ class EnvelopePreview(Message, frozen=True, kw_only=True):
     signed: bool
     """Whether this node's own key signed it; else one that was thrown away."""
     task: str
-    visible: list[str]
+    visible: list[Text]
     """Sentences for a person."""
 
 

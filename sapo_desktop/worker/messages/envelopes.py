@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.worker.messages.base import Message
 from sapo_desktop.worker.messages.events import Event
 from sapo_desktop.worker.messages.replies import Reply
@@ -45,7 +46,7 @@ class Failure(Message, frozen=True):
     id: int
     kind: str
     """Name of the error class in core/errors.py; `Bug` for anything else."""
-    text: str
+    text: Text
     exit_code: int
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sapo_desktop.core.records import EvalReport, RoundReport
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Why
 from sapo_desktop.worker.messages.asking import AskProgressed
@@ -74,7 +75,7 @@ class SwarmChanged(Message, frozen=True):
     """The swarm's side in one sentence; sent when it changes."""
 
     state: SwarmState
-    reason: str
+    reason: Text
     peers: int
 
 
@@ -82,7 +83,7 @@ class Stopping(Message, frozen=True):
     """The worker ends; `failed` with the reason where it was not asked to."""
 
     failed: bool
-    reason: str
+    reason: Text
 
 
 Event = (

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.worker.messages.base import Message
 
 Level = Literal["info", "warning", "error"]
@@ -69,7 +70,7 @@ class ModelInfo(Message, frozen=True, kw_only=True):
     memory_free: int
     micro_batch: int
     max_tokens: int
-    notes: list[str] = msgspec.field(default_factory=list)
+    notes: list[Text] = msgspec.field(default_factory=list)
     """What a person should know, a sentence each."""
 
 
@@ -77,7 +78,7 @@ class Notice(Message, frozen=True, kw_only=True):
     """Something a person should know: rolled back, out of memory, host restarted."""
 
     level: Level
-    text: str
+    text: Text
     time: float = 0.0
     """Unix time at which it was said."""
 

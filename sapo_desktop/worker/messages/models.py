@@ -9,6 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from sapo_desktop.core.models import Contents, Installed, Transfer
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.worker.messages.base import Message
 
 # -- requests ----------------------------------------------------------------------------------------------
@@ -93,7 +94,7 @@ class ModelInstalled(Message, frozen=True, kw_only=True):
     model: str
     installed: Installed
     path: str
-    notes: list[str] = msgspec.field(default_factory=list)
+    notes: list[Text] = msgspec.field(default_factory=list)
 
 
 class ModelFailed(Message, frozen=True, kw_only=True):
@@ -102,7 +103,7 @@ class ModelFailed(Message, frozen=True, kw_only=True):
     model: str
     kind: str
     """Name of the error class in core/errors.py."""
-    text: str
+    text: Text
 
 
 ModelReply = ModelsAre | ModelRemoved

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from sapo_desktop.core.records import EvalReport, Mark, RoundReport
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Why
 from sapo_desktop.worker.messages.asking import AskReply
@@ -17,7 +18,7 @@ from sapo_desktop.worker.messages.swarm import SwarmInfo
 
 
 class Ok(Message, frozen=True):
-    text: str = ""
+    text: Text = ""
 
 
 class Status(Message, frozen=True):
@@ -136,10 +137,10 @@ class PosedQuestion(Message, frozen=True):
     task: str
     title: str
     question: str
-    form: str
+    form: Text
     """What the answer must look like, in plain words."""
     shared: bool
-    where: str
+    where: Text
     """One sentence, to be shown before the answer is given: where its text goes."""
     seconds: float
     """How long the question can be answered."""
@@ -160,7 +161,7 @@ class HumanMarked(Message, frozen=True):
     shared: bool
     learned: bool
     """Whether the next round trains on it."""
-    note: str
+    note: Text
     """Why it was not shared or is not learned from; empty where it was as `where` said."""
 
 
@@ -256,7 +257,7 @@ class IdentityIs(Message, frozen=True):
     kept: str
     sealed: bytes = b""
     """What `export` asked for."""
-    note: str = ""
+    note: Text = ""
     """What else a person should know."""
     created: bool = False
     """Whether it was made just now."""

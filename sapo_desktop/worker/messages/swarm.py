@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from sapo_desktop.core.records import SwarmReward
+from sapo_desktop.core.sentences import Text
 
 SwarmState = Literal["silo", "joining", "failed", "alone", "linked"]
 
@@ -48,7 +49,7 @@ class SwarmInfo(msgspec.Struct, frozen=True, kw_only=True):
     """The swarm as this node sees it."""
 
     state: SwarmState
-    reason: str
+    reason: Text
     """One sentence for a person."""
     key: str = ""
     swarm: str = ""
@@ -69,10 +70,10 @@ class SwarmInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Of these, questions that came out otherwise here, by the fingerprint of the peer's library in hex."""
     clock_offset: float = 0.0
     clock_wrong: bool = False
-    notices: list[str] = []
+    notices: list[Text] = []
     """What a person should know about links and identities, a sentence each."""
     reward: SwarmReward | None = None
-    warnings: list[str] = []
+    warnings: list[Text] = []
     """What keeps the draw from being a fair sample, a sentence each: one source for most of it."""
     used_total: int = 0
     """Groups of ours that peers say they handed on or trained on, over all history."""
