@@ -37,7 +37,7 @@ def _show(context: Context, posed: PosedQuestion) -> None:
         "question",
         task=posed.task,
         question=posed.question,
-        form=posed.form,
+        form=str(posed.form),
         shared=posed.shared,
         where=str(posed.where),
         seconds=round(posed.seconds, 3),

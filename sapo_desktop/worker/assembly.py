@@ -20,6 +20,7 @@ import msgspec
 import sapo_desktop
 from sapo_desktop.core.errors import AdapterRefused, ModelError, TooBig
 from sapo_desktop.core.hashing import digest
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import default_threads
@@ -61,7 +62,7 @@ class Assembled:
 
 
 async def assemble(
-    folder: DataFolder, settings: Settings, catalogue: Catalogue, publish: Publish, said: str
+    folder: DataFolder, settings: Settings, catalogue: Catalogue, publish: Publish, said: Text
 ) -> Assembled:
     """A node that is ready for its first round, or for the one after its newest checkpoint.
 
@@ -97,8 +98,9 @@ async def assemble(
         except (AdapterRefused, TooBig) as error:
             if settings.trainer != "auto" or way.generator != "remote" or not way.trains:
                 raise
-            refused = isinstance(error, AdapterRefused)
-            note = f"{error} Until then this node only answers." if refused else only_answers(str(error))
+            note = only_answers(error.text)
+            if isinstance(error, AdapterRefused):
+                note = sentence("{reason} Until then this node only answers.", reason=error.text)
             engine = await _only_answering(hosting, engine, model, settings, note)
             node = ground.node(engine)
             model = await _load(node, model, newest)
@@ -148,7 +150,7 @@ class _Ground:
         return node
 
 
-async def _only_answering(hosting: Hosting, engine: Engine, model: BaseModel, settings: Settings, note: str) -> Engine:
+async def _only_answering(hosting: Hosting, engine: Engine, model: BaseModel, settings: Settings, note: Text) -> Engine:
     """An engine that learns nothing in the place of one whose server takes no adapter, or whose trainer does not fit.
     `note`: why, and that it only answers."""
     await engine.stop()
@@ -172,7 +174,7 @@ async def _load(node: Node, model: BaseModel, newest: Newest) -> BaseModel:
             smaller = await asyncio.to_thread(smaller_model, model.parameters, node.settings, node.engine.plan.way)
             if smaller is None:
                 raise
-            node.change_model(smaller, str(error))
+            node.change_model(smaller, error.text)
             model = BaseModel(path=smaller.path, hash=smaller.hash, parameters=smaller.parameters)
             load = node.engine.restart  # what is left of the larger one goes with its process
 
@@ -192,8 +194,11 @@ def _counters(settings: Settings, newest: Newest, model: BaseModel) -> Counters:
     counters = newest.checkpoint.counters
     if counters.model != model.hash:
         raise ModelError(
-            f"The checkpoints in this data folder were made with another model than {settings.model!r}. Name that "
-            "one (--model, or `settings set model`), or use another --data folder."
+            sentence(
+                "The checkpoints in this data folder were made with another model than '{model}'. Name that "
+                "one (--model, or `settings set model`), or use another --data folder.",
+                model=settings.model,
+            )
         )
     return msgspec.structs.replace(counters, seed=settings.seed or counters.seed)
 
@@ -213,9 +218,10 @@ async def _start(hosting: Hosting, model: BaseModel, settings: Settings, plan: E
         raise
 
 
-def _tell(node: Node, said: str, newest: Newest) -> None:
-    for text in filter(None, [said, node.keeper.history.said]):
-        node.show.say("warning", text)
+def _tell(node: Node, said: Text, newest: Newest) -> None:
+    for text in (said, node.keeper.history.said):
+        if text:
+            node.show.say("warning", text)
     node.show.damaged(newest.damaged)
 
 
@@ -240,7 +246,7 @@ async def _begin_run(node: Node, manifest: RunManifest, *, resumed: bool) -> Non
     history = node.keeper.history
     before = await node.keeper.call(history.last_manifest)
     if resumed and before and (changed := differs(before, manifest)):
-        node.show.say("info", f"Going on under other conditions than before: {'; '.join(changed)}.")
+        node.show.say("info", sentence("Going on under other conditions than before: {changes}.", changes=[*changed]))
     await node.begin_run(manifest)
 
 

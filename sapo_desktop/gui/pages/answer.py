@@ -102,7 +102,7 @@ class AnswerSheet(Sheet):
         self._posed = posed
         self._until = self._view.clock() + posed.seconds
         self._question.set_text(posed.question)
-        self._form.setText(tr("The answer is {form}.").format(form=one_line(posed.form, 200)))
+        self._form.setText(tr("The answer is {form}.").format(form=one_line(in_words(posed.form), 200)))
         words = peer_words.destination(posed, silo=self._view.silo, share=self._view.settings.share)
         self._where.say(words, "warning" if posed.shared else "plain")
         self.give.set_text(tr("Publish the answer") if posed.shared else tr("Give the answer"))

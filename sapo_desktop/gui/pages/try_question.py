@@ -189,7 +189,7 @@ class TaskQuestion(QWidget):
         self._draw.setEnabled(True)
         self._draw.set_text(tr("Another question") if found else tr("Draw a question"))
         self._text.set_text(found.question if found else tr("The question is shown here before anybody answers it."))
-        self._form.setText(tr("Asked for: {form}").format(form=found.example) if found else "")
+        self._form.setText(tr("Asked for: {form}").format(form=in_words(found.example)) if found else "")
         self.changed.emit()
 
 

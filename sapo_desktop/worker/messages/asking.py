@@ -64,7 +64,7 @@ class QuestionSet(Message, frozen=True, kw_only=True):
     task: str
     seed: int
     question: str
-    example: str
+    example: Text
     """What an answer must look like, in plain words."""
 
 

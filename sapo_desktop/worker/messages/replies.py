@@ -133,7 +133,7 @@ class PosedQuestion(Message, frozen=True):
     task: str
     title: str
     question: str
-    form: str
+    form: Text
     """What the answer must look like, in plain words."""
     shared: bool
     where: Text
