@@ -183,7 +183,7 @@ def test_where_the_trainer_is_left_open_a_server_without_adapters_still_answers(
     put = Assembly(tmp_path, monkeypatch, learns=learns, trainer="auto")
     engine = put.run()
     assert isinstance(engine, AnswerEngine) and engine.plan.way.note
-    said = [event.text for event in put.events if isinstance(event, m.Notice)]
+    said = [str(event.text) for event in put.events if isinstance(event, m.Notice)]
     assert sum("Until then this node only answers" in text for text in said) == 1
     assert put.remote.trainer.pid is None and put.remote.server.pid is None
 
@@ -204,7 +204,7 @@ def test_where_the_trainer_is_left_open_and_memory_was_taken_meanwhile_the_serve
     put = Assembly(tmp_path, monkeypatch, trainer="auto", fits=False)
     engine = put.run()
     assert isinstance(engine, AnswerEngine)
-    said = [event.text for event in put.events if isinstance(event, m.Notice)]
+    said = [str(event.text) for event in put.events if isinstance(event, m.Notice)]
     assert sum(text.startswith("It does not fit. So this node only answers") for text in said) == 1
     assert put.remote.trainer.pid is None and put.remote.server.pid is None
 
