@@ -297,8 +297,8 @@ def _allowed(kind: inspect.Type) -> Text:
             return sentence("a whole number from {low} to {high}", low=str(low), high=str(high))
         case inspect.FloatType(gt=above, ge=low, le=high):
             if above is None:
-                return sentence("a number from {low} to {high}", low=float(low or 0), high=float(high or 0))
-            return sentence("a number above {low}, to {high}", low=float(above), high=float(high or 0))
+                return sentence("a number from {low} to {high}", low=f"{low:g}", high=f"{high:g}")
+            return sentence("a number above {low}, to {high}", low=f"{above:g}", high=f"{high:g}")
         case inspect.LiteralType(values=values):
             return sentence("one of {choices}", choices=", ".join(map(str, values)))
         case inspect.StrType(max_length=longest):
