@@ -2300,6 +2300,30 @@
         <translation>Insgesamt</translation>
     </message>
     <message>
+        <source>shape</source>
+        <translation>Form</translation>
+    </message>
+    <message>
+        <source>longest text</source>
+        <translation>längster Text</translation>
+    </message>
+    <message>
+        <source>licence</source>
+        <translation>Lizenz</translation>
+    </message>
+    <message>
+        <source>whether it needs an account</source>
+        <translation>ob es ein Konto braucht</translation>
+    </message>
+    <message>
+        <source>number of parameters</source>
+        <translation>Zahl der Parameter</translation>
+    </message>
+    <message>
+        <source>vocabulary</source>
+        <translation>Wortschatz</translation>
+    </message>
+    <message>
         <source>Fits</source>
         <translation>Passt</translation>
     </message>
@@ -4369,6 +4393,2694 @@
     <message>
         <source>There is no token here any more.</source>
         <translation>Hier ist kein Token mehr.</translation>
+    </message>
+    <message>
+        <source>&apos;{endpoint}&apos; is no address of a hub: write https://HOST, or https://HOST/PATH.</source>
+        <translation>„{endpoint}“ ist keine Adresse eines Hubs: Schreibe https://HOST oder https://HOST/PATH.</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; is no host.</source>
+        <translation>„{name}“ ist kein Rechnername.</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; is no name for a model: letters, digits and . _ - + @, at most 128.</source>
+        <translation>„{name}“ ist kein Name für ein Modell: Buchstaben, Ziffern und ._-+@, höchstens 128.</translation>
+    </message>
+    <message>
+        <source>&apos;{reference}&apos; names no repository: write OWNER/NAME, or OWNER/NAME@REVISION.</source>
+        <translation>„{reference}“ nennt kein Repository: Schreibe OWNER/NAME oder OWNER/NAME@REVISION.</translation>
+    </message>
+    <message>
+        <source>&apos;{revision}&apos; names no revision: write a commit, a branch or a tag.</source>
+        <translation>„{revision}“ nennt keine Fassung: Schreibe einen Commit, einen Zweig oder ein Tag.</translation>
+    </message>
+    <message>
+        <source>&apos;{url}&apos; is no address of a server. Write it as http://HOST:PORT or https://HOST.</source>
+        <translation>„{url}“ ist keine Adresse eines Servers. Schreibe sie als http://HOST:PORT oder https://HOST.</translation>
+    </message>
+    <message>
+        <source>&apos;{url}&apos; is no address of a server: {reason}.</source>
+        <translation>„{url}“ ist keine Adresse eines Servers: {reason}.</translation>
+    </message>
+    <message>
+        <source>(import)</source>
+        <translation>(Import)</translation>
+    </message>
+    <message>
+        <source>(none)</source>
+        <translation>(keiner)</translation>
+    </message>
+    <message>
+        <source>1 author could not show what was said to be published: left out of the peers&apos; reward.</source>
+        <translation>1 Urheber konnte nicht zeigen, was er veröffentlicht haben will: Bei der Belohnung der Peers zählt er nicht mit.</translation>
+    </message>
+    <message>
+        <source>1 peer has several links to this node, or an identity that two nodes use: each key has one quota.</source>
+        <translation>1 Peer hat mehrere Verbindungen zu diesem Knoten oder eine Identität, die zwei Knoten benutzen: Jeder Schlüssel hat nur ein Kontingent.</translation>
+    </message>
+    <message>
+        <source>A GGUF file cannot be trained. Name the model&apos;s folder in transformers&apos; layout, or set trainer to none.</source>
+        <translation>Eine GGUF-Datei lässt sich nicht trainieren. Nenne den Ordner des Modells im Aufbau von transformers, oder stelle trainer auf none.</translation>
+    </message>
+    <message>
+        <source>A bug ended this node&apos;s part in the swarm ({error}). Training goes on alone; `silo off` joins again.</source>
+        <translation>Ein Programmfehler hat die Teilnahme dieses Knotens am Schwarm beendet ({error}). Das Training geht allein weiter; `silo off` tritt wieder bei.</translation>
+    </message>
+    <message>
+        <source>A container grants {size} of memory.</source>
+        <translation>Ein Container gewährt {size} Speicher.</translation>
+    </message>
+    <message>
+        <source>A mirror may be at fault: set another hub_endpoint, or import the model from a folder.</source>
+        <translation>Vielleicht liegt es an einem Spiegel: Setze hub_endpoint anders, oder importiere das Modell aus einem Ordner.</translation>
+    </message>
+    <message>
+        <source>A mix is written like 6/2 (own/external groups), not &apos;{mix}&apos;.</source>
+        <translation>Eine Mischung schreibt sich wie 6/2 (eigene/fremde Gruppen), nicht „{mix}“.</translation>
+    </message>
+    <message>
+        <source>A model named {name} is installed already: choose another --name, or remove that one.</source>
+        <translation>Ein Modell namens {name} ist schon installiert: Wähle einen anderen Namen (--name), oder entferne das installierte.</translation>
+    </message>
+    <message>
+        <source>A model named {name} is installed already: remove that one first.</source>
+        <translation>Ein Modell namens {name} ist schon installiert: Entferne es zuerst.</translation>
+    </message>
+    <message>
+        <source>A newcomer is admitted by its key of 64 hex digits: sapo-desktop identity show</source>
+        <translation>Ein neuer Knoten wird mit seinem Schlüssel aus 64 Hexadezimalziffern aufgenommen: sapo-desktop identity show</translation>
+    </message>
+    <message>
+        <source>A newer SAPO Desktop wrote the history database {path} (version {version}, this one knows {newest}): install the newer version, or use another data folder.</source>
+        <translation>Ein neueres SAPO Desktop hat die Verlaufsdatenbank {path} geschrieben (Version {version}, dieses kennt {newest}): Installiere die neuere Version, oder nimm einen anderen Datenordner.</translation>
+    </message>
+    <message>
+        <source>A newer SAPO Desktop wrote these checkpoints (format {version}, this one knows {newest}): install the newer version, or use another data folder.</source>
+        <translation>Ein neueres SAPO Desktop hat diese Checkpoints geschrieben (Format {version}, dieses kennt {newest}): Installiere die neuere Version, oder nimm einen anderen Datenordner.</translation>
+    </message>
+    <message>
+        <source>A newer SAPO Desktop wrote {path} (version {version}, this one knows {newest}): install the newer version, or use another data folder.</source>
+        <translation>Ein neueres SAPO Desktop hat {path} geschrieben (Version {version}, dieses kennt {newest}): Installiere die neuere Version, oder nimm einen anderen Datenordner.</translation>
+    </message>
+    <message>
+        <source>A newer SAPO Desktop wrote {path}: install that version, or remove the model first.</source>
+        <translation>Ein neueres SAPO Desktop hat {path} geschrieben: Installiere jene Version, oder entferne zuerst das Modell.</translation>
+    </message>
+    <message>
+        <source>A node that only answers was asked to learn.</source>
+        <translation>Ein Knoten, der nur antwortet, sollte lernen.</translation>
+    </message>
+    <message>
+        <source>A peer is blocked by its key of 64 hex digits, as `sapo-desktop peers` shows it.</source>
+        <translation>Ein Peer wird mit seinem Schlüssel aus 64 Hexadezimalziffern gesperrt, wie `sapo-desktop peers` ihn zeigt.</translation>
+    </message>
+    <message>
+        <source>A proxy is written http://HOST:PORT or socks5h://HOST:PORT, or http://USER:PASSWORD@HOST:PORT where it asks for them; the setting may also be `off`.</source>
+        <translation>Ein Proxy schreibt sich http://HOST:PORT oder socks5h://HOST:PORT, oder http://USER:PASSWORD@HOST:PORT, wo er danach fragt; die Einstellung darf auch `off` sein.</translation>
+    </message>
+    <message>
+        <source>A server elsewhere answers in the tokens of a model folder. Set model to the folder, in transformers&apos; layout, of the model that the server has.</source>
+        <translation>Ein Server anderswo antwortet in den Tokens eines Modellordners. Stelle model auf den Ordner, im Aufbau von transformers, des Modells, das der Server hat.</translation>
+    </message>
+    <message>
+        <source>A server takes a LoRA adapter, not all weights. Set method to lora, or trainer to none.</source>
+        <translation>Ein Server nimmt einen LoRA-Adapter, nicht alle Gewichte. Stelle method auf lora oder trainer auf none.</translation>
+    </message>
+    <message>
+        <source>A task family without a level cannot be trained on; name one in the catalogue.</source>
+        <translation>Eine Aufgabenfamilie ohne Stufe lässt sich nicht trainieren; nenne eine im Katalog.</translation>
+    </message>
+    <message>
+        <source>A {kind} is one word of {shortest} to {longest} ASCII characters; nothing was kept.</source>
+        <translation>Ein {kind} ist ein Wort aus {shortest} bis {longest} ASCII-Zeichen; nichts wurde aufgehoben.</translation>
+    </message>
+    <message>
+        <source>A::B rewriting</source>
+        <translation>A::B-Ersetzung</translation>
+    </message>
+    <message>
+        <source>Accept its licence at {page} with the account of your token, or set another token: sapo-desktop models token set</source>
+        <translation>Nimm seine Lizenz auf {page} mit dem Konto deines Tokens an, oder setze ein anderes Token: sapo-desktop models token set</translation>
+    </message>
+    <message>
+        <source>Access to {folder} could not be limited to you: {reason}</source>
+        <translation>Der Zugriff auf {folder} ließ sich nicht auf dich beschränken: {reason}</translation>
+    </message>
+    <message>
+        <source>All that was drawn last came over the only link there is: one peer decides which answers of others this node learns from. Add another one.</source>
+        <translation>Alles zuletzt Gezogene kam über die einzige Verbindung: Ein Peer entscheidet, aus welchen fremden Antworten dieser Knoten lernt. Füge einen weiteren hinzu.</translation>
+    </message>
+    <message>
+        <source>An adapter with several scalings cannot be written as GGUF; export as `gguf`, merged.</source>
+        <translation>Ein Adapter mit mehreren Skalierungen lässt sich nicht als GGUF schreiben; exportiere als `gguf`, eingerechnet.</translation>
+    </message>
+    <message>
+        <source>An address is written like wss://relay.example:8765#KEY (KEY: 64 hex digits, may be left out).</source>
+        <translation>Eine Adresse schreibt sich wie wss://relay.example:8765#KEY (KEY: 64 Hexadezimalziffern, darf fehlen).</translation>
+    </message>
+    <message>
+        <source>An address is written like wss://relay.example:8765#KEY (KEY: 64 hex digits, may be left out); {what}</source>
+        <translation>Eine Adresse schreibt sich wie wss://relay.example:8765#KEY (KEY: 64 Hexadezimalziffern, darf fehlen); {what}</translation>
+    </message>
+    <message>
+        <source>An answer has at most {most} characters with its reasoning.</source>
+        <translation>Eine Antwort hat mit ihrer Überlegung höchstens {most} Zeichen.</translation>
+    </message>
+    <message>
+        <source>An invite link is written {form}; {what}</source>
+        <translation>Ein Einladungslink schreibt sich {form}; {what}</translation>
+    </message>
+    <message>
+        <source>An invite needs an address to begin at. Say where others reach this node (sapo-desktop settings set announce wss://HOST:PORT), or name a peer or relay of the swarm (sapo-desktop peers add).</source>
+        <translation>Eine Einladung braucht eine Adresse, bei der man beginnt. Sage, wo andere diesen Knoten erreichen (sapo-desktop settings set announce wss://HOST:PORT), oder nenne einen Peer oder ein Relay des Schwarms (sapo-desktop peers add).</translation>
+    </message>
+    <message>
+        <source>Another process is at work on the model &apos;{name}&apos;: wait for it, or cancel it.</source>
+        <translation>Ein anderer Prozess arbeitet gerade am Modell „{name}“: Warte auf ihn, oder brich ihn ab.</translation>
+    </message>
+    <message>
+        <source>Another worker</source>
+        <translation>Ein anderer Arbeitsprozess</translation>
+    </message>
+    <message>
+        <source>Answering was cancelled.</source>
+        <translation>Das Antworten wurde abgebrochen.</translation>
+    </message>
+    <message>
+        <source>Answers are trained on {count} at a time, as memory allows.</source>
+        <translation>Trainiert wird an {count} Antworten auf einmal, wie der Speicher es zulässt.</translation>
+    </message>
+    <message>
+        <source>Answers to this task are not shared.</source>
+        <translation>Antworten auf diese Aufgabe werden nicht geteilt.</translation>
+    </message>
+    <message>
+        <source>Ask a question: the text is empty.</source>
+        <translation>Stelle eine Frage: Der Text ist leer.</translation>
+    </message>
+    <message>
+        <source>At most {count} answers are given at once, as memory allows.</source>
+        <translation>Es werden höchstens {count} Antworten auf einmal gegeben, wie der Speicher es zulässt.</translation>
+    </message>
+    <message>
+        <source>BF programs</source>
+        <translation>BF-Programme</translation>
+    </message>
+    <message>
+        <source>Back at {name}; kept as checkpoint {number}. Rounds count on.</source>
+        <translation>Zurück bei {name}; aufgehoben als Checkpoint {number}. Die Runden zählen weiter.</translation>
+    </message>
+    <message>
+        <source>Base conversion</source>
+        <translation>Umrechnen zwischen Zahlbasen</translation>
+    </message>
+    <message>
+        <source>Basic arithmetic</source>
+        <translation>Grundrechenarten</translation>
+    </message>
+    <message>
+        <source>Caesar cipher</source>
+        <translation>Cäsar-Verschlüsselung</translation>
+    </message>
+    <message>
+        <source>Calendar arithmetic</source>
+        <translation>Rechnen mit dem Kalender</translation>
+    </message>
+    <message>
+        <source>Cannot listen at {address}: {error}. Name another one.</source>
+        <translation>An {address} lassen sich keine Verbindungen annehmen: {error}. Nenne eine andere Adresse.</translation>
+    </message>
+    <message>
+        <source>Chain of sums</source>
+        <translation>Kettenrechnung</translation>
+    </message>
+    <message>
+        <source>Checkpoint {number} cannot be read: {error}.</source>
+        <translation>Checkpoint {number} lässt sich nicht lesen: {error}.</translation>
+    </message>
+    <message>
+        <source>Checkpoint {number} could not be marked as the best</source>
+        <translation>Checkpoint {number} konnte nicht als bester vermerkt werden</translation>
+    </message>
+    <message>
+        <source>Checkpoint {number} could not be written</source>
+        <translation>Checkpoint {number} konnte nicht geschrieben werden</translation>
+    </message>
+    <message>
+        <source>Checkpoint {number} is damaged ({reason}); choose another one.</source>
+        <translation>Checkpoint {number} ist beschädigt ({reason}); wähle einen anderen.</translation>
+    </message>
+    <message>
+        <source>Checkpoint {number} is of another model: choose that model first.</source>
+        <translation>Checkpoint {number} gehört zu einem anderen Modell: Wähle zuerst dieses Modell.</translation>
+    </message>
+    <message>
+        <source>Checkpoint {number} was damaged ({reason}): see {path}.</source>
+        <translation>Checkpoint {number} war beschädigt ({reason}): siehe {path}.</translation>
+    </message>
+    <message>
+        <source>Computing with at most 1 thread from now on.</source>
+        <translation>Ab jetzt wird mit höchstens 1 Thread gerechnet.</translation>
+    </message>
+    <message>
+        <source>Computing with at most {count} threads from now on.</source>
+        <translation>Ab jetzt wird mit höchstens {count} Threads gerechnet.</translation>
+    </message>
+    <message>
+        <source>Count a letter</source>
+        <translation>Einen Buchstaben zählen</translation>
+    </message>
+    <message>
+        <source>Count the legs</source>
+        <translation>Beine zählen</translation>
+    </message>
+    <message>
+        <source>Count the one bits</source>
+        <translation>Einsen im Binären zählen</translation>
+    </message>
+    <message>
+        <source>Decimal arithmetic</source>
+        <translation>Rechnen mit Dezimalzahlen</translation>
+    </message>
+    <message>
+        <source>Distance to the nearest zero</source>
+        <translation>Abstand zur nächsten Null</translation>
+    </message>
+    <message>
+        <source>Downloading {model}.</source>
+        <translation>{model} wird heruntergeladen.</translation>
+    </message>
+    <message>
+        <source>Ended as asked.</source>
+        <translation>Wie verlangt beendet.</translation>
+    </message>
+    <message>
+        <source>Ending.</source>
+        <translation>Wird beendet.</translation>
+    </message>
+    <message>
+        <source>Equations with one unknown</source>
+        <translation>Gleichungen mit einer Unbekannten</translation>
+    </message>
+    <message>
+        <source>Every user of this computer can write to {folder}; `chmod o-w` it, or use --data.</source>
+        <translation>Alle auf diesem Computer können in {folder} schreiben; gib `chmod o-w` dafür ein, oder nutze --data.</translation>
+    </message>
+    <message>
+        <source>Finishing round {round}, then ending.</source>
+        <translation>Beendet Runde {round}, dann sich selbst.</translation>
+    </message>
+    <message>
+        <source>For 16 GB of memory, or a graphics card of 12 GB.</source>
+        <translation>Für 16 GB Speicher oder eine Grafikkarte mit 12 GB.</translation>
+    </message>
+    <message>
+        <source>For a graphics card of 24 GB.</source>
+        <translation>Für eine Grafikkarte mit 24 GB.</translation>
+    </message>
+    <message>
+        <source>For a graphics card of 24 GB. Every fourth layer is without rotary positions.</source>
+        <translation>Für eine Grafikkarte mit 24 GB. Jede vierte Schicht hat keine Rotationspositionen.</translation>
+    </message>
+    <message>
+        <source>For a graphics card of 48 GB.</source>
+        <translation>Für eine Grafikkarte mit 48 GB.</translation>
+    </message>
+    <message>
+        <source>For laptops without a graphics card.</source>
+        <translation>Für Laptops ohne Grafikkarte.</translation>
+    </message>
+    <message>
+        <source>Fractions in lowest terms</source>
+        <translation>Gekürzte Brüche</translation>
+    </message>
+    <message>
+        <source>Full training changes all weights, and llama.cpp takes an adapter only. Set method to lora, or generator to torch.</source>
+        <translation>Volles Training ändert alle Gewichte, und llama.cpp nimmt nur einen Adapter. Stelle method auf lora oder generator auf torch.</translation>
+    </message>
+    <message>
+        <source>Full training needs float32 weights. Set the number format to float32, or use LoRA.</source>
+        <translation>Alle Gewichte zu trainieren braucht float32. Setze das Zahlenformat auf float32, oder nutze LoRA.</translation>
+    </message>
+    <message>
+        <source>GGUF can be written for models of type {known}, not {kind}; export as `merged`.</source>
+        <translation>GGUF lässt sich für Modelle der Art {known} schreiben, nicht für {kind}; exportiere als `merged`.</translation>
+    </message>
+    <message>
+        <source>Going on under other conditions than before: {changes}.</source>
+        <translation>Es geht unter anderen Bedingungen weiter als vorher: {changes}.</translation>
+    </message>
+    <message>
+        <source>Graphics and processor share one memory: it is counted once.</source>
+        <translation>Grafik und Prozessor teilen sich einen Speicher: Er wird einmal gezählt.</translation>
+    </message>
+    <message>
+        <source>Greatest common divisor</source>
+        <translation>Größter gemeinsamer Teiler</translation>
+    </message>
+    <message>
+        <source>Grid rules in one dimension</source>
+        <translation>Musterregeln in einer Dimension</translation>
+    </message>
+    <message>
+        <source>HF_HUB_OFFLINE is set in the environment, so nothing is downloaded: unset it first.</source>
+        <translation>HF_HUB_OFFLINE ist in der Umgebung gesetzt, darum wird nichts heruntergeladen: Nimm es erst heraus.</translation>
+    </message>
+    <message>
+        <source>Have it sent again, and put it in quotes: a shell cuts it at each &amp;.</source>
+        <translation>Lass ihn dir noch einmal schicken, und setze ihn in Anführungszeichen: Eine Shell schneidet ihn an jedem &amp; ab.</translation>
+    </message>
+    <message>
+        <source>Importing {path}.</source>
+        <translation>{path} wird importiert.</translation>
+    </message>
+    <message>
+        <source>In silo nothing leaves this machine, so no server elsewhere may answer. Set generator to auto and start the node again, or set silo to off.</source>
+        <translation>Im Silo verlässt nichts diesen Computer, also darf kein Server anderswo antworten. Stelle generator auf auto und starte den Knoten neu, oder stelle silo auf off.</translation>
+    </message>
+    <message>
+        <source>It draws others&apos; answers and shares none of its own: that needs your consent (run --share).</source>
+        <translation>Er zieht Antworten anderer und teilt keine eigenen: Das braucht deine Zustimmung (run --share).</translation>
+    </message>
+    <message>
+        <source>It ended without a word.</source>
+        <translation>Er endete ohne ein Wort.</translation>
+    </message>
+    <message>
+        <source>It is a GGUF model: it can answer, but not be trained; for that the model&apos;s safetensors are needed.</source>
+        <translation>Es ist ein GGUF-Modell: Es kann antworten, aber nicht trainiert werden; dafür braucht es die safetensors des Modells.</translation>
+    </message>
+    <message>
+        <source>It is in silo until `sapo-desktop silo off`.</source>
+        <translation>Er ist im Silo, bis `sapo-desktop silo off` kommt.</translation>
+    </message>
+    <message>
+        <source>It is not learned from: the model cannot read it, too many others wait for a round, or nothing is trained here.</source>
+        <translation>Aus ihr wird nicht gelernt: Das Modell kann sie nicht lesen, zu viele andere warten auf eine Runde, oder hier wird nichts trainiert.</translation>
+    </message>
+    <message>
+        <source>It was installed already.</source>
+        <translation>Es war schon installiert.</translation>
+    </message>
+    <message>
+        <source>It was made for you to look at. Nothing was sent, and nobody would take it: the time in it is made up (1970), and so is the question&apos;s number.</source>
+        <translation>Sie wurde zum Ansehen gemacht. Nichts wurde gesendet, und niemand würde sie annehmen: Die Zeit darin ist erfunden (1970), und die Nummer der Frage ist es auch.</translation>
+    </message>
+    <message>
+        <source>It was not shared: meanwhile this node left the swarm or consent was taken back, or an answer of the model&apos;s beside it may not travel.</source>
+        <translation>Sie wurde nicht geteilt: Inzwischen hat dieser Knoten den Schwarm verlassen, oder die Zustimmung wurde zurückgenommen, oder eine Antwort des Modells daneben darf nicht auf Reisen gehen.</translation>
+    </message>
+    <message>
+        <source>It was thrown away. A proxy or mirror may be at fault: try again, or set another hub_endpoint, or import the model from a folder.</source>
+        <translation>Sie wurde verworfen. Vielleicht liegt es an einem Proxy oder Spiegel: Versuche es noch einmal, setze hub_endpoint anders, oder importiere das Modell aus einem Ordner.</translation>
+    </message>
+    <message>
+        <source>Joined the swarm.</source>
+        <translation>Dem Schwarm beigetreten.</translation>
+    </message>
+    <message>
+        <source>Joining the swarm</source>
+        <translation>Tritt dem Schwarm bei</translation>
+    </message>
+    <message>
+        <source>Joining the swarm.</source>
+        <translation>Tritt dem Schwarm bei.</translation>
+    </message>
+    <message>
+        <source>Joining the swarm: {done} of {count} tasks compared</source>
+        <translation>Tritt dem Schwarm bei: {done} von {count} Aufgaben verglichen</translation>
+    </message>
+    <message>
+        <source>Least common multiple</source>
+        <translation>Kleinstes gemeinsames Vielfaches</translation>
+    </message>
+    <message>
+        <source>Left out, as no part of a model or able to carry programs: {names}.</source>
+        <translation>Weggelassen, weil es nicht zu einem Modell gehört oder Programme enthalten kann: {names}.</translation>
+    </message>
+    <message>
+        <source>Linked to 1 peer.</source>
+        <translation>Mit 1 Peer verbunden.</translation>
+    </message>
+    <message>
+        <source>Linked to {count} peers.</source>
+        <translation>Mit {count} Peers verbunden.</translation>
+    </message>
+    <message>
+        <source>Listening. Others reach this node at {address}</source>
+        <translation>Verbindungen werden angenommen. Andere erreichen diesen Knoten unter {address}</translation>
+    </message>
+    <message>
+        <source>Listening. Others reach this node by this computer&apos;s name or address in place of {host}: {address}</source>
+        <translation>Verbindungen werden angenommen. Andere erreichen diesen Knoten mit dem Namen oder der Adresse dieses Computers anstelle von {host}: {address}</translation>
+    </message>
+    <message>
+        <source>Make a new one (`identity new`) to go on sharing.</source>
+        <translation>Mach eine neue (`identity new`), um weiter zu teilen.</translation>
+    </message>
+    <message>
+        <source>Memory is short: the reserve for other programs is used up.</source>
+        <translation>Der Speicher ist knapp: Die Reserve für andere Programme ist aufgebraucht.</translation>
+    </message>
+    <message>
+        <source>Meta&apos;s licence has to be accepted on the hub first.</source>
+        <translation>Metas Lizenz muss zuerst beim Hub angenommen werden.</translation>
+    </message>
+    <message>
+        <source>Models of type {kind} are not supported: their output layer is unusual.</source>
+        <translation>Modelle der Art {kind} werden nicht unterstützt: Ihre Ausgabeschicht ist ungewöhnlich.</translation>
+    </message>
+    <message>
+        <source>Name the server that is to answer: set remote_url to http://HOST:PORT (docs/remote.md).</source>
+        <translation>Nenne den Server, der antworten soll: Stelle remote_url auf http://HOST:PORT (docs/remote.md).</translation>
+    </message>
+    <message>
+        <source>Newer; its thinking is left off, as answers are short here.</source>
+        <translation>Neuer; sein Nachdenken bleibt aus, weil die Antworten hier kurz sind.</translation>
+    </message>
+    <message>
+        <source>No group of answers came out that may travel: they have signs or lengths that peers refuse.</source>
+        <translation>Es kam keine Gruppe von Antworten heraus, die auf Reisen gehen darf: Sie haben Zeichen oder Längen, die Peers ablehnen.</translation>
+    </message>
+    <message>
+        <source>No longer in the private swarm: {reason}. {advice}</source>
+        <translation>Nicht mehr im privaten Schwarm: {reason}. {advice}</translation>
+    </message>
+    <message>
+        <source>No model &apos;{name}&apos; is installed in {folder}.</source>
+        <translation>In {folder} ist kein Modell „{name}“ installiert.</translation>
+    </message>
+    <message>
+        <source>No model answers just now, so these are answers of an earlier round. How many tokens they had was not kept: it is 0 here.</source>
+        <translation>Gerade antwortet kein Modell, darum sind dies Antworten einer früheren Runde. Wie viele Tokens sie hatten, wurde nicht aufgehoben: Hier steht 0.</translation>
+    </message>
+    <message>
+        <source>No more questions of {task} can be shared in these ten minutes: name another task, or wait.</source>
+        <translation>In diesen zehn Minuten lassen sich keine Fragen von {task} mehr teilen: Nenne eine andere Aufgabe, oder warte.</translation>
+    </message>
+    <message>
+        <source>No node runs in {folder}. Start one: sapo-desktop run --data {folder}</source>
+        <translation>In {folder} läuft kein Knoten. Starte einen: sapo-desktop run --data {folder}</translation>
+    </message>
+    <message>
+        <source>No nodes are looked for on the local network: {error}.</source>
+        <translation>Im lokalen Netz werden keine Knoten gesucht: {error}.</translation>
+    </message>
+    <message>
+        <source>No peer is linked: training goes on alone. Name one (peers add URL), or look around (run --lan).</source>
+        <translation>Kein Peer ist verbunden: Das Training geht allein weiter. Nenne einen (peers add URL), oder sieh dich um (run --lan).</translation>
+    </message>
+    <message>
+        <source>No peer is linked: training goes on alone. Name one (peers add URL), or nobody else is on the local network so far.</source>
+        <translation>Kein Peer ist verbunden, und im lokalen Netz ist bisher niemand sonst: Das Training geht allein weiter. Nenne einen (peers add URL).</translation>
+    </message>
+    <message>
+        <source>No private swarm was founded here, so this node can admit nobody: sapo-desktop peers found</source>
+        <translation>Hier wurde kein privater Schwarm gegründet, darum kann dieser Knoten niemanden aufnehmen: sapo-desktop peers found</translation>
+    </message>
+    <message>
+        <source>No weights in safetensors or GGUF are among these files.</source>
+        <translation>Unter diesen Dateien sind keine Gewichte in safetensors oder GGUF.</translation>
+    </message>
+    <message>
+        <source>Nobody can be reached at {address}.</source>
+        <translation>Unter {address} ist niemand zu erreichen.</translation>
+    </message>
+    <message>
+        <source>Not enough memory for longer answers: they are cut at {count} tokens.</source>
+        <translation>Zu wenig Speicher für längere Antworten: Sie werden bei {count} Tokens abgeschnitten.</translation>
+    </message>
+    <message>
+        <source>Not enough memory for one answer at a time: answers are cut at {count} tokens.</source>
+        <translation>Zu wenig Speicher auch für eine Antwort auf einmal: Antworten werden bei {count} Tokens abgeschnitten.</translation>
+    </message>
+    <message>
+        <source>Not in it: the question&apos;s words, the right answer, the marks, your name, and anything from your files.</source>
+        <translation>Nicht darin: der Wortlaut der Frage, die richtige Antwort, die Bewertungen, dein Name und irgendetwas aus deinen Dateien.</translation>
+    </message>
+    <message>
+        <source>Nothing is being downloaded or imported.</source>
+        <translation>Es wird nichts heruntergeladen oder importiert.</translation>
+    </message>
+    <message>
+        <source>Nothing was trained yet: the node still is at its base.</source>
+        <translation>Es wurde noch nichts trainiert: Der Knoten ist noch am Anfang („base“).</translation>
+    </message>
+    <message>
+        <source>Nothing was written to {folder}: {reason}. Name a folder that you may write to.</source>
+        <translation>Nach {folder} wurde nichts geschrieben: {reason}. Nenne einen Ordner, in den du schreiben darfst.</translation>
+    </message>
+    <message>
+        <source>Of {count} cards the one with the most free memory is used.</source>
+        <translation>Von {count} Grafikkarten wird die mit dem meisten freien Speicher genutzt.</translation>
+    </message>
+    <message>
+        <source>Old checkpoint {number} could not be deleted</source>
+        <translation>Der alte Checkpoint {number} konnte nicht gelöscht werden</translation>
+    </message>
+    <message>
+        <source>One answer, at the end: write it without {opening} and {closing}.</source>
+        <translation>Eine Antwort, am Ende: Schreibe sie ohne {opening} und {closing}.</translation>
+    </message>
+    <message>
+        <source>Only a node in the swarm can dial a peer. {reason}</source>
+        <translation>Nur ein Knoten im Schwarm kann einen Peer anwählen. {reason}</translation>
+    </message>
+    <message>
+        <source>Only byte-level BPE tokenizers can be written as GGUF, not {kind}.</source>
+        <translation>Nur BPE-Tokenizer auf Bytes lassen sich als GGUF schreiben, nicht {kind}.</translation>
+    </message>
+    <message>
+        <source>Only letters, digits and signs of calculation may stand in an answer, in at most {most} bytes. Type it again without others.</source>
+        <translation>In einer Antwort dürfen nur Buchstaben, Ziffern und Rechenzeichen stehen, in höchstens {most} Bytes. Gib sie ohne andere noch einmal ein.</translation>
+    </message>
+    <message>
+        <source>Only plain LoRA adapters can be exported like this (no DoRA, no bias).</source>
+        <translation>So lassen sich nur einfache LoRA-Adapter exportieren (kein DoRA, kein Bias).</translation>
+    </message>
+    <message>
+        <source>Only tokenizers whose last step is ByteLevel without a prefix space can be written as GGUF.</source>
+        <translation>Nur Tokenizer, deren letzter Schritt ByteLevel ohne führendes Leerzeichen ist, lassen sich als GGUF schreiben.</translation>
+    </message>
+    <message>
+        <source>Other users of this computer can enter {folder}; run `chmod 700` on it, or use --data with a folder on a disk that knows permissions.</source>
+        <translation>Andere auf diesem Computer können {folder} betreten; gib `chmod 700` dafür ein, oder nutze --data mit einem Ordner auf einer Platte, die Zugriffsrechte kennt.</translation>
+    </message>
+    <message>
+        <source>Out of memory.</source>
+        <translation>Der Speicher ist voll.</translation>
+    </message>
+    <message>
+        <source>Out of memory. {error}</source>
+        <translation>Der Speicher ist voll. {error}</translation>
+    </message>
+    <message>
+        <source>Pause for a time above zero, such as 15m or 1h.</source>
+        <translation>Eine Pause dauert länger als null, etwa 15m oder 1h.</translation>
+    </message>
+    <message>
+        <source>Prime factors</source>
+        <translation>Primfaktoren</translation>
+    </message>
+    <message>
+        <source>Process {pid}</source>
+        <translation>Prozess {pid}</translation>
+    </message>
+    <message>
+        <source>Products</source>
+        <translation>Produkte</translation>
+    </message>
+    <message>
+        <source>Propositional logic</source>
+        <translation>Aussagenlogik</translation>
+    </message>
+    <message>
+        <source>Reasoning has at most {most} characters, so that every node takes it.</source>
+        <translation>Eine Überlegung hat höchstens {most} Zeichen, damit jeder Knoten sie annimmt.</translation>
+    </message>
+    <message>
+        <source>Recurrent models such as {name} ({kind}) are not supported.</source>
+        <translation>Rekurrente Modelle wie {name} ({kind}) werden nicht unterstützt.</translation>
+    </message>
+    <message>
+        <source>Relaying at {address}</source>
+        <translation>Vermittelt unter {address}</translation>
+    </message>
+    <message>
+        <source>Relaying for 1 peer.</source>
+        <translation>Vermittelt für 1 Peer.</translation>
+    </message>
+    <message>
+        <source>Relaying for {count} peers.</source>
+        <translation>Vermittelt für {count} Peers.</translation>
+    </message>
+    <message>
+        <source>Round {round} is in the history already; reconcile first.</source>
+        <translation>Runde {round} steht schon im Verlauf; erst muss er abgeglichen werden.</translation>
+    </message>
+    <message>
+        <source>Rounds are counted from 1, not {count}.</source>
+        <translation>Runden zählen ab 1, nicht ab {count}.</translation>
+    </message>
+    <message>
+        <source>Saved.</source>
+        <translation>Gespeichert.</translation>
+    </message>
+    <message>
+        <source>Sharing needs your consent: sapo-desktop run --share.</source>
+        <translation>Das Teilen braucht deine Zustimmung: sapo-desktop run --share.</translation>
+    </message>
+    <message>
+        <source>Sign in at {page} and accept its licence there, make a token that may read it, and keep that here: sapo-desktop models token set</source>
+        <translation>Melde dich auf {page} an und nimm dort die Lizenz an, mach ein Token, das es lesen darf, und hebe es hier auf: sapo-desktop models token set</translation>
+    </message>
+    <message>
+        <source>Spell a word backward</source>
+        <translation>Ein Wort rückwärts buchstabieren</translation>
+    </message>
+    <message>
+        <source>Starting</source>
+        <translation>Startet</translation>
+    </message>
+    <message>
+        <source>Tell whoever founded the swarm your key, {key}: `sapo-desktop peers admit KEY` makes a link there, and `sapo-desktop peers join LINK` (a relay: `relay --invite LINK`) follows it here.</source>
+        <translation>Nenne deinen Schlüssel, {key}, dem, der den Schwarm gegründet hat: `sapo-desktop peers admit KEY` macht dort einen Link, und `sapo-desktop peers join LINK` (ein Relay: `relay --invite LINK`) folgt ihm hier.</translation>
+    </message>
+    <message>
+        <source>The adapter cannot be put into {folder}: {reason}. See remote_adapters.</source>
+        <translation>Der Adapter lässt sich nicht in {folder} ablegen: {reason}. Siehe remote_adapters.</translation>
+    </message>
+    <message>
+        <source>The adapter could not be handed to the generator</source>
+        <translation>Der Adapter konnte dem Generator nicht übergeben werden</translation>
+    </message>
+    <message>
+        <source>The adapter {name} does not fit the model {model}.</source>
+        <translation>Der Adapter {name} passt nicht zum Modell {model}.</translation>
+    </message>
+    <message>
+        <source>The adapters that {url} was started with are left out of its answers.</source>
+        <translation>Die Adapter, mit denen {url} gestartet wurde, werden bei den Antworten weggelassen.</translation>
+    </message>
+    <message>
+        <source>The adaptive mix goes by validation scores, and there are none: rounds are played {mix}. To have scores: settings set validate_every 40</source>
+        <translation>Die adaptive Mischung richtet sich nach Prüfwerten, und es gibt keine: Die Runden werden {mix} gespielt. Damit es Prüfwerte gibt: settings set validate_every 40</translation>
+    </message>
+    <message>
+        <source>The added token &apos;{token}&apos; takes spaces or word borders into account (single_word, lstrip or rstrip); llama.cpp cannot do that.</source>
+        <translation>Das zusätzliche Token „{token}“ achtet auf Leerzeichen oder Wortgrenzen (single_word, lstrip oder rstrip); llama.cpp kann das nicht.</translation>
+    </message>
+    <message>
+        <source>The address of {name} was no longer good.</source>
+        <translation>Die Adresse von {name} galt nicht mehr.</translation>
+    </message>
+    <message>
+        <source>The answer has {size} bytes, too many for one message; ask for less.</source>
+        <translation>Die Antwort hat {size} Bytes, zu viele für eine Nachricht; frage nach weniger.</translation>
+    </message>
+    <message>
+        <source>The answer is empty.</source>
+        <translation>Die Antwort ist leer.</translation>
+    </message>
+    <message>
+        <source>The base model&apos;s weights are {number_format}; only {known} can be written.</source>
+        <translation>Die Gewichte des Grundmodells sind {number_format}; geschrieben werden können nur {known}.</translation>
+    </message>
+    <message>
+        <source>The card is in use: {taken} of its {size} are taken.</source>
+        <translation>Die Grafikkarte ist in Gebrauch: {taken} von {size} sind belegt.</translation>
+    </message>
+    <message>
+        <source>The catalogue has no model &apos;{name}&apos;. Any other is named OWNER/NAME, as on its page.</source>
+        <translation>Der Katalog hat kein Modell „{name}“. Jedes andere wird OWNER/NAME genannt, wie auf seiner Seite.</translation>
+    </message>
+    <message>
+        <source>The catalogue has no model &apos;{name}&apos;; did you mean {near}? Any other is named OWNER/NAME, as on its page.</source>
+        <translation>Der Katalog hat kein Modell „{name}“; meintest du {near}? Jedes andere wird OWNER/NAME genannt, wie auf seiner Seite.</translation>
+    </message>
+    <message>
+        <source>The checkpoint could not be begun</source>
+        <translation>Der Checkpoint konnte nicht begonnen werden</translation>
+    </message>
+    <message>
+        <source>The checkpoint was trained with method &apos;{method}&apos;, the settings say &apos;{wanted}&apos;. Set the method it was made with, or start anew.</source>
+        <translation>Der Checkpoint wurde mit der Methode „{method}“ trainiert, die Einstellungen sagen „{wanted}“. Setze die Methode, mit der er gemacht wurde, oder fang neu an.</translation>
+    </message>
+    <message>
+        <source>The checkpoint was written for another model or another adapter size. Set the model, method and rank it was made with, or start anew.</source>
+        <translation>Der Checkpoint wurde für ein anderes Modell oder eine andere Adaptergröße geschrieben. Setze Modell, Methode und Rang, mit denen er gemacht wurde, oder fang neu an.</translation>
+    </message>
+    <message>
+        <source>The clock is wrong: {seconds} lies before 1970. Set the date and start again.</source>
+        <translation>Die Uhr geht falsch: {seconds} liegt vor 1970. Stell das Datum, und starte neu.</translation>
+    </message>
+    <message>
+        <source>The config.json in {folder} cannot be read: {reason}. Get the folder again, whole.</source>
+        <translation>Die config.json in {folder} lässt sich nicht lesen: {reason}. Hole den Ordner noch einmal, vollständig.</translation>
+    </message>
+    <message>
+        <source>The connection ended after {count} of {total} bytes of {name}.</source>
+        <translation>Die Verbindung endete nach {count} von {total} Bytes von {name}.</translation>
+    </message>
+    <message>
+        <source>The connection to {host} broke ({reason}).</source>
+        <translation>Die Verbindung zu {host} brach ab ({reason}).</translation>
+    </message>
+    <message>
+        <source>The damaged settings file {path} could not be moved aside</source>
+        <translation>Die beschädigte Datei der Einstellungen {path} konnte nicht beiseitegelegt werden</translation>
+    </message>
+    <message>
+        <source>The data folder {folder} cannot be used: {reason}.</source>
+        <translation>Der Datenordner {folder} lässt sich nicht nutzen: {reason}.</translation>
+    </message>
+    <message>
+        <source>The data folder {folder} is not ours to write ({reason}); use --data.</source>
+        <translation>In den Datenordner {folder} darf dieses Programm nicht schreiben ({reason}); nutze --data.</translation>
+    </message>
+    <message>
+        <source>The device &apos;{name}&apos; cannot be used: {reason}</source>
+        <translation>Das Gerät „{name}“ lässt sich nicht nutzen: {reason}</translation>
+    </message>
+    <message>
+        <source>The disk is full: nothing was written to {folder}. Make room, or name a folder on another disk.</source>
+        <translation>Die Platte ist voll: Nach {folder} wurde nichts geschrieben. Schaffe Platz, oder nenne einen Ordner auf einer anderen Platte.</translation>
+    </message>
+    <message>
+        <source>The disk of the data folder {folder} is full; make room, or use --data.</source>
+        <translation>Die Platte des Datenordners {folder} ist voll; schaffe Platz, oder nutze --data.</translation>
+    </message>
+    <message>
+        <source>The disk of {folder} is full. What has arrived is kept: free some space and give the same command.</source>
+        <translation>Die Platte von {folder} ist voll. Was angekommen ist, bleibt erhalten: Schaffe Platz, und gib denselben Befehl.</translation>
+    </message>
+    <message>
+        <source>The engine answered {found} where {expected} was expected.</source>
+        <translation>Der Rechenprozess antwortete {found}, wo {expected} erwartet wurde.</translation>
+    </message>
+    <message>
+        <source>The engine was asked to work before a model was loaded.</source>
+        <translation>Die Engine sollte arbeiten, bevor ein Modell geladen war.</translation>
+    </message>
+    <message>
+        <source>The engine was busy.</source>
+        <translation>Der Rechenprozess war beschäftigt.</translation>
+    </message>
+    <message>
+        <source>The environment&apos;s {name} cannot be used</source>
+        <translation>{name} aus der Umgebung lässt sich nicht verwenden</translation>
+    </message>
+    <message>
+        <source>The examiner answered {found} where {expected} was expected.</source>
+        <translation>Der Prüfer antwortete {found}, wo {expected} erwartet wurde.</translation>
+    </message>
+    <message>
+        <source>The examiner must run with PYTHONHASHSEED=0: with another hash seed some tasks ask other questions. Start it through `sapo_desktop.worker.host`, which sets it.</source>
+        <translation>Der Prüfer muss mit PYTHONHASHSEED=0 laufen: Mit einem anderen Wert stellen manche Aufgaben andere Fragen. Starte ihn über `sapo_desktop.worker.host`, das setzt ihn.</translation>
+    </message>
+    <message>
+        <source>The examiner was ended.</source>
+        <translation>Der Prüfer wurde beendet.</translation>
+    </message>
+    <message>
+        <source>The file name &apos;{name}&apos; is not a plain one, so nothing of this model is taken.</source>
+        <translation>Der Dateiname „{name}“ ist kein einfacher, darum wird von diesem Modell nichts genommen.</translation>
+    </message>
+    <message>
+        <source>The file of task ids {path} cannot be read: {reason}.</source>
+        <translation>Die Datei der Aufgabenkennungen {path} lässt sich nicht lesen: {reason}.</translation>
+    </message>
+    <message>
+        <source>The file of task ids {path} cannot be written: {reason}.</source>
+        <translation>Die Datei der Aufgabenkennungen {path} lässt sich nicht schreiben: {reason}.</translation>
+    </message>
+    <message>
+        <source>The file to export to must be a full path.</source>
+        <translation>Die Datei, in die exportiert wird, muss mit vollem Pfad genannt sein.</translation>
+    </message>
+    <message>
+        <source>The file to write to must be a full path.</source>
+        <translation>Die Datei, in die geschrieben wird, muss mit vollem Pfad genannt sein.</translation>
+    </message>
+    <message>
+        <source>The folder to export to must be a full path.</source>
+        <translation>Der Ordner, in den exportiert wird, muss mit vollem Pfad genannt sein.</translation>
+    </message>
+    <message>
+        <source>The generator answered {found} where Loaded was expected.</source>
+        <translation>Der Generator antwortete {found}, wo Loaded erwartet wurde.</translation>
+    </message>
+    <message>
+        <source>The generator was asked to work before a model was loaded.</source>
+        <translation>Der Generator sollte arbeiten, bevor ein Modell geladen war.</translation>
+    </message>
+    <message>
+        <source>The header of {file} is not that of a safetensors file.</source>
+        <translation>Der Kopf von {file} ist nicht der einer safetensors-Datei.</translation>
+    </message>
+    <message>
+        <source>The history database was damaged ({error}). It was moved to {name} and a new one begun; checkpoints and training are not affected.</source>
+        <translation>Die Verlaufsdatenbank war beschädigt ({error}). Sie liegt jetzt unter {name}, und eine neue wurde begonnen; Checkpoints und Training betrifft das nicht.</translation>
+    </message>
+    <message>
+        <source>The history database {path} could not be used ({error}): check that the disk has space, that the folder may be written, and that no other program holds the file.</source>
+        <translation>Die Verlaufsdatenbank {path} ließ sich nicht verwenden ({error}): Sieh nach, ob auf der Platte Platz ist, ob in den Ordner geschrieben werden darf und ob kein anderes Programm die Datei festhält.</translation>
+    </message>
+    <message>
+        <source>The history database {path} is damaged ({error}). Start again: it will be set aside and a new one begun.</source>
+        <translation>Die Verlaufsdatenbank {path} ist beschädigt ({error}). Starte neu: Sie wird dann beiseitegelegt und eine neue begonnen.</translation>
+    </message>
+    <message>
+        <source>The host of {name} has nothing from byte {start} on.</source>
+        <translation>Der Server von {name} hat ab Byte {start} nichts.</translation>
+    </message>
+    <message>
+        <source>The host of {name} sends another part than the one asked for ({given}).</source>
+        <translation>Der Server von {name} sendet einen anderen Teil als den erbetenen ({given}).</translation>
+    </message>
+    <message>
+        <source>The host of {name} sends it compressed, though it was asked not to.</source>
+        <translation>Der Server von {name} sendet es gepackt, obwohl er gebeten wurde, das nicht zu tun.</translation>
+    </message>
+    <message>
+        <source>The hub does not let us have {repository} ({status}): it is private or gated, or there is none of that name. {advice}</source>
+        <translation>Der Hub gibt {repository} nicht heraus ({status}): Es ist privat oder zugangsbeschränkt, oder es gibt keins dieses Namens. {advice}</translation>
+    </message>
+    <message>
+        <source>The hub sends more of {name} than the {count} bytes it has.</source>
+        <translation>Der Hub sendet mehr von {name} als die {count} Bytes, die es hat.</translation>
+    </message>
+    <message>
+        <source>The key goes to {url} in the clear, as remote_key_in_clear says.</source>
+        <translation>Der Schlüssel geht im Klartext an {url}, wie remote_key_in_clear sagt.</translation>
+    </message>
+    <message>
+        <source>The keyring cannot be used ({reason}). Unlock it, or give a passphrase.</source>
+        <translation>Der Schlüsselbund lässt sich nicht nutzen ({reason}). Entsperre ihn, oder gib eine Passphrase an.</translation>
+    </message>
+    <message>
+        <source>The keyring cannot be used ({reason}). Unlock it, or set {variable}.</source>
+        <translation>Der Schlüsselbund lässt sich nicht nutzen ({reason}). Entsperre ihn, oder setze {variable}.</translation>
+    </message>
+    <message>
+        <source>The largest SmolLM2. No grouped heads: its KV cache is the biggest of all here.</source>
+        <translation>Das größte SmolLM2. Ohne gruppierte Köpfe: Sein KV-Cache ist der größte von allen hier.</translation>
+    </message>
+    <message>
+        <source>The librarian answered {found} where {expected} was expected.</source>
+        <translation>Der Prozess für Modelldateien antwortete {found}, wo {expected} erwartet wurde.</translation>
+    </message>
+    <message>
+        <source>The list of files of {repository} is too long to be one.</source>
+        <translation>Die Dateiliste von {repository} ist zu lang, um eine zu sein.</translation>
+    </message>
+    <message>
+        <source>The list of tasks is empty. Example: --tasks gcd,lcm/middle,paper</source>
+        <translation>Die Liste der Aufgaben ist leer. Beispiel: --tasks gcd,lcm/middle,paper</translation>
+    </message>
+    <message>
+        <source>The mark of the best checkpoint could not be removed</source>
+        <translation>Die Markierung des besten Checkpoints konnte nicht entfernt werden</translation>
+    </message>
+    <message>
+        <source>The missing angle</source>
+        <translation>Der fehlende Winkel</translation>
+    </message>
+    <message>
+        <source>The mix is {mix} from now on (adaptive); it was {before}.</source>
+        <translation>Die Mischung ist ab jetzt {mix} (adaptiv); sie war {before}.</translation>
+    </message>
+    <message>
+        <source>The model &apos;{model}&apos; at {url} has {tokens} tokens, the one here {count}: they are not the same. Set remote_model, or model.</source>
+        <translation>Das Modell „{model}“ bei {url} hat {tokens} Tokens, das hiesige {count}: Sie sind nicht dasselbe. Setze remote_model oder model.</translation>
+    </message>
+    <message>
+        <source>The model catalogue {path} cannot be used: {reason}</source>
+        <translation>Der Modellkatalog {path} lässt sich nicht nutzen: {reason}</translation>
+    </message>
+    <message>
+        <source>The model catalogue {path} has version {version}; this program reads {known}.</source>
+        <translation>Der Modellkatalog {path} hat die Version {version}; dieses Programm liest {known}.</translation>
+    </message>
+    <message>
+        <source>The model has weights that are not numbers: go back to an earlier checkpoint.</source>
+        <translation>Das Modell hat Gewichte, die keine Zahlen sind: Geh auf einen früheren Checkpoint zurück.</translation>
+    </message>
+    <message>
+        <source>The model in {folder} cannot be read: {error}.</source>
+        <translation>Das Modell in {folder} lässt sich nicht lesen: {error}.</translation>
+    </message>
+    <message>
+        <source>The model in {folder} cannot be read: {reason}. Get the folder again, whole.</source>
+        <translation>Das Modell in {folder} lässt sich nicht lesen: {reason}. Hole den Ordner noch einmal, vollständig.</translation>
+    </message>
+    <message>
+        <source>The model in {path} cannot be loaded: get the file again, whole.</source>
+        <translation>Das Modell in {path} lässt sich nicht laden: Hole die Datei noch einmal, vollständig.</translation>
+    </message>
+    <message>
+        <source>The model of the paper: what most of its swarm ran.</source>
+        <translation>Das Modell des Fachartikels: Die meisten in seinem Schwarm hatten es.</translation>
+    </message>
+    <message>
+        <source>The model {path} cannot be read: {reason}.</source>
+        <translation>Das Modell {path} lässt sich nicht lesen: {reason}.</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template cannot be read: {reason}. Choose another model.</source>
+        <translation>Die Chatvorlage des Modells lässt sich nicht lesen: {reason}. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template does not show the question as it is; choose another model.</source>
+        <translation>Die Chatvorlage des Modells zeigt die Frage nicht so, wie sie ist; wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template does not take a question: {reason}.</source>
+        <translation>Die Chatvorlage des Modells nimmt keine Frage an: {reason}.</translation>
+    </message>
+    <message>
+        <source>The new key is kept where the old one is: give the passphrase of that file.</source>
+        <translation>Der neue Schlüssel kommt dorthin, wo der alte ist: Gib die Passphrase jener Datei an.</translation>
+    </message>
+    <message>
+        <source>The node answered {found} where a curve was expected.</source>
+        <translation>Der Knoten antwortete {found}, wo eine Kurve erwartet wurde.</translation>
+    </message>
+    <message>
+        <source>The node goes on: a window has taken it over.</source>
+        <translation>Der Knoten arbeitet weiter: Ein Fenster hat ihn übernommen.</translation>
+    </message>
+    <message>
+        <source>The node is not running just now.</source>
+        <translation>Der Knoten läuft gerade nicht.</translation>
+    </message>
+    <message>
+        <source>The node is {state}: it cannot {order} now.</source>
+        <translation>Der Knoten ist {state}: „{order}“ geht jetzt nicht.</translation>
+    </message>
+    <message>
+        <source>The node of {folder} has ended. Start it again: sapo-desktop run --data {folder}</source>
+        <translation>Der Knoten von {folder} ist beendet. Starte ihn wieder: sapo-desktop run --data {folder}</translation>
+    </message>
+    <message>
+        <source>The number format &apos;{name}&apos; is not known. Choose auto, {known}.</source>
+        <translation>Das Zahlenformat „{name}“ ist unbekannt. Wähle auto, {known}.</translation>
+    </message>
+    <message>
+        <source>The passphrase is wrong, or the file is damaged.</source>
+        <translation>Die Passphrase ist falsch, oder die Datei ist beschädigt.</translation>
+    </message>
+    <message>
+        <source>The passphrase needs at least {count} characters.</source>
+        <translation>Die Passphrase braucht mindestens {count} Zeichen.</translation>
+    </message>
+    <message>
+        <source>The peers&apos; clocks differ from this one by more than twenty minutes: look at this computer&apos;s clock.</source>
+        <translation>Die Uhren der Peers gehen mehr als zwanzig Minuten anders als diese: Sieh nach der Uhr dieses Computers.</translation>
+    </message>
+    <message>
+        <source>The proxy that the environment names cannot be used for downloads: {reason}</source>
+        <translation>Der Proxy, den die Umgebung nennt, lässt sich für Downloads nicht nutzen: {reason}</translation>
+    </message>
+    <message>
+        <source>The question {task} with seed {seed} took too long to make and is left out.</source>
+        <translation>Die Frage {task} mit dem Startwert {seed} zu bilden dauerte zu lange; sie wird weggelassen.</translation>
+    </message>
+    <message>
+        <source>The relay&apos;s key lasts until it ends, and its address with it: there is no keyring here. Set {variable} to keep the key in a file.</source>
+        <translation>Der Schlüssel des Relays gilt, bis es endet, und seine Adresse mit ihm: Hier gibt es keinen Schlüsselbund. Setze {variable}, um den Schlüssel in einer Datei aufzuheben.</translation>
+    </message>
+    <message>
+        <source>The remote generator was asked to work before it was connected.</source>
+        <translation>Der entfernte Generator sollte arbeiten, bevor er verbunden war.</translation>
+    </message>
+    <message>
+        <source>The scripted engine was cancelled.</source>
+        <translation>Die Engine nach Drehbuch wurde abgebrochen.</translation>
+    </message>
+    <message>
+        <source>The server at remote_url takes no adapter while it runs, so nothing that is learned here gets there. Empty remote_adapters, or use vLLM or SGLang (docs/remote.md).</source>
+        <translation>Der Server unter remote_url nimmt im Betrieb keinen Adapter an, darum kommt nichts von dem, was hier gelernt wird, dorthin. Leere remote_adapters, oder nimm vLLM oder SGLang (docs/remote.md).</translation>
+    </message>
+    <message>
+        <source>The setting `proxy` cannot be used</source>
+        <translation>Die Einstellung `proxy` lässt sich nicht verwenden</translation>
+    </message>
+    <message>
+        <source>The settings file was damaged ({error}). It was moved to {name}; the defaults are in use.</source>
+        <translation>Die Datei der Einstellungen war beschädigt ({error}). Sie liegt jetzt unter {name}; es gelten die Standardwerte.</translation>
+    </message>
+    <message>
+        <source>The settings file {path} cannot be read ({error}): check its permissions.</source>
+        <translation>Die Datei der Einstellungen {path} lässt sich nicht lesen ({error}): Prüfe ihre Zugriffsrechte.</translation>
+    </message>
+    <message>
+        <source>The settings file {path} could not be written</source>
+        <translation>Die Datei der Einstellungen {path} konnte nicht geschrieben werden</translation>
+    </message>
+    <message>
+        <source>The settings file {path} is damaged ({error}); it was left as it is.</source>
+        <translation>Die Datei der Einstellungen {path} ist beschädigt ({error}); sie blieb, wie sie ist.</translation>
+    </message>
+    <message>
+        <source>The smallest with general language.</source>
+        <translation>Das kleinste mit allgemeiner Sprache.</translation>
+    </message>
+    <message>
+        <source>The starter&apos;s {name} in {folder} cannot be read; {repair}</source>
+        <translation>{name} des Starters in {folder} lässt sich nicht lesen; {repair}</translation>
+    </message>
+    <message>
+        <source>The starter&apos;s {name} in {folder} is not the one that was shipped; {repair}</source>
+        <translation>{name} des Starters in {folder} ist nicht die mitgelieferte Datei; {repair}</translation>
+    </message>
+    <message>
+        <source>The starter&apos;s {name} in {folder} lists no files; {repair}</source>
+        <translation>{name} des Starters in {folder} führt keine Dateien auf; {repair}</translation>
+    </message>
+    <message>
+        <source>The starter&apos;s {name} is missing from {folder}; {repair}</source>
+        <translation>{name} des Starters fehlt in {folder}; {repair}</translation>
+    </message>
+    <message>
+        <source>The swarm cannot be joined: {reason} Training goes on alone.</source>
+        <translation>Dem Schwarm lässt sich nicht beitreten: {reason} Das Training geht allein weiter.</translation>
+    </message>
+    <message>
+        <source>The task &apos;{task}&apos; in the catalogue does not fit reasoning_gym {version}: {reason}</source>
+        <translation>Die Aufgabe „{task}“ des Katalogs passt nicht zu reasoning_gym {version}: {reason}</translation>
+    </message>
+    <message>
+        <source>The task catalogue {path} cannot be read: {reason}.</source>
+        <translation>Der Aufgabenkatalog {path} lässt sich nicht lesen: {reason}.</translation>
+    </message>
+    <message>
+        <source>The task catalogue {path} is not well formed: {reason}</source>
+        <translation>Der Aufgabenkatalog {path} ist fehlerhaft aufgebaut: {reason}</translation>
+    </message>
+    <message>
+        <source>The task family &apos;{name}&apos; has no level &apos;{level}&apos;; it has {known}.</source>
+        <translation>Die Aufgabenfamilie „{name}“ hat keine Stufe „{level}“; sie hat {known}.</translation>
+    </message>
+    <message>
+        <source>The token for {hub} is forgotten.</source>
+        <translation>Das Zugangstoken für {hub} ist vergessen.</translation>
+    </message>
+    <message>
+        <source>The token for {hub} is in this computer&apos;s keyring.</source>
+        <translation>Das Zugangstoken für {hub} liegt im Schlüsselbund dieses Computers.</translation>
+    </message>
+    <message>
+        <source>The tokenizer has token {token}, but the model&apos;s embedding ends at {last}.</source>
+        <translation>Der Tokenizer hat das Token {token}, aber die Einbettung des Modells endet bei {last}.</translation>
+    </message>
+    <message>
+        <source>The tokenizer in {folder} cannot be read: {reason}. Get the folder again, whole.</source>
+        <translation>Der Tokenizer in {folder} lässt sich nicht lesen: {reason}. Hole den Ordner noch einmal, vollständig.</translation>
+    </message>
+    <message>
+        <source>The tokenizer in {folder} names no end-of-sequence token.</source>
+        <translation>Der Tokenizer in {folder} nennt kein Endtoken.</translation>
+    </message>
+    <message>
+        <source>The tokenizer names no end-of-sequence token, so llama.cpp would never stop.</source>
+        <translation>Der Tokenizer nennt kein Endtoken, darum würde llama.cpp nie aufhören.</translation>
+    </message>
+    <message>
+        <source>The tokenizer uses {option}, which llama.cpp would not do; export as `merged`.</source>
+        <translation>Der Tokenizer nutzt {option}, was llama.cpp nicht täte; exportiere als `merged`.</translation>
+    </message>
+    <message>
+        <source>The tokens that {url} samples do not read as its text in the vocabulary of the model here: is it the same model? Answers are encoded anew, and learned from without importance weights.</source>
+        <translation>Die Tokens, die {url} zieht, ergeben im Wortschatz des hiesigen Modells nicht seinen Text: Ist es dasselbe Modell? Die Antworten werden neu kodiert, und aus ihnen wird ohne Wichtigkeitsgewichte gelernt.</translation>
+    </message>
+    <message>
+        <source>The training state could not be saved ({reason}): free some space.</source>
+        <translation>Der Trainingsstand konnte nicht gespeichert werden ({reason}): Schaffe Platz.</translation>
+    </message>
+    <message>
+        <source>The validation score fell from {best} to {score}, {times} times in a row more than {errors} standard errors: back to checkpoint {number}, with {remedy}.</source>
+        <translation>Der Prüfwert fiel von {best} auf {score}, {times}-mal in Folge um mehr als {errors} Standardfehler: zurück zu Checkpoint {number}, mit {remedy}.</translation>
+    </message>
+    <message>
+        <source>The validation secret must have 32 bytes, not {count}.</source>
+        <translation>Das Geheimnis der Validierung muss 32 Bytes haben, nicht {count}.</translation>
+    </message>
+    <message>
+        <source>The vocabulary of {name} names no end-of-sequence token.</source>
+        <translation>Der Wortschatz von {name} nennt kein Endtoken.</translation>
+    </message>
+    <message>
+        <source>The weight_map in {path}/model.safetensors.index.json names no files.</source>
+        <translation>Die weight_map in {path}/model.safetensors.index.json nennt keine Dateien.</translation>
+    </message>
+    <message>
+        <source>The weights in {folder} are not complete ({names}). Get the folder again, whole.</source>
+        <translation>Die Gewichte in {folder} sind nicht vollständig ({names}). Hole den Ordner noch einmal, vollständig.</translation>
+    </message>
+    <message>
+        <source>The weights in {folder} are not safetensors. Other formats can run code when they are read; get the model as safetensors.</source>
+        <translation>Die Gewichte in {folder} sind keine safetensors. Andere Formate können beim Lesen Code ausführen; hole das Modell als safetensors.</translation>
+    </message>
+    <message>
+        <source>The work was given up on purpose.</source>
+        <translation>Die Arbeit wurde absichtlich abgebrochen.</translation>
+    </message>
+    <message>
+        <source>The worker (process {process}) does not answer; if it hangs, end that process and start it again.</source>
+        <translation>Der Arbeitsprozess (Prozess {process}) antwortet nicht; wenn er hängt, beende jenen Prozess, und starte ihn wieder.</translation>
+    </message>
+    <message>
+        <source>The worker did not answer within {seconds} s and was ended; see {path}.</source>
+        <translation>Der Arbeitsprozess antwortete nicht innerhalb von {seconds} s und wurde beendet; siehe {path}.</translation>
+    </message>
+    <message>
+        <source>The worker ended while it started: {reason}.</source>
+        <translation>Der Arbeitsprozess endete beim Starten: {reason}.</translation>
+    </message>
+    <message>
+        <source>The worker ended while it started: {reason}. Its last words:
+{words}</source>
+        <translation>Der Arbeitsprozess endete beim Starten: {reason}. Seine letzten Worte:
+{words}</translation>
+    </message>
+    <message>
+        <source>The worker has gone; its reasons are in logs/worker.log of the data folder.</source>
+        <translation>Der Arbeitsprozess ist weg; seine Gründe stehen in logs/worker.log des Datenordners.</translation>
+    </message>
+    <message>
+        <source>The worker is ending.</source>
+        <translation>Der Arbeitsprozess wird beendet.</translation>
+    </message>
+    <message>
+        <source>The worker is gone: {reason}.</source>
+        <translation>Der Arbeitsprozess ist weg: {reason}.</translation>
+    </message>
+    <message>
+        <source>The worker is of another release ({error}); `quit` it and start it again.</source>
+        <translation>Der Arbeitsprozess ist von einer anderen Version ({error}); beende ihn mit `quit`, und starte ihn wieder.</translation>
+    </message>
+    <message>
+        <source>The worker met a bug ({what}); the traceback is in its log.</source>
+        <translation>Der Arbeitsprozess ist auf einen Programmfehler gestoßen ({what}); Näheres steht in seinem Protokoll.</translation>
+    </message>
+    <message>
+        <source>The {host} did not answer within {seconds} s and was ended.</source>
+        <translation>Der Prozess „{host}“ antwortete nicht innerhalb von {seconds} s und wurde beendet.</translation>
+    </message>
+    <message>
+        <source>The {host} ended without answering: {reason}.</source>
+        <translation>Der Prozess „{host}“ endete ohne Antwort: {reason}.</translation>
+    </message>
+    <message>
+        <source>The {host} is not running.</source>
+        <translation>Der Prozess „{host}“ läuft nicht.</translation>
+    </message>
+    <message>
+        <source>The {host} wrote what cannot be read and was ended: {error}</source>
+        <translation>Der Prozess „{host}“ schrieb, was sich nicht lesen lässt, und wurde beendet: {error}</translation>
+    </message>
+    <message>
+        <source>The {name} in {path} is closed. Give its passphrase.</source>
+        <translation>Verschlossen: {name} in {path}. Gib die Passphrase dafür ein.</translation>
+    </message>
+    <message>
+        <source>There are no weights (*.safetensors) in {folder}. Get the folder again, whole.</source>
+        <translation>In {folder} sind keine Gewichte (*.safetensors). Hole den Ordner noch einmal, vollständig.</translation>
+    </message>
+    <message>
+        <source>There is no GGUF file.</source>
+        <translation>Es gibt keine GGUF-Datei.</translation>
+    </message>
+    <message>
+        <source>There is no adapter: all weights are trained here. Export as `merged` or `gguf`.</source>
+        <translation>Es gibt keinen Adapter: Hier werden alle Gewichte trainiert. Exportiere als `merged` oder `gguf`.</translation>
+    </message>
+    <message>
+        <source>There is no answer grammar &apos;{name}&apos;; known are {known}.</source>
+        <translation>Es gibt keine Antwortgrammatik „{name}“; bekannt sind {known}.</translation>
+    </message>
+    <message>
+        <source>There is no best checkpoint yet: it is chosen at the first validation score (setting validate_every). Use `last` or `base`.</source>
+        <translation>Es gibt noch keinen besten Checkpoint: Er wird beim ersten Prüfwert bestimmt (Einstellung validate_every). Nimm `last` oder `base`.</translation>
+    </message>
+    <message>
+        <source>There is no checkpoint &apos;{name}&apos;; say base, best, last or a number.</source>
+        <translation>Es gibt keinen Checkpoint „{name}“; sage base, best, last oder eine Nummer.</translation>
+    </message>
+    <message>
+        <source>There is no checkpoint {number}; there are: {numbers}, and `base`.</source>
+        <translation>Es gibt keinen Checkpoint {number}; es gibt: {numbers} und `base`.</translation>
+    </message>
+    <message>
+        <source>There is no identity yet: it is made when the node first joins the swarm.</source>
+        <translation>Es gibt noch keine Identität: Sie entsteht, wenn der Knoten zum ersten Mal dem Schwarm beitritt.</translation>
+    </message>
+    <message>
+        <source>There is no keyring here, and {path} holds the key so far: a passphrase is needed to keep another one there.</source>
+        <translation>Hier gibt es keinen Schlüsselbund, und bisher liegt der Schlüssel in {path}: Um dort einen anderen aufzuheben, braucht es eine Passphrase.</translation>
+    </message>
+    <message>
+        <source>There is no level {level}; known are {levels}.</source>
+        <translation>Es gibt keine Stufe {level}; bekannt sind {levels}.</translation>
+    </message>
+    <message>
+        <source>There is no model &apos;{name}&apos;: none of that name is installed in {folder}, and no folder is there. Download it (sapo-desktop models download {name}), import it (models import PATH), or name &apos;starter&apos;, a folder or a GGUF file.</source>
+        <translation>Es gibt kein Modell „{name}“: Keins dieses Namens ist in {folder} installiert, und ein solcher Ordner ist nicht da. Lade es herunter (sapo-desktop models download {name}), importiere es (models import PATH), oder nenne „starter“, einen Ordner oder eine GGUF-Datei.</translation>
+    </message>
+    <message>
+        <source>There is no model folder at {path}.</source>
+        <translation>Bei {path} ist kein Modellordner.</translation>
+    </message>
+    <message>
+        <source>There is no model in {folder}: config.json is missing. Choose another folder.</source>
+        <translation>In {folder} ist kein Modell: config.json fehlt. Wähle einen anderen Ordner.</translation>
+    </message>
+    <message>
+        <source>There is no question {task} with seed {seed}: {reason}.</source>
+        <translation>Es gibt keine Frage {task} mit dem Startwert {seed}: {reason}.</translation>
+    </message>
+    <message>
+        <source>There is no setting &apos;{name}&apos; in {path}; {advice}</source>
+        <translation>Es gibt keine Einstellung „{name}“, wie {path} sie nennt; {advice}</translation>
+    </message>
+    <message>
+        <source>There is no setting &apos;{name}&apos;; {advice}</source>
+        <translation>Es gibt keine Einstellung „{name}“; {advice}</translation>
+    </message>
+    <message>
+        <source>There is no task &apos;{name}&apos;. Families: {families}. Levels: {levels}.</source>
+        <translation>Es gibt keine Aufgabe „{name}“. Familien: {families}. Stufen: {levels}.</translation>
+    </message>
+    <message>
+        <source>There is no task family &apos;{name}&apos;. `sapo-desktop tasks list` shows them all.</source>
+        <translation>Es gibt keine Aufgabenfamilie „{name}“. `sapo-desktop tasks list` zeigt sie alle.</translation>
+    </message>
+    <message>
+        <source>There is not enough free memory to learn with {model} now: this node only answers. A smaller model learns (`sapo-desktop fit`); to try this one all the same: settings set trainer torch</source>
+        <translation>Zum Lernen mit {model} ist jetzt zu wenig Speicher frei: Dieser Knoten antwortet nur. Ein kleineres Modell lernt (`sapo-desktop fit`); um es trotzdem mit diesem zu versuchen: settings set trainer torch</translation>
+    </message>
+    <message>
+        <source>There is not enough memory for a single answer. Shorten the answers or choose a smaller model.</source>
+        <translation>Der Speicher reicht nicht für eine einzige Antwort. Kürze die Antworten, oder wähle ein kleineres Modell.</translation>
+    </message>
+    <message>
+        <source>There is not enough memory to learn from a single answer. Shorten the answers or choose a smaller model.</source>
+        <translation>Der Speicher reicht nicht, um aus einer einzigen Antwort zu lernen. Kürze die Antworten, oder wähle ein kleineres Modell.</translation>
+    </message>
+    <message>
+        <source>There is not enough memory to load {name}. Close other programs or choose a smaller model.</source>
+        <translation>Der Speicher reicht nicht, um {name} zu laden. Schließe andere Programme, oder wähle ein kleineres Modell.</translation>
+    </message>
+    <message>
+        <source>There is nothing at {path}.</source>
+        <translation>Bei {path} ist nichts.</translation>
+    </message>
+    <message>
+        <source>There is nothing to show yet: the model is not loaded, and no answer of it is kept. Wait.</source>
+        <translation>Es gibt noch nichts zu zeigen: Das Modell ist nicht geladen, und keine Antwort von ihm ist aufgehoben. Warte.</translation>
+    </message>
+    <message>
+        <source>There was no token for {hub}.</source>
+        <translation>Für {hub} gab es kein Zugangstoken.</translation>
+    </message>
+    <message>
+        <source>This computer has no keyring that keeps secrets, so the {kind} is not kept. Set {variable} in the environment instead.</source>
+        <translation>Dieser Computer hat keinen Schlüsselbund, der Geheimnisse bewahrt; nicht aufgehoben: {kind}. Setze stattdessen {variable} in der Umgebung.</translation>
+    </message>
+    <message>
+        <source>This computer has no keyring that keeps secrets: the admission key needs a passphrase. Set {variable}, or type one in a terminal.</source>
+        <translation>Dieser Computer hat keinen Schlüsselbund, der Geheimnisse aufhebt: Der Aufnahmeschlüssel braucht eine Passphrase. Setze {variable}, oder gib in einem Terminal eine ein.</translation>
+    </message>
+    <message>
+        <source>This computer has no keyring that keeps secrets: the identity lasts until this node ends. To keep it: sapo-desktop identity protect</source>
+        <translation>Dieser Computer hat keinen Schlüsselbund, der Geheimnisse aufhebt: Die Identität gilt, bis dieser Knoten endet. Um sie zu behalten: sapo-desktop identity protect</translation>
+    </message>
+    <message>
+        <source>This computer is on no local network: no nodes are looked for there.</source>
+        <translation>Dieser Computer ist in keinem lokalen Netz: Dort werden keine Knoten gesucht.</translation>
+    </message>
+    <message>
+        <source>This folder is a relay&apos;s: it answers `status`, `peers` and `quit`.</source>
+        <translation>Dieser Ordner gehört einem Relay: Es antwortet auf `status`, `peers` und `quit`.</translation>
+    </message>
+    <message>
+        <source>This folder&apos;s worker is no node that trains, perhaps a relay: use another folder.</source>
+        <translation>Der Arbeitsprozess dieses Ordners ist kein Knoten, der trainiert, vielleicht ein Relay: Nimm einen anderen Ordner.</translation>
+    </message>
+    <message>
+        <source>This identity is damaged: it has another length.</source>
+        <translation>Diese Identität ist beschädigt: Sie hat eine andere Länge.</translation>
+    </message>
+    <message>
+        <source>This is no exported identity, or it is damaged.</source>
+        <translation>Das ist keine exportierte Identität, oder sie ist beschädigt.</translation>
+    </message>
+    <message>
+        <source>This model has {what}, which llama.cpp has not, or computes in another way; export as `merged`.</source>
+        <translation>Dieses Modell hat {what}; llama.cpp hat das nicht oder rechnet anders damit. Exportiere als `merged`.</translation>
+    </message>
+    <message>
+        <source>This model is in {parts} GGUF files, and these are {count}: all of them are needed, under the names they came with.</source>
+        <translation>Dieses Modell besteht aus {parts} GGUF-Dateien, und das sind {count}: Es braucht alle, unter den Namen, mit denen sie kamen.</translation>
+    </message>
+    <message>
+        <source>This model is quantised; training needs its plain weights (bf16, f16 or f32).</source>
+        <translation>Dieses Modell ist quantisiert; zum Training braucht es seine einfachen Gewichte (bf16, f16 oder f32).</translation>
+    </message>
+    <message>
+        <source>This node has no identity that could sign now, so this example was signed with a key that was thrown away. The real one is made, or opened, when you join the swarm.</source>
+        <translation>Dieser Knoten hat keine Identität, die jetzt unterschreiben könnte, darum wurde dieses Beispiel mit einem Schlüssel unterschrieben, der weggeworfen wurde. Der echte wird gemacht oder geöffnet, wenn du dem Schwarm beitrittst.</translation>
+    </message>
+    <message>
+        <source>This node is in its own private swarm, {key}.</source>
+        <translation>Dieser Knoten ist in seinem eigenen privaten Schwarm, {key}.</translation>
+    </message>
+    <message>
+        <source>This node is in silo: no network at all, so nothing is downloaded. Leave it for the download (sapo-desktop silo off, and then silo on), or import the model: sapo-desktop models import PATH</source>
+        <translation>Dieser Knoten ist im Silo: gar kein Netz, darum wird nichts heruntergeladen. Verlasse es für den Download (sapo-desktop silo off, danach silo on), oder importiere das Modell: sapo-desktop models import PATH</translation>
+    </message>
+    <message>
+        <source>This node is in the public swarm, which asks for no invite. A private one: sapo-desktop peers found</source>
+        <translation>Dieser Knoten ist im öffentlichen Schwarm, der keine Einladung verlangt. Ein privater: sapo-desktop peers found</translation>
+    </message>
+    <message>
+        <source>This node is not in the swarm that it founded. To go back there: sapo-desktop peers found</source>
+        <translation>Dieser Knoten ist nicht in dem Schwarm, den er gegründet hat. Dorthin zurück: sapo-desktop peers found</translation>
+    </message>
+    <message>
+        <source>This node looks for others on the local network. It is not shown there itself: for that it listens at an IPv4 address of this network (--listen 0.0.0.0:8765).</source>
+        <translation>Dieser Knoten sucht andere im lokalen Netz. Selbst zeigt er sich dort nicht: Dafür muss er unter einer IPv4-Adresse dieses Netzes Verbindungen annehmen (--listen 0.0.0.0:8765).</translation>
+    </message>
+    <message>
+        <source>This node only answers, with the base model. To use a trained checkpoint set trainer to auto.</source>
+        <translation>Dieser Knoten antwortet nur, mit dem Grundmodell. Für einen trainierten Checkpoint stelle trainer auf auto.</translation>
+    </message>
+    <message>
+        <source>This node only answers, with the base model: there is nothing to go back to.</source>
+        <translation>Dieser Knoten antwortet nur, mit dem Grundmodell: Es gibt nichts, wohin es zurückgehen könnte.</translation>
+    </message>
+    <message>
+        <source>This node only answers: there is nothing to export but the model it was given.</source>
+        <translation>Dieser Knoten antwortet nur: Zu exportieren gibt es nichts als das Modell, das er bekommen hat.</translation>
+    </message>
+    <message>
+        <source>This node shows itself on the local network, under a name of the moment, and looks for others there.</source>
+        <translation>Dieser Knoten zeigt sich im lokalen Netz, unter einem Namen des Augenblicks, und sucht dort andere.</translation>
+    </message>
+    <message>
+        <source>This node&apos;s identity is used in two places at once, and both share one quota. Give one of them its own: sapo-desktop identity new</source>
+        <translation>Die Identität dieses Knotens wird an zwei Orten zugleich benutzt, und beide teilen sich ein Kontingent. Gib einem von ihnen eine eigene: sapo-desktop identity new</translation>
+    </message>
+    <message>
+        <source>This node&apos;s key is not admitted to the private swarm ({reason}). {advice}</source>
+        <translation>Der Schlüssel dieses Knotens ist im privaten Schwarm nicht aufgenommen ({reason}). {advice}</translation>
+    </message>
+    <message>
+        <source>This project&apos;s own tiny model. Ships with the program, so nothing is downloaded.</source>
+        <translation>Das winzige eigene Modell dieses Projekts. Es kommt mit dem Programm, darum wird nichts heruntergeladen.</translation>
+    </message>
+    <message>
+        <source>This question was answered already, or its time is over: ask for another one.</source>
+        <translation>Diese Frage ist schon beantwortet, oder ihre Zeit ist um: Hol dir eine andere.</translation>
+    </message>
+    <message>
+        <source>Too many requests at once: wait for some answers.</source>
+        <translation>Zu viele Anfragen auf einmal: Warte einige Antworten ab.</translation>
+    </message>
+    <message>
+        <source>Training was cancelled.</source>
+        <translation>Das Training wurde abgebrochen.</translation>
+    </message>
+    <message>
+        <source>Unknown export format &apos;{name}&apos;; choose one of {known}.</source>
+        <translation>Unbekanntes Exportformat „{name}“; wähle eins von {known}.</translation>
+    </message>
+    <message>
+        <source>Weights are quantised to {known}, not to &apos;{weights}&apos;.</source>
+        <translation>Gewichte werden zu {known} quantisiert, nicht zu „{weights}“.</translation>
+    </message>
+    <message>
+        <source>Weights in safetensors and in GGUF together: download them as two models.</source>
+        <translation>Gewichte in safetensors und in GGUF zusammen: Lade sie als zwei Modelle herunter.</translation>
+    </message>
+    <message>
+        <source>What comes of {name} differs from what has arrived of it.</source>
+        <translation>Was von {name} kommt, weicht von dem ab, was davon angekommen ist.</translation>
+    </message>
+    <message>
+        <source>What is learned here cannot reach the server. Set remote_adapters to a folder that both see (docs/remote.md), or trainer to none.</source>
+        <translation>Was hier gelernt wird, kann den Server nicht erreichen. Stelle remote_adapters auf einen Ordner, den beide sehen (docs/remote.md), oder trainer auf none.</translation>
+    </message>
+    <message>
+        <source>What listens on the worker&apos;s port does not speak as a worker does: {error}</source>
+        <translation>Was am Port des Arbeitsprozesses lauscht, spricht nicht wie einer: {error}</translation>
+    </message>
+    <message>
+        <source>What listens on the worker&apos;s port is not the worker: it does not know the secret. The worker has probably ended and another program has its port; start the worker again.</source>
+        <translation>Was am Port des Arbeitsprozesses lauscht, ist er nicht: Es kennt das Geheimnis nicht. Wahrscheinlich ist er beendet, und ein anderes Programm hat seinen Port; starte ihn wieder.</translation>
+    </message>
+    <message>
+        <source>What the keyring holds for &apos;{service}&apos; is no {name}.</source>
+        <translation>Was der Schlüsselbund für „{service}“ enthält, ist nicht das Erwartete: {name}.</translation>
+    </message>
+    <message>
+        <source>What you asked for holds now, but could not be written down ({error}): the next start may not know of it. Look at the free space of this disk.</source>
+        <translation>Was du verlangt hast, gilt jetzt, konnte aber nicht aufgeschrieben werden ({error}): Der nächste Start weiß vielleicht nichts davon. Sieh nach dem freien Platz auf dieser Platte.</translation>
+    </message>
+    <message>
+        <source>Where nothing is trained llama.cpp answers. Set generator to llama.cpp, or to auto.</source>
+        <translation>Wo nichts trainiert wird, antwortet llama.cpp. Stelle generator auf llama.cpp oder auf auto.</translation>
+    </message>
+    <message>
+        <source>Where to listen is written HOST:PORT, like 0.0.0.0:8765 or [::]:8765, not &apos;{where}&apos;.</source>
+        <translation>Wo Verbindungen angenommen werden, schreibt sich HOST:PORT, wie 0.0.0.0:8765 oder [::]:8765, nicht „{where}“.</translation>
+    </message>
+    <message>
+        <source>Who answers at {address} is no peer of this swarm: {reason}.</source>
+        <translation>Wer unter {address} antwortet, ist kein Peer dieses Schwarms: {reason}.</translation>
+    </message>
+    <message>
+        <source>Whoever gets such a message can read all of it: the key that signed it, a random number of this installation, the name of the task, the time in steps of ten minutes, the answers and how many tokens each has, and your label &apos;{label}&apos;.</source>
+        <translation>Wer so eine Nachricht bekommt, kann alles darin lesen: den Schlüssel, der sie unterschrieben hat, eine Zufallszahl dieser Installation, den Namen der Aufgabe, die Zeit in Schritten von zehn Minuten, die Antworten und wie viele Tokens jede hat, und deinen Namen für Peers, „{label}“.</translation>
+    </message>
+    <message>
+        <source>Whoever gets such a message can read all of it: the key that signed it, a random number of this installation, the name of the task, the time in steps of ten minutes, the answers and how many tokens each has.</source>
+        <translation>Wer so eine Nachricht bekommt, kann alles darin lesen: den Schlüssel, der sie unterschrieben hat, eine Zufallszahl dieser Installation, den Namen der Aufgabe, die Zeit in Schritten von zehn Minuten, die Antworten und wie viele Tokens jede hat.</translation>
+    </message>
+    <message>
+        <source>Whoever this node links to, a relay&apos;s operator among them, sees its internet address beside that key.</source>
+        <translation>Wer mit diesem Knoten verbunden ist, auch der Betreiber eines Relays, sieht neben diesem Schlüssel seine Internetadresse.</translation>
+    </message>
+    <message>
+        <source>YaRN with an attention factor or a range of its own</source>
+        <translation>YaRN mit einem eigenen Aufmerksamkeitsfaktor oder Bereich</translation>
+    </message>
+    <message>
+        <source>Your answer is published with {count} of the model&apos;s beside it, under this node&apos;s key {key}, in the public domain (CC0): anybody may keep it and pass it on, and it cannot be called back.</source>
+        <translation>Deine Antwort wird neben {count} des Modells veröffentlicht, unter dem Schlüssel {key} dieses Knotens, gemeinfrei (CC0): Alle dürfen sie behalten und weitergeben, und sie lässt sich nicht zurückholen.</translation>
+    </message>
+    <message>
+        <source>Your answer stays on this computer, where the model learns from it. {reason}</source>
+        <translation>Deine Antwort bleibt auf diesem Computer, wo das Modell aus ihr lernt. {reason}</translation>
+    </message>
+    <message>
+        <source>a formula of P to Z with ¬ ∧ ∨ → ↔, like (P ∧ ¬Q)</source>
+        <translation>eine Formel aus P bis Z mit ¬ ∧ ∨ → ↔, wie (P ∧ ¬Q)</translation>
+    </message>
+    <message>
+        <source>a fraction, like 3/4</source>
+        <translation>ein Bruch, wie 3/4</translation>
+    </message>
+    <message>
+        <source>a number above {low}, to {high}</source>
+        <translation>eine Zahl über {low} bis {high}</translation>
+    </message>
+    <message>
+        <source>a number from {low} to {high}</source>
+        <translation>eine Zahl von {low} bis {high}</translation>
+    </message>
+    <message>
+        <source>a number, like -1.5</source>
+        <translation>eine Zahl, wie -1.5</translation>
+    </message>
+    <message>
+        <source>a numeral in the base that is asked for, like 1f</source>
+        <translation>eine Zahl zur Basis, nach der gefragt ist, wie 1f</translation>
+    </message>
+    <message>
+        <source>a processor teaches a model of that size too slowly</source>
+        <translation>ein Prozessor unterrichtet ein Modell dieser Größe zu langsam</translation>
+    </message>
+    <message>
+        <source>a product of whole numbers, like 2 x 2 x 3</source>
+        <translation>ein Produkt ganzer Zahlen, wie 2 x 2 x 3</translation>
+    </message>
+    <message>
+        <source>a row of the tokens A# #A B# #B (&lt;answer&gt;&lt;/answer&gt; for none of them), like A# #B</source>
+        <translation>eine Reihe der Zeichen A# #A B# #B (&lt;answer&gt;&lt;/answer&gt; für keins davon), wie A# #B</translation>
+    </message>
+    <message>
+        <source>a row of whole numbers, like 0 1 2</source>
+        <translation>eine Reihe ganzer Zahlen, wie 0 1 2</translation>
+    </message>
+    <message>
+        <source>a weekday, Yes or No, or a whole number</source>
+        <translation>ein Wochentag (auf Englisch), Yes oder No, oder eine ganze Zahl</translation>
+    </message>
+    <message>
+        <source>a whole number from {low} to {high}</source>
+        <translation>eine ganze Zahl von {low} bis {high}</translation>
+    </message>
+    <message>
+        <source>a whole number, like 42</source>
+        <translation>eine ganze Zahl, wie 42</translation>
+    </message>
+    <message>
+        <source>activations</source>
+        <translation>Aktivierungen</translation>
+    </message>
+    <message>
+        <source>adapter</source>
+        <translation>Adapter</translation>
+    </message>
+    <message>
+        <source>admission key</source>
+        <translation>Aufnahmeschlüssel</translation>
+    </message>
+    <message>
+        <source>an address in this one has signs that none has.</source>
+        <translation>eine Adresse in diesem hat Zeichen, die keine hat.</translation>
+    </message>
+    <message>
+        <source>an admission of {size} bytes</source>
+        <translation>eine Aufnahme von {size} Bytes</translation>
+    </message>
+    <message>
+        <source>an answer of {count} bytes where {limit} tokens are the most</source>
+        <translation>eine Antwort von {count} Bytes, wo höchstens {limit} Tokens sein dürfen</translation>
+    </message>
+    <message>
+        <source>an answer of {count} tokens where {limit} tokens are the most</source>
+        <translation>eine Antwort von {count} Tokens, wo höchstens {limit} Tokens sein dürfen</translation>
+    </message>
+    <message>
+        <source>an answer without text</source>
+        <translation>eine Antwort ohne Text</translation>
+    </message>
+    <message>
+        <source>biases that a model of this kind rarely has</source>
+        <translation>Bias-Werte, wie ein Modell dieser Art sie selten hat</translation>
+    </message>
+    <message>
+        <source>bytes out of their range</source>
+        <translation>Bytes außerhalb ihres Bereichs</translation>
+    </message>
+    <message>
+        <source>config.json asks for code of the model&apos;s own (auto_map); that is not supported.</source>
+        <translation>config.json verlangt eigenen Code des Modells (auto_map); das wird nicht unterstützt.</translation>
+    </message>
+    <message>
+        <source>config.json does not tell the model&apos;s shape: {reason}.</source>
+        <translation>config.json sagt nichts über die Form des Modells: {reason}.</translation>
+    </message>
+    <message>
+        <source>config.json gives no usable {key}.</source>
+        <translation>config.json nennt kein brauchbares {key}.</translation>
+    </message>
+    <message>
+        <source>config.json names {names}; known are {known}.</source>
+        <translation>config.json nennt {names}; bekannt sind {known}.</translation>
+    </message>
+    <message>
+        <source>config.json tells sizes that no model has: {sizes}.</source>
+        <translation>config.json nennt Größen, die kein Modell hat: {sizes}.</translation>
+    </message>
+    <message>
+        <source>did you mean {name}?</source>
+        <translation>meinst du {name}?</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>nach Fehlern stehen geblieben</translation>
+    </message>
+    <message>
+        <source>finish</source>
+        <translation>Runde beenden</translation>
+    </message>
+    <message>
+        <source>finishing</source>
+        <translation>dabei, die Runde zu beenden</translation>
+    </message>
+    <message>
+        <source>gradients</source>
+        <translation>Gradienten</translation>
+    </message>
+    <message>
+        <source>half the learning rate</source>
+        <translation>halber Lernrate</translation>
+    </message>
+    <message>
+        <source>hub token</source>
+        <translation>Token für den Hub</translation>
+    </message>
+    <message>
+        <source>identity</source>
+        <translation>Identität</translation>
+    </message>
+    <message>
+        <source>idle</source>
+        <translation>untätig</translation>
+    </message>
+    <message>
+        <source>install SAPO Desktop again, or restore it with `git checkout -- resources/starter`.</source>
+        <translation>installiere SAPO Desktop neu, oder stelle ihn mit `git checkout -- resources/starter` wieder her.</translation>
+    </message>
+    <message>
+        <source>it ended by itself with exit code {code}</source>
+        <translation>er endete von selbst mit dem Exitcode {code}</translation>
+    </message>
+    <message>
+        <source>it hung up</source>
+        <translation>er hat aufgelegt</translation>
+    </message>
+    <message>
+        <source>it is busy or out of order</source>
+        <translation>er ist überlastet oder gestört</translation>
+    </message>
+    <message>
+        <source>it is meant for a larger tier</source>
+        <translation>es ist für eine größere Geräteklasse gedacht</translation>
+    </message>
+    <message>
+        <source>it was ended by {name}</source>
+        <translation>er wurde durch {name} beendet</translation>
+    </message>
+    <message>
+        <source>it was killed (SIGKILL): maybe the computer ran out of memory</source>
+        <translation>er wurde abgeschossen (SIGKILL): Vielleicht ging dem Computer der Speicher aus</translation>
+    </message>
+    <message>
+        <source>its key is not 64 hex digits.</source>
+        <translation>ihr Schlüssel hat nicht 64 Hexadezimalziffern.</translation>
+    </message>
+    <message>
+        <source>its manifest is that of checkpoint {number}</source>
+        <translation>sein Verzeichnis ist das von Checkpoint {number}</translation>
+    </message>
+    <message>
+        <source>kv cache</source>
+        <translation>KV-Cache</translation>
+    </message>
+    <message>
+        <source>llama.cpp answers ({weights}), nothing learns</source>
+        <translation>llama.cpp antwortet ({weights}), nichts lernt</translation>
+    </message>
+    <message>
+        <source>llama.cpp answers ({weights}), torch learns</source>
+        <translation>llama.cpp antwortet ({weights}), torch lernt</translation>
+    </message>
+    <message>
+        <source>llama.cpp answers with a LoRA adapter. Set method to lora, or generator to torch.</source>
+        <translation>llama.cpp antwortet mit einem LoRA-Adapter. Setze method auf lora oder generator auf torch.</translation>
+    </message>
+    <message>
+        <source>llama.cpp cannot cut back the memory of this kind of model; choose another one.</source>
+        <translation>llama.cpp kann das Gedächtnis eines Modells dieser Art nicht kürzen; wähle ein anderes.</translation>
+    </message>
+    <message>
+        <source>llama.cpp could not cut a text into tokens; the model&apos;s vocabulary is damaged.</source>
+        <translation>llama.cpp konnte einen Text nicht in Tokens zerlegen; der Wortschatz des Modells ist beschädigt.</translation>
+    </message>
+    <message>
+        <source>llama.cpp did not take the adapter.</source>
+        <translation>llama.cpp nahm den Adapter nicht an.</translation>
+    </message>
+    <message>
+        <source>llama.cpp failed to compute (error {number}).</source>
+        <translation>llama.cpp konnte nicht rechnen (Fehler {number}).</translation>
+    </message>
+    <message>
+        <source>llama.cpp found no room for a token in a stream that was made long enough.</source>
+        <translation>llama.cpp fand keinen Platz für ein Token, obwohl genug vorgesehen war.</translation>
+    </message>
+    <message>
+        <source>llama.cpp has no name for the way in which this tokenizer cuts text (its normalizer or pre_tokenizer); export as `merged` instead.</source>
+        <translation>llama.cpp hat keinen Namen für die Art, wie dieser Tokenizer Text zerlegt (sein normalizer oder pre_tokenizer); exportiere stattdessen als `merged`.</translation>
+    </message>
+    <message>
+        <source>llama.cpp has no place for the tensor {name}; export as `merged`.</source>
+        <translation>llama.cpp hat keinen Platz für den Tensor {name}; exportiere als `merged`.</translation>
+    </message>
+    <message>
+        <source>llama.cpp is not installed here (see `python3 installers/bootstrap.py`). Set generator to torch, and train a model in transformers&apos; layout.</source>
+        <translation>llama.cpp ist hier nicht installiert (siehe `python3 installers/bootstrap.py`). Stelle generator auf torch, und trainiere ein Modell im Aufbau von transformers.</translation>
+    </message>
+    <message>
+        <source>llama.cpp says: {words}</source>
+        <translation>llama.cpp sagt: {words}</translation>
+    </message>
+    <message>
+        <source>logits</source>
+        <translation>Logits</translation>
+    </message>
+    <message>
+        <source>more than {count} MiB</source>
+        <translation>mehr als {count} MiB</translation>
+    </message>
+    <message>
+        <source>no admission</source>
+        <translation>keine Aufnahme</translation>
+    </message>
+    <message>
+        <source>no architecture</source>
+        <translation>keine Architektur</translation>
+    </message>
+    <message>
+        <source>none yet</source>
+        <translation>noch keinen</translation>
+    </message>
+    <message>
+        <source>on or off</source>
+        <translation>on oder off</translation>
+    </message>
+    <message>
+        <source>one of {choices}</source>
+        <translation>eines von {choices}</translation>
+    </message>
+    <message>
+        <source>one word</source>
+        <translation>ein Wort</translation>
+    </message>
+    <message>
+        <source>optimiser</source>
+        <translation>Optimierer</translation>
+    </message>
+    <message>
+        <source>partly rotated heads</source>
+        <translation>teilweise gedrehte Köpfe</translation>
+    </message>
+    <message>
+        <source>pause</source>
+        <translation>Pause</translation>
+    </message>
+    <message>
+        <source>paused</source>
+        <translation>in einer Pause</translation>
+    </message>
+    <message>
+        <source>remote key</source>
+        <translation>Schlüssel für den Server</translation>
+    </message>
+    <message>
+        <source>reserve</source>
+        <translation>Reserve</translation>
+    </message>
+    <message>
+        <source>resume</source>
+        <translation>Fortsetzen</translation>
+    </message>
+    <message>
+        <source>revision {revision}</source>
+        <translation>Fassung {revision}</translation>
+    </message>
+    <message>
+        <source>rotary embeddings left out at unusual layers</source>
+        <translation>an ungewöhnlichen Schichten weggelassene Rotationspositionen</translation>
+    </message>
+    <message>
+        <source>rotary embeddings of type {kind}</source>
+        <translation>Rotationspositionen der Art {kind}</translation>
+    </message>
+    <message>
+        <source>rows of whole numbers, like [[0, 1], [1, 0]]</source>
+        <translation>Zeilen ganzer Zahlen, wie [[0, 1], [1, 0]]</translation>
+    </message>
+    <message>
+        <source>runtime</source>
+        <translation>Programme und Bibliotheken</translation>
+    </message>
+    <message>
+        <source>setting {name}</source>
+        <translation>Einstellung {name}</translation>
+    </message>
+    <message>
+        <source>sliding attention</source>
+        <translation>gleitende Aufmerksamkeit</translation>
+    </message>
+    <message>
+        <source>start</source>
+        <translation>Starten</translation>
+    </message>
+    <message>
+        <source>starting</source>
+        <translation>dabei zu starten</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>beendet</translation>
+    </message>
+    <message>
+        <source>stopping</source>
+        <translation>dabei zu enden</translation>
+    </message>
+    <message>
+        <source>text on one line</source>
+        <translation>Text in einer Zeile</translation>
+    </message>
+    <message>
+        <source>text on one line, at most {longest} characters</source>
+        <translation>Text in einer Zeile, höchstens {longest} Zeichen</translation>
+    </message>
+    <message>
+        <source>the activation {name}</source>
+        <translation>die Aktivierungsfunktion {name}</translation>
+    </message>
+    <message>
+        <source>the admission has ended</source>
+        <translation>die Aufnahme ist abgelaufen</translation>
+    </message>
+    <message>
+        <source>the admission is for another key or another swarm</source>
+        <translation>die Aufnahme gilt für einen anderen Schlüssel oder einen anderen Schwarm</translation>
+    </message>
+    <message>
+        <source>the disk is full: free some space</source>
+        <translation>die Platte ist voll: Schaffe etwas Platz</translation>
+    </message>
+    <message>
+        <source>the port is missing.</source>
+        <translation>der Port fehlt.</translation>
+    </message>
+    <message>
+        <source>there are: {names}.</source>
+        <translation>es gibt: {names}.</translation>
+    </message>
+    <message>
+        <source>this one cannot be read: {error}.</source>
+        <translation>diese lässt sich nicht lesen: {error}.</translation>
+    </message>
+    <message>
+        <source>this one does not begin so.</source>
+        <translation>dieser beginnt nicht so.</translation>
+    </message>
+    <message>
+        <source>this one has more than {most} fields.</source>
+        <translation>dieser hat mehr als {most} Felder.</translation>
+    </message>
+    <message>
+        <source>this one has signs that no link has.</source>
+        <translation>dieser hat Zeichen, die kein Link hat.</translation>
+    </message>
+    <message>
+        <source>this one is longer than {most} characters.</source>
+        <translation>dieser ist länger als {most} Zeichen.</translation>
+    </message>
+    <message>
+        <source>this one names {count} addresses instead of 1 to {most}.</source>
+        <translation>dieser nennt {count} Adressen statt 1 bis {most}.</translation>
+    </message>
+    <message>
+        <source>this one says {name} {count} times.</source>
+        <translation>dieser sagt {name} {count}-mal.</translation>
+    </message>
+    <message>
+        <source>this one&apos;s admission is not 144 hex digits.</source>
+        <translation>die Aufnahme in diesem hat nicht 144 Hexadezimalziffern.</translation>
+    </message>
+    <message>
+        <source>this one&apos;s swarm is no key of 64 hex digits.</source>
+        <translation>der Schwarm in diesem ist kein Schlüssel aus 64 Hexadezimalziffern.</translation>
+    </message>
+    <message>
+        <source>threads: {count} from the next round on.</source>
+        <translation>threads: {count} ab der nächsten Runde.</translation>
+    </message>
+    <message>
+        <source>tokenizer_config.json asks for code of its own (auto_map); that is not supported.</source>
+        <translation>tokenizer_config.json verlangt eigenen Code (auto_map); das wird nicht unterstützt.</translation>
+    </message>
+    <message>
+        <source>tokens and log-probabilities of different number</source>
+        <translation>verschieden viele Tokens und Log-Wahrscheinlichkeiten</translation>
+    </message>
+    <message>
+        <source>too many requests</source>
+        <translation>zu viele Anfragen</translation>
+    </message>
+    <message>
+        <source>unnamed</source>
+        <translation>ohne Angabe</translation>
+    </message>
+    <message>
+        <source>version of {name}</source>
+        <translation>Version von {name}</translation>
+    </message>
+    <message>
+        <source>weights</source>
+        <translation>Gewichte</translation>
+    </message>
+    <message>
+        <source>words of letters alone, like NEW ORDER</source>
+        <translation>Wörter nur aus Buchstaben, wie NEW ORDER</translation>
+    </message>
+    <message>
+        <source>working</source>
+        <translation>am Rechnen</translation>
+    </message>
+    <message>
+        <source>{address} is not encrypted: whoever is in between reads along. Use wss://, or say so: settings set private_addresses on</source>
+        <translation>{address} ist nicht verschlüsselt: Wer dazwischen sitzt, liest mit. Nimm wss://, oder sage es ausdrücklich: settings set private_addresses on</translation>
+    </message>
+    <message>
+        <source>{complaint}. {form}</source>
+        <translation>{complaint}. {form}</translation>
+    </message>
+    <message>
+        <source>{complaint}: its user name or password is missing, too long or not %-encoded. {form}</source>
+        <translation>{complaint}: Sein Benutzername oder Passwort fehlt, ist zu lang oder nicht %-kodiert. {form}</translation>
+    </message>
+    <message>
+        <source>{complaint}: nothing may stand behind its port. {form}</source>
+        <translation>{complaint}: Hinter seinem Port darf nichts stehen. {form}</translation>
+    </message>
+    <message>
+        <source>{count} authors could not show what was said to be published: left out of the peers&apos; reward.</source>
+        <translation>{count} Urheber konnten nicht zeigen, was sie veröffentlicht haben wollen: Bei der Belohnung der Peers zählen sie nicht mit.</translation>
+    </message>
+    <message>
+        <source>{count} peers have several links to this node, or an identity that two nodes use: each key has one quota.</source>
+        <translation>{count} Peers haben mehrere Verbindungen zu diesem Knoten oder eine Identität, die zwei Knoten benutzen: Jeder Schlüssel hat nur ein Kontingent.</translation>
+    </message>
+    <message>
+        <source>{endpoint} is not encrypted, so the token is not sent there: use https://, or forget the token (sapo-desktop models token forget).</source>
+        <translation>{endpoint} ist nicht verschlüsselt, darum wird das Token nicht dorthin gesendet: Nutze https://, oder vergiss das Token (sapo-desktop models token forget).</translation>
+    </message>
+    <message>
+        <source>{error}: check the folder and its permissions</source>
+        <translation>{error}: Prüfe den Ordner und seine Zugriffsrechte</translation>
+    </message>
+    <message>
+        <source>{family} moves to level {after}: {percent}% solved at {before}.</source>
+        <translation>{family} kommt auf die Stufe {after}: {percent} % gelöst auf {before}.</translation>
+    </message>
+    <message>
+        <source>{fewer} external groups a round instead of {count}</source>
+        <translation>{fewer} fremden Gruppen je Runde statt {count}</translation>
+    </message>
+    <message>
+        <source>{file} is damaged: its JSON cannot be read.</source>
+        <translation>{file} ist beschädigt: Das JSON darin lässt sich nicht lesen.</translation>
+    </message>
+    <message>
+        <source>{file} is not a whole safetensors file; fetch or copy it again.</source>
+        <translation>{file} ist keine vollständige safetensors-Datei; hole oder kopiere sie noch einmal.</translation>
+    </message>
+    <message>
+        <source>{file} is not what it should be: a JSON object.</source>
+        <translation>{file} ist nicht, was es sein sollte: ein JSON-Objekt.</translation>
+    </message>
+    <message>
+        <source>{file} is too large to be what its name says.</source>
+        <translation>{file} ist zu groß, um zu sein, was der Name sagt.</translation>
+    </message>
+    <message>
+        <source>{file} of {name} is missing or has another size: remove the model and get it again.</source>
+        <translation>{file} von {name} fehlt oder hat eine andere Größe: Entferne das Modell, und hole es noch einmal.</translation>
+    </message>
+    <message>
+        <source>{file} should have {expected} bytes and has {found}; fetch or copy it again.</source>
+        <translation>{file} sollte {expected} Bytes haben und hat {found}; hole oder kopiere es noch einmal.</translation>
+    </message>
+    <message>
+        <source>{folder} belongs to another user; use --data with a folder of your own.</source>
+        <translation>{folder} gehört jemand anderem; nutze --data mit einem eigenen Ordner.</translation>
+    </message>
+    <message>
+        <source>{folder} cannot be read: {reason}. See remote_adapters.</source>
+        <translation>{folder} lässt sich nicht lesen: {reason}. Siehe remote_adapters.</translation>
+    </message>
+    <message>
+        <source>{folder} could not be read</source>
+        <translation>{folder} ließ sich nicht lesen</translation>
+    </message>
+    <message>
+        <source>{folder} has no {name}, so it is no model of ours: move it away first.</source>
+        <translation>{folder} hat keine {name}, ist also kein Modell dieses Programms: Verschiebe den Ordner zuerst.</translation>
+    </message>
+    <message>
+        <source>{folder} holds no *.safetensors: it is no model folder in transformers&apos; layout.</source>
+        <translation>{folder} enthält keine *.safetensors: Das ist kein Modellordner im Aufbau von transformers.</translation>
+    </message>
+    <message>
+        <source>{folder} is a file; name a new or an empty folder.</source>
+        <translation>{folder} ist eine Datei; nenne einen neuen oder leeren Ordner.</translation>
+    </message>
+    <message>
+        <source>{folder} is a link or a file where a folder of our own must be; remove it.</source>
+        <translation>{folder} ist ein Link oder eine Datei, wo ein eigener Ordner dieses Programms sein muss; entferne das.</translation>
+    </message>
+    <message>
+        <source>{folder} is no model: it has no {name} of this program. It is left alone.</source>
+        <translation>{folder} ist kein Modell: Der Ordner hat keine {name} dieses Programms. Er wird in Ruhe gelassen.</translation>
+    </message>
+    <message>
+        <source>{folder} is not empty; name a new or an empty folder.</source>
+        <translation>{folder} ist nicht leer; nenne einen neuen oder leeren Ordner.</translation>
+    </message>
+    <message>
+        <source>{found} answers where {count} were asked for</source>
+        <translation>{found} Antworten, wo um {count} gebeten war</translation>
+    </message>
+    <message>
+        <source>{host} answers {status} ({reason}).</source>
+        <translation>{host} antwortet {status} ({reason}).</translation>
+    </message>
+    <message>
+        <source>{host} answers {status} to the request for {what} of {repository}.</source>
+        <translation>{host} antwortet {status} auf die Anfrage nach {what} von {repository}.</translation>
+    </message>
+    <message>
+        <source>{host} answers {status} where {name} was asked for.</source>
+        <translation>{host} antwortet {status}, wo nach {name} gefragt war.</translation>
+    </message>
+    <message>
+        <source>{host} does not answer.</source>
+        <translation>{host} antwortet nicht.</translation>
+    </message>
+    <message>
+        <source>{host} does not prove who it is ({reason}). Check this computer&apos;s clock, and whether a proxy stands in between.</source>
+        <translation>{host} beweist nicht, wer er ist ({reason}). Prüfe die Uhr dieses Computers und ob ein Proxy dazwischensteht.</translation>
+    </message>
+    <message>
+        <source>{host} has {found} bytes for {name} where {expected} were expected.</source>
+        <translation>{host} hat {found} Bytes für {name}, wo {expected} erwartet wurden.</translation>
+    </message>
+    <message>
+        <source>{host} sends hardly anything ({speed} bytes a second).</source>
+        <translation>{host} sendet fast nichts ({speed} Bytes je Sekunde).</translation>
+    </message>
+    <message>
+        <source>{host} sends us on without saying where.</source>
+        <translation>{host} schickt weiter, ohne zu sagen, wohin.</translation>
+    </message>
+    <message>
+        <source>{host} sends us to &apos;{location}&apos;, which is no address.</source>
+        <translation>{host} schickt weiter zu „{location}“, was keine Adresse ist.</translation>
+    </message>
+    <message>
+        <source>{host} sends us to &apos;{target}&apos;, which is not followed.</source>
+        <translation>{host} schickt weiter zu „{target}“; dem wird nicht gefolgt.</translation>
+    </message>
+    <message>
+        <source>{host} stopped sending.</source>
+        <translation>{host} hörte auf zu senden.</translation>
+    </message>
+    <message>
+        <source>{hub} answers for commit {other} of {repository} where {commit} was asked for: it is no hub, or no exact mirror of one.</source>
+        <translation>{hub} antwortet mit Commit {other} von {repository}, wo nach {commit} gefragt war: Das ist kein Hub, oder kein genauer Spiegel von einem.</translation>
+    </message>
+    <message>
+        <source>{hub} answers with commit {commit} for {revision}.</source>
+        <translation>{hub} antwortet mit Commit {commit} auf {revision}.</translation>
+    </message>
+    <message>
+        <source>{hub} does not answer as a hub does: {reason}</source>
+        <translation>{hub} antwortet nicht, wie ein Hub es tut: {reason}</translation>
+    </message>
+    <message>
+        <source>{hub} does not say how long {name} of {repository} is.</source>
+        <translation>{hub} sagt nicht, wie lang {name} von {repository} ist.</translation>
+    </message>
+    <message>
+        <source>{hub} has no {repository}, or no {what} of it; look at {page}</source>
+        <translation>{hub} hat kein {repository}, oder davon nicht: {what}; sieh nach auf {page}</translation>
+    </message>
+    <message>
+        <source>{hub} names no commit for {repository}@{revision}.</source>
+        <translation>{hub} nennt keinen Commit für {repository}@{revision}.</translation>
+    </message>
+    <message>
+        <source>{hub} sends us around in circles (more than {most} redirects).</source>
+        <translation>{hub} schickt im Kreis herum (mehr als {most} Weiterleitungen).</translation>
+    </message>
+    <message>
+        <source>{key} = {value} in {path} cannot be: it is {allowed}.</source>
+        <translation>{key} = {value} in {path} kann nicht sein: Erlaubt ist {allowed}.</translation>
+    </message>
+    <message>
+        <source>{key} cannot be &apos;{value}&apos;: it is {allowed}. {description}</source>
+        <translation>{key} kann nicht „{value}“ sein: Erlaubt ist {allowed}. {description}</translation>
+    </message>
+    <message>
+        <source>{model} begins at its base. What the model before it learned is kept, for when that is chosen again.</source>
+        <translation>{model} beginnt, wie es kam. Was das Modell davor gelernt hat, bleibt für den Fall, dass es wieder gewählt wird.</translation>
+    </message>
+    <message>
+        <source>{model} does not fit: {reason}</source>
+        <translation>{model} passt nicht: {reason}</translation>
+    </message>
+    <message>
+        <source>{model} goes on where it was left. What the model before it learned is kept, for when that is chosen again.</source>
+        <translation>{model} macht weiter, wo es stehen blieb. Was das Modell davor gelernt hat, bleibt für den Fall, dass es wieder gewählt wird.</translation>
+    </message>
+    <message>
+        <source>{model} is being downloaded already.</source>
+        <translation>{model} wird schon heruntergeladen.</translation>
+    </message>
+    <message>
+        <source>{model} is this node&apos;s model: choose another first (settings set model starter).</source>
+        <translation>{model} ist das Modell dieses Knotens: Wähle erst ein anderes (settings set model starter).</translation>
+    </message>
+    <message>
+        <source>{model} is under way: wait for it, or cancel it (models cancel).</source>
+        <translation>{model} ist noch unterwegs: Warte darauf, oder brich es ab (models cancel).</translation>
+    </message>
+    <message>
+        <source>{model}: cancelled.</source>
+        <translation>{model}: abgebrochen.</translation>
+    </message>
+    <message>
+        <source>{model}: cancelled. What has arrived of a download is kept.</source>
+        <translation>{model}: abgebrochen. Was von einem Download angekommen ist, bleibt.</translation>
+    </message>
+    <message>
+        <source>{names}: not used, this installation computes on the processor only.</source>
+        <translation>{names}: nicht genutzt, diese Installation rechnet nur auf dem Prozessor.</translation>
+    </message>
+    <message>
+        <source>{name} ({kind}) is no model that continues a text; choose another one.</source>
+        <translation>{name} ({kind}) ist kein Modell, das einen Text fortsetzt; wähle ein anderes.</translation>
+    </message>
+    <message>
+        <source>{name} arrived otherwise than the hub says it is.</source>
+        <translation>{name} kam anders an, als der Hub es beschreibt.</translation>
+    </message>
+    <message>
+        <source>{name} carries no vocabulary; choose a whole model.</source>
+        <translation>{name} enthält keinen Wortschatz; wähle ein ganzes Modell.</translation>
+    </message>
+    <message>
+        <source>{name} changed where it is fetched from; it begins anew.</source>
+        <translation>{name} hat sich dort geändert, wo es herkommt; es fängt von vorn an.</translation>
+    </message>
+    <message>
+        <source>{name} could not be downloaded to {folder}</source>
+        <translation>{name} konnte nicht nach {folder} heruntergeladen werden</translation>
+    </message>
+    <message>
+        <source>{name} could not be put in its place</source>
+        <translation>{name} konnte nicht an seinen Platz gebracht werden</translation>
+    </message>
+    <message>
+        <source>{name} could not be quantised to {weights}.</source>
+        <translation>{name} konnte nicht zu {weights} quantisiert werden.</translation>
+    </message>
+    <message>
+        <source>{name} could not be removed</source>
+        <translation>{name} konnte nicht entfernt werden</translation>
+    </message>
+    <message>
+        <source>{name} could not be written</source>
+        <translation>{name} konnte nicht geschrieben werden</translation>
+    </message>
+    <message>
+        <source>{name} does not fit into the memory that is free: close other programs, or choose a smaller model or fewer bits a weight (`generator_weights`).</source>
+        <translation>{name} passt nicht in den freien Speicher: Schließe andere Programme, oder wähle ein kleineres Modell oder weniger Bits je Gewicht (`generator_weights`).</translation>
+    </message>
+    <message>
+        <source>{name} does not fit: {reason}</source>
+        <translation>{name} passt nicht: {reason}</translation>
+    </message>
+    <message>
+        <source>{name} fits ({size}) but is not chosen by itself: {reason}. It can be named all the same: {id}.</source>
+        <translation>{name} passt ({size}), wird aber nicht von selbst gewählt: {reason}. Nennen lässt es sich trotzdem: {id}.</translation>
+    </message>
+    <message>
+        <source>{name} fits ({size}) with answers of {tokens} tokens only; a smaller model gets whole ones.</source>
+        <translation>{name} passt ({size}) nur mit Antworten von {tokens} Tokens; ein kleineres Modell bekommt ganze.</translation>
+    </message>
+    <message>
+        <source>{name} has a value that F16 cannot hold; write the file as BF16 or F32.</source>
+        <translation>{name} hat einen Wert, den F16 nicht fasst; schreibe die Datei als BF16 oder F32.</translation>
+    </message>
+    <message>
+        <source>{name} has the SHA-256 {found}... where {expected}... was expected.</source>
+        <translation>{name} hat den SHA-256 {found}…, erwartet war {expected}….</translation>
+    </message>
+    <message>
+        <source>{name} is installed from {source}@{revision}: remove that one first (sapo-desktop models remove {name}).</source>
+        <translation>{name} ist von {source}@{revision} installiert: Entferne dieses zuerst (sapo-desktop models remove {name}).</translation>
+    </message>
+    <message>
+        <source>{name} is missing from this installation (looked in {first} and {second}); install SAPO Desktop again, or check the clone with `git status`.</source>
+        <translation>{name} fehlt in dieser Installation (gesucht in {first} und {second}); installiere SAPO Desktop noch einmal, oder prüfe den Klon mit `git status`.</translation>
+    </message>
+    <message>
+        <source>{name} is never chosen by itself: {licence} has to be accepted first.</source>
+        <translation>{name} wird nie von selbst gewählt: Zuerst muss {licence} angenommen werden.</translation>
+    </message>
+    <message>
+        <source>{name} is not taken: files of that kind are none of a model&apos;s.</source>
+        <translation>{name} wird nicht genommen: Dateien dieser Art gehören nicht zu einem Modell.</translation>
+    </message>
+    <message>
+        <source>{name} is not taken: files of that kind can carry programs.</source>
+        <translation>{name} wird nicht genommen: Dateien dieser Art können Programme enthalten.</translation>
+    </message>
+    <message>
+        <source>{name} is not what was written</source>
+        <translation>{name} ist nicht, was geschrieben wurde</translation>
+    </message>
+    <message>
+        <source>{name} is not what was written ({found} of {expected} bytes)</source>
+        <translation>{name} ist nicht, was geschrieben wurde ({found} von {expected} Bytes)</translation>
+    </message>
+    <message>
+        <source>{name} is one of {count} files of a model, and {repository} has no {missing}.</source>
+        <translation>{name} ist eine von {count} Dateien eines Modells, und {repository} hat keine {missing}.</translation>
+    </message>
+    <message>
+        <source>{name} of {repository} changed on the hub meanwhile: try again.</source>
+        <translation>{name} von {repository} hat sich inzwischen auf dem Hub geändert: Versuche es noch einmal.</translation>
+    </message>
+    <message>
+        <source>{name} of {repository} is another file on the hub than the one that the catalogue knows, so it is not taken.</source>
+        <translation>{name} von {repository} ist auf dem Hub eine andere Datei als die, die der Katalog kennt, darum wird sie nicht genommen.</translation>
+    </message>
+    <message>
+        <source>{name} of {repository} is another file on the hub than the one that was downloaded here on {date}, so it is not taken.</source>
+        <translation>{name} von {repository} ist auf dem Hub eine andere Datei als die, die hier am {date} heruntergeladen wurde, darum wird sie nicht genommen.</translation>
+    </message>
+    <message>
+        <source>{name} was trained beside the adapter; that cannot be exported.</source>
+        <translation>{name} wurde neben dem Adapter trainiert; das lässt sich nicht exportieren.</translation>
+    </message>
+    <message>
+        <source>{name}: {reason}</source>
+        <translation>{name}: {reason}</translation>
+    </message>
+    <message>
+        <source>{part} {size}</source>
+        <translation>{part} {size}</translation>
+    </message>
+    <message>
+        <source>{path} aligns its tensors to {alignment} bytes: it is damaged.</source>
+        <translation>{path} richtet seine Tensoren auf {alignment} Bytes aus: Die Datei ist beschädigt.</translation>
+    </message>
+    <message>
+        <source>{path} announces {tensors} tensors and {entries} entries: it is damaged.</source>
+        <translation>{path} kündigt {tensors} Tensoren und {entries} Einträge an: Die Datei ist beschädigt.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be read ({error}). Delete it and wait ten minutes before sharing again: it says which question numbers were used.</source>
+        <translation>{path} lässt sich nicht lesen ({error}). Lösche die Datei, und warte zehn Minuten, bevor du wieder teilst: In ihr steht, welche Fragennummern verwendet wurden.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be read ({reason}). It remembers what files were when they were first downloaded; delete it to begin anew.</source>
+        <translation>{path} lässt sich nicht lesen ({reason}). Darin steht, wie Dateien beim ersten Herunterladen waren; lösche sie, um neu anzufangen.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be read ({reason}): remove the model and get it again.</source>
+        <translation>{path} lässt sich nicht lesen ({reason}): Entferne das Modell, und hole es noch einmal.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be read: {error}.</source>
+        <translation>{path} lässt sich nicht lesen: {error}.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be read: {reason}.</source>
+        <translation>{path} lässt sich nicht lesen: {reason}.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be read: {reason}. Go back to an older checkpoint.</source>
+        <translation>{path} lässt sich nicht lesen: {reason}. Geh auf einen älteren Checkpoint zurück.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be written: {error}. Free some disk space.</source>
+        <translation>{path} lässt sich nicht schreiben: {error}. Schaffe etwas Platz auf der Platte.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be written: {reason}.</source>
+        <translation>{path} lässt sich nicht schreiben: {reason}.</translation>
+    </message>
+    <message>
+        <source>{path} contains {name}: files of that kind can carry programs and are never opened here. Use the model&apos;s safetensors version, or move that file away.</source>
+        <translation>{path} enthält {name}: Dateien dieser Art können Programme enthalten und werden hier nie geöffnet. Nutze die safetensors-Fassung des Modells, oder verschiebe die Datei.</translation>
+    </message>
+    <message>
+        <source>{path} contains {name}: models that bring their own code are not supported.</source>
+        <translation>{path} enthält {name}: Modelle, die eigenen Code mitbringen, werden nicht unterstützt.</translation>
+    </message>
+    <message>
+        <source>{path} could not be imported</source>
+        <translation>{path} konnte nicht importiert werden</translation>
+    </message>
+    <message>
+        <source>{path} could not be written: {error}.</source>
+        <translation>{path} konnte nicht geschrieben werden: {error}.</translation>
+    </message>
+    <message>
+        <source>{path} could not be written: {reason}.</source>
+        <translation>{path} konnte nicht geschrieben werden: {reason}.</translation>
+    </message>
+    <message>
+        <source>{path} does not describe a model: it names no architecture or context.</source>
+        <translation>{path} beschreibt kein Modell: Architektur oder Kontext fehlt.</translation>
+    </message>
+    <message>
+        <source>{path} does not tell the model&apos;s shape in the usual way.</source>
+        <translation>{path} beschreibt die Form des Modells nicht auf die übliche Weise.</translation>
+    </message>
+    <message>
+        <source>{path} gives no name for the model; choose one with --name.</source>
+        <translation>{path} ergibt keinen Namen für das Modell; wähle einen mit --name.</translation>
+    </message>
+    <message>
+        <source>{path} has a tensor of type {kind}, which is not known here: update SAPO Desktop.</source>
+        <translation>{path} hat einen Tensor der Art {kind}, die hier unbekannt ist: Aktualisiere SAPO Desktop.</translation>
+    </message>
+    <message>
+        <source>{path} has its weights only as {name}: files of that kind can carry programs and are never opened here. Look for the model&apos;s safetensors or GGUF version.</source>
+        <translation>{path} hat seine Gewichte nur als {name}: Dateien dieser Art können Programme enthalten und werden hier nie geöffnet. Suche die safetensors- oder GGUF-Fassung des Modells.</translation>
+    </message>
+    <message>
+        <source>{path} has more to say of itself than any model: get it again.</source>
+        <translation>{path} hat mehr über sich zu sagen als jedes Modell: Hole die Datei noch einmal.</translation>
+    </message>
+    <message>
+        <source>{path} has no model.safetensors.</source>
+        <translation>{path} hat keine model.safetensors.</translation>
+    </message>
+    <message>
+        <source>{path} has no tensors: it is a vocabulary, no model.</source>
+        <translation>{path} hat keine Tensoren: Das ist ein Wortschatz, kein Modell.</translation>
+    </message>
+    <message>
+        <source>{path} has no {name}.</source>
+        <translation>{path} hat keine {name}.</translation>
+    </message>
+    <message>
+        <source>{path} has no {name}: the tokenizer is needed in the fast (JSON) layout.</source>
+        <translation>{path} hat keine {name}: Der Tokenizer wird in der schnellen Form (JSON) gebraucht.</translation>
+    </message>
+    <message>
+        <source>{path} holds no weights in safetensors or GGUF.</source>
+        <translation>{path} enthält keine Gewichte in safetensors oder GGUF.</translation>
+    </message>
+    <message>
+        <source>{path} holds {count} bytes instead of {expected}; remove it and a new one is drawn.</source>
+        <translation>{path} enthält {count} Bytes statt {expected}; entferne die Datei, dann wird eine neue gezogen.</translation>
+    </message>
+    <message>
+        <source>{path} is GGUF version {version}; known are {oldest} and {newest}.</source>
+        <translation>{path} ist GGUF der Version {version}; bekannt sind {oldest} und {newest}.</translation>
+    </message>
+    <message>
+        <source>{path} is a file where a folder must be; move it or use --data.</source>
+        <translation>{path} ist eine Datei, wo ein Ordner sein muss; verschiebe sie, oder nutze --data.</translation>
+    </message>
+    <message>
+        <source>{path} is cut short or damaged: get it again.</source>
+        <translation>{path} ist abgeschnitten oder beschädigt: Hole die Datei noch einmal.</translation>
+    </message>
+    <message>
+        <source>{path} is damaged ({error}); end the worker and start it again.</source>
+        <translation>{path} ist beschädigt ({error}); beende den Arbeitsprozess, und starte ihn wieder.</translation>
+    </message>
+    <message>
+        <source>{path} is damaged: its tensor &apos;{name}&apos; has the shape {shape}.</source>
+        <translation>{path} ist beschädigt: Der Tensor „{name}“ hat die Form {shape}.</translation>
+    </message>
+    <message>
+        <source>{path} is damaged: its tensors do not follow each other.</source>
+        <translation>{path} ist beschädigt: Die Tensoren folgen nicht aufeinander.</translation>
+    </message>
+    <message>
+        <source>{path} is no GGUF file.</source>
+        <translation>{path} ist keine GGUF-Datei.</translation>
+    </message>
+    <message>
+        <source>{path} is no GGUF file; choose one, or get it again, whole.</source>
+        <translation>{path} ist keine GGUF-Datei; wähle eine, oder hole sie noch einmal, vollständig.</translation>
+    </message>
+    <message>
+        <source>{path} is no model but of the kind &apos;{kind}&apos;.</source>
+        <translation>{path} ist kein Modell, sondern von der Art „{kind}“.</translation>
+    </message>
+    <message>
+        <source>{path} is not a file, or a link that leads nowhere.</source>
+        <translation>{path} ist keine Datei oder ein Link, der nirgendwohin führt.</translation>
+    </message>
+    <message>
+        <source>{path} is not taken in: files of that kind are no models. Name a folder with safetensors, or a GGUF.</source>
+        <translation>{path} wird nicht importiert: Dateien dieser Art sind keine Modelle. Nenne einen Ordner mit safetensors oder eine GGUF-Datei.</translation>
+    </message>
+    <message>
+        <source>{path} is not taken in: files of that kind can carry programs and are never opened here. Name a folder with safetensors, or a GGUF.</source>
+        <translation>{path} wird nicht importiert: Dateien dieser Art können Programme enthalten und werden hier nie geöffnet. Nenne einen Ordner mit safetensors oder eine GGUF-Datei.</translation>
+    </message>
+    <message>
+        <source>{path} is one part of several; missing beside it: {names}.</source>
+        <translation>{path} ist ein Teil von mehreren; daneben fehlt: {names}.</translation>
+    </message>
+    <message>
+        <source>{path} is there already: choose another name, or have it replaced.</source>
+        <translation>{path} ist schon da: Wähle einen anderen Namen, oder lass es ersetzen.</translation>
+    </message>
+    <message>
+        <source>{path} lacks the weight file {name} that its index names.</source>
+        <translation>In {path} fehlt die Gewichtsdatei {name}, die der Index nennt.</translation>
+    </message>
+    <message>
+        <source>{path} names no architecture.</source>
+        <translation>{path} nennt keine Architektur.</translation>
+    </message>
+    <message>
+        <source>{path} names the version {version}; it is a whole number, now {newest}.</source>
+        <translation>{path} nennt die Version {version}; sie ist eine ganze Zahl, jetzt {newest}.</translation>
+    </message>
+    <message>
+        <source>{path} should have {expected} bytes and has {found}: get it again.</source>
+        <translation>{path} sollte {expected} Bytes haben und hat {found}: Hole die Datei noch einmal.</translation>
+    </message>
+    <message>
+        <source>{path} was written by a newer version of SAPO Desktop. Update, or start anew.</source>
+        <translation>{path} wurde von einer neueren Version von SAPO Desktop geschrieben. Aktualisiere, oder fang neu an.</translation>
+    </message>
+    <message>
+        <source>{path}: &apos;{name}&apos; has the unknown level &apos;{level}&apos;; known are {known}.</source>
+        <translation>{path}: „{name}“ hat die unbekannte Stufe „{level}“; bekannt sind {known}.</translation>
+    </message>
+    <message>
+        <source>{path}: &apos;{name}&apos; needs at least the level easy.</source>
+        <translation>{path}: „{name}“ braucht mindestens die Stufe easy.</translation>
+    </message>
+    <message>
+        <source>{path}: &apos;{task}&apos; sets seed or size; the examiner chooses those.</source>
+        <translation>{path}: „{task}“ setzt seed oder size; die wählt der Prüfer.</translation>
+    </message>
+    <message>
+        <source>{path}: the family name &apos;{name}&apos; may hold letters, digits and &apos;_&apos; only.</source>
+        <translation>{path}: Der Familienname „{name}“ darf nur Buchstaben, Ziffern und „_“ enthalten.</translation>
+    </message>
+    <message>
+        <source>{percent}% of the groups drawn lately came from one source ({key}).</source>
+        <translation>{percent} % der zuletzt gezogenen Gruppen kamen aus einer Quelle ({key}).</translation>
+    </message>
+    <message>
+        <source>{percent}% of the groups drawn lately came from one source.</source>
+        <translation>{percent} % der zuletzt gezogenen Gruppen kamen aus einer Quelle.</translation>
+    </message>
+    <message>
+        <source>{problem} The server must be started so that it takes adapters while it runs, and must see {folder} under that path; docs/remote.md says how. Without that, empty remote_adapters: the server then gives answers, and nothing is learned.</source>
+        <translation>{problem} Der Server muss so gestartet sein, dass er im laufenden Betrieb Adapter annimmt, und muss {folder} unter diesem Pfad sehen; docs/remote.md sagt, wie. Sonst leere remote_adapters: Der Server gibt dann Antworten, und nichts wird gelernt.</translation>
+    </message>
+    <message>
+        <source>{problem}. Look whether the server runs, and whether the setting remote_url names it.</source>
+        <translation>{problem}. Sieh nach, ob der Server läuft und ob die Einstellung remote_url ihn nennt.</translation>
+    </message>
+    <message>
+        <source>{reason} (failure {count} in a row; the log has the details)</source>
+        <translation>{reason} (Fehler {count} in Folge; Näheres steht im Protokoll)</translation>
+    </message>
+    <message>
+        <source>{reason} Going on from the last checkpoint.</source>
+        <translation>{reason} Es geht beim letzten Checkpoint weiter.</translation>
+    </message>
+    <message>
+        <source>{reason} Going on with {model}. To keep it: sapo-desktop settings set model {model}</source>
+        <translation>{reason} Es geht mit {model} weiter. Um dabei zu bleiben: sapo-desktop settings set model {model}</translation>
+    </message>
+    <message>
+        <source>{reason} So this node only answers, until it is started with more free memory.</source>
+        <translation>{reason} Darum antwortet dieser Knoten nur, bis er mit mehr freiem Speicher gestartet wird.</translation>
+    </message>
+    <message>
+        <source>{reason} So torch answers.</source>
+        <translation>{reason} Darum antwortet torch.</translation>
+    </message>
+    <message>
+        <source>{reason} The engine was ended, as it no longer holds the state that trains.</source>
+        <translation>{reason} Der Rechenprozess wurde beendet, weil er nicht mehr den Stand hat, der trainiert.</translation>
+    </message>
+    <message>
+        <source>{reason} The next start goes on after round {round}.</source>
+        <translation>{reason} Der nächste Start geht nach Runde {round} weiter.</translation>
+    </message>
+    <message>
+        <source>{reason} The node goes on with the settings from before.</source>
+        <translation>{reason} Der Knoten macht mit den Einstellungen von vorher weiter.</translation>
+    </message>
+    <message>
+        <source>{reason} Training goes on.</source>
+        <translation>{reason} Das Training geht weiter.</translation>
+    </message>
+    <message>
+        <source>{reason} Until then this node only answers.</source>
+        <translation>{reason} Bis dahin antwortet dieser Knoten nur.</translation>
+    </message>
+    <message>
+        <source>{repository} has its weights only as {name}, and files of that kind can carry programs: they are never taken. Look for a safetensors or GGUF version.</source>
+        <translation>{repository} hat seine Gewichte nur als {name}, und Dateien dieser Art können Programme enthalten: Sie werden nie genommen. Suche eine safetensors- oder GGUF-Fassung.</translation>
+    </message>
+    <message>
+        <source>{repository} has no file {name} in its first folder; look at its page.</source>
+        <translation>{repository} hat in seinem obersten Ordner keine Datei {name}; sieh auf seiner Seite nach.</translation>
+    </message>
+    <message>
+        <source>{repository} has no weights in safetensors or GGUF in its first folder.</source>
+        <translation>{repository} hat in seinem obersten Ordner keine Gewichte in safetensors oder GGUF.</translation>
+    </message>
+    <message>
+        <source>{repository} has no {what}; look at {page}</source>
+        <translation>In {repository} gibt es nicht: {what}; sieh nach auf {page}</translation>
+    </message>
+    <message>
+        <source>{repository} has several GGUF models; name one of them with --file: {names}</source>
+        <translation>{repository} hat mehrere GGUF-Modelle; nenne eins davon mit --file: {names}</translation>
+    </message>
+    <message>
+        <source>{repository} is gated. {advice}</source>
+        <translation>{repository} ist zugangsbeschränkt. {advice}</translation>
+    </message>
+    <message>
+        <source>{repository} lists {count} files in its first folder; a model has at most {most}.</source>
+        <translation>{repository} führt in seinem obersten Ordner {count} Dateien auf; ein Modell hat höchstens {most}.</translation>
+    </message>
+    <message>
+        <source>{settings}: taken up now.</source>
+        <translation>{settings}: gilt jetzt.</translation>
+    </message>
+    <message>
+        <source>{settings}: taken up once the round in hand is done.</source>
+        <translation>{settings}: gilt, sobald die laufende Runde zu Ende ist.</translation>
+    </message>
+    <message>
+        <source>{settings}: this run keeps what its command line said.</source>
+        <translation>{settings}: Dieser Lauf bleibt bei dem, was seine Befehlszeile sagte.</translation>
+    </message>
+    <message>
+        <source>{setting}: from the next start on, as this system lets no running program take back its priority.</source>
+        <translation>{setting}: ab dem nächsten Start, weil dieses System kein laufendes Programm seine Priorität zurücknehmen lässt.</translation>
+    </message>
+    <message>
+        <source>{size} of swap are not counted: a model in swap stands still.</source>
+        <translation>{size} Auslagerungsspeicher zählen nicht: Ein ausgelagertes Modell steht still.</translation>
+    </message>
+    <message>
+        <source>{tasks} has no training question among {count} in a row.</source>
+        <translation>{tasks} hat unter {count} in Folge keine Trainingsfrage.</translation>
+    </message>
+    <message>
+        <source>{task} has no question for seed {seed}; try another one.</source>
+        <translation>{task} hat keine Frage zum Startwert {seed}; versuche einen anderen.</translation>
+    </message>
+    <message>
+        <source>{text} Its last words:
+{words}</source>
+        <translation>{text} Seine letzten Worte:
+{words}</translation>
+    </message>
+    <message>
+        <source>{trouble} After {count} tries this was given up. What has arrived is kept: the same command goes on from there.</source>
+        <translation>{trouble} Nach {count} Versuchen wurde es aufgegeben. Was angekommen ist, bleibt erhalten: Derselbe Befehl macht dort weiter.</translation>
+    </message>
+    <message>
+        <source>{trouble} It asks to wait {minutes} minutes: try again then.</source>
+        <translation>{trouble} Es wird gebeten, {minutes} Minuten zu warten: Versuche es dann noch einmal.</translation>
+    </message>
+    <message>
+        <source>{trouble} Trying again in {seconds} s ({count} of {tries}).</source>
+        <translation>{trouble} Neuer Versuch in {seconds} s ({count} von {tries}).</translation>
+    </message>
+    <message>
+        <source>{url} answers what cannot be unpacked ({reason})</source>
+        <translation>{url} antwortet, was sich nicht auspacken lässt ({reason})</translation>
+    </message>
+    <message>
+        <source>{url} answers what cannot be used ({reason})</source>
+        <translation>{url} antwortet Unbrauchbares ({reason})</translation>
+    </message>
+    <message>
+        <source>{url} cannot be asked: {reason}</source>
+        <translation>{url} lässt sich nicht fragen: {reason}</translation>
+    </message>
+    <message>
+        <source>{url} cannot be reached ({reason})</source>
+        <translation>{url} ist nicht erreichbar ({reason})</translation>
+    </message>
+    <message>
+        <source>{url} does not accept the key ({status}). Set it in SAPO_REMOTE_KEY, or with `sapo-desktop remote-key`.</source>
+        <translation>{url} nimmt den Schlüssel nicht an ({status}). Setze ihn in SAPO_REMOTE_KEY oder mit `sapo-desktop remote-key`.</translation>
+    </message>
+    <message>
+        <source>{url} does not answer in time</source>
+        <translation>{url} antwortet nicht rechtzeitig</translation>
+    </message>
+    <message>
+        <source>{url} does not tell which tokens it samples: answers are encoded anew, and learned from without importance weights.</source>
+        <translation>{url} sagt nicht, welche Tokens er zieht: Die Antworten werden neu kodiert, und aus ihnen wird ohne Wichtigkeitsgewichte gelernt.</translation>
+    </message>
+    <message>
+        <source>{url} gets no adapter from here (vLLM and SGLang can, with remote_adapters set): it gives answers of the base model, and nothing is learned.</source>
+        <translation>{url} bekommt von hier keinen Adapter (vLLM und SGLang können das, wenn remote_adapters gesetzt ist): Er gibt Antworten des Grundmodells, und nichts wird gelernt.</translation>
+    </message>
+    <message>
+        <source>{url} has no model &apos;{name}&apos;; it has {names}. Set remote_model to one of them.</source>
+        <translation>{url} hat kein Modell „{name}“; er hat {names}. Setze remote_model auf eins davon.</translation>
+    </message>
+    <message>
+        <source>{url} has {count} models ({names}). Set remote_model to one of them.</source>
+        <translation>{url} hat {count} Modelle ({names}). Setze remote_model auf eins davon.</translation>
+    </message>
+    <message>
+        <source>{url} is busy or broken ({reason})</source>
+        <translation>{url} ist überlastet oder gestört ({reason})</translation>
+    </message>
+    <message>
+        <source>{url} is not encrypted, so the key is not sent there: use https://, or a tunnel to this machine. Where nobody on the way can listen, set remote_key_in_clear to on.</source>
+        <translation>{url} ist nicht verschlüsselt, darum wird der Schlüssel nicht dorthin gesendet: Nutze https:// oder einen Tunnel zu diesem Computer. Wo unterwegs niemand mithören kann, setze remote_key_in_clear auf on.</translation>
+    </message>
+    <message>
+        <source>{url} only chats: questions go into a template of its own, which may not be the one trained on.</source>
+        <translation>{url} chattet nur: Fragen kommen in eine eigene Vorlage des Servers, die nicht die sein muss, mit der trainiert wird.</translation>
+    </message>
+    <message>
+        <source>{url} refuses ({reason}).</source>
+        <translation>{url} lehnt ab ({reason}).</translation>
+    </message>
+    <message>
+        <source>{url} takes no seeds: a run cannot be repeated.</source>
+        <translation>{url} nimmt keine Startwerte an: Ein Lauf lässt sich nicht wiederholen.</translation>
+    </message>
+    <message>
+        <source>{url} tells no log-probabilities of whole answers: these are learned from without weights.</source>
+        <translation>{url} nennt keine Log-Wahrscheinlichkeiten ganzer Antworten: Aus ihnen wird ohne Gewichtung gelernt.</translation>
+    </message>
+    <message>
+        <source>{warning} (1 peer says so)</source>
+        <translation>{warning} (1 Peer sagt es)</translation>
+    </message>
+    <message>
+        <source>{warning} ({count} peers say so)</source>
+        <translation>{warning} ({count} Peers sagen es)</translation>
+    </message>
+    <message>
+        <source>{way} ({precision})</source>
+        <translation>{way} ({precision})</translation>
+    </message>
+    <message>
+        <source>{way} on the Mac&apos;s GPU</source>
+        <translation>{way} auf der Grafik des Macs</translation>
+    </message>
+    <message>
+        <source>{way} on the card</source>
+        <translation>{way} auf der Grafikkarte</translation>
+    </message>
+    <message>
+        <source>{way} takes {needed} on {card} with one short answer at a time ({largest}, {second}); {free} are free.</source>
+        <translation>{way}: Das braucht {needed} auf {card}, mit je einer kurzen Antwort zugleich ({largest}, {second}); {free} sind frei.</translation>
+    </message>
+    <message>
+        <source>{way} takes {needed} with one short answer at a time ({largest}, {second}); {free} are free.</source>
+        <translation>{way}: Das braucht {needed}, mit je einer kurzen Antwort zugleich ({largest}, {second}); {free} sind frei.</translation>
+    </message>
+    <message>
+        <source>{what} ({advice}). What was stored before is untouched.</source>
+        <translation>{what} ({advice}). Was vorher gespeichert war, ist unberührt.</translation>
+    </message>
+    <message>
+        <source>{what} needs {needed} more, and the disk of {folder} has {free} free, of which {reserve} are kept free. Free {lacking}, or choose a folder on another disk: sapo-desktop settings set models_folder DIR</source>
+        <translation>{what} braucht noch {needed}, und auf der Platte von {folder} sind {free} frei, von denen {reserve} frei bleiben. Schaffe {lacking}, oder wähle einen Ordner auf einer anderen Platte: sapo-desktop settings set models_folder DIR</translation>
+    </message>
+    <message>
+        <source>{what}: {now} instead of {before}</source>
+        <translation>{what}: {now} statt {before}</translation>
+    </message>
+    <message>
+        <source>{who} already runs on {folder}. Commands with `--data {folder}` reach it (`status`, `pause`, `quit`); a second node needs another --data folder.</source>
+        <translation>{who} arbeitet schon mit {folder}. Befehle mit `--data {folder}` erreichen ihn (`status`, `pause`, `quit`); ein zweiter Knoten braucht einen anderen Ordner für --data.</translation>
     </message>
 </context>
 </TS>

@@ -66,7 +66,7 @@ def _read(context: Context) -> Settings:
     """The kept settings; the defaults where there is no file."""
     found = settings_file.read(DataFolder.at(context.folder).settings, time.time())
     if found.said:
-        context.out.warn(found.said)
+        context.out.warn(str(found.said))
     return found.settings
 
 

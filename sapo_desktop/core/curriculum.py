@@ -14,6 +14,7 @@ import msgspec
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.records import Record, TaskMark
+from sapo_desktop.core.sentences import sentence
 
 UP_ABOVE, DOWN_BELOW = 0.70, 0.20
 LEAST_ANSWERS, MOST_ANSWERS = 32, 512
@@ -123,9 +124,11 @@ def level_weights(order: Sequence[str], progress: FamilyProgress | None) -> list
         TaskError: the family has no level, or not the one it is said to be at.
     """
     if not order:
-        raise TaskError("A task family without a level cannot be trained on; name one in the catalogue.")
+        raise TaskError(sentence("A task family without a level cannot be trained on; name one in the catalogue."))
     if progress is not None and progress.level not in order:
-        raise TaskError(f"There is no level {progress.level}; known are {', '.join(order)}.")
+        raise TaskError(
+            sentence("There is no level {level}; known are {levels}.", level=progress.level, levels=", ".join(order))
+        )
     if progress is None:
         return [LevelWeight(level=order[min(1, len(order) - 1)], weight=1.0)]
     place = order.index(progress.level)

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.core.sentences import Text
+from sapo_desktop.core.sentences import Text, sentence
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
@@ -26,12 +26,11 @@ def disk_errors_as(error_type: type[SapoError], what: Text) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        advice = (
-            "the disk is full: free some space"
-            if error.errno in _FULL
-            else f"{error.strerror or error}: check the folder and its permissions"
-        )
-        raise error_type(f"{what} ({advice}). What was stored before is untouched.") from error
+        full = sentence("the disk is full: free some space")
+        other = sentence("{error}: check the folder and its permissions", error=error.strerror or str(error))
+        advice = full if error.errno in _FULL else other
+        said = sentence("{what} ({advice}). What was stored before is untouched.", what=what, advice=advice)
+        raise error_type(said) from error
 
 
 def sync_file(path: Path) -> None:

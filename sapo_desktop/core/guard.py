@@ -13,6 +13,7 @@ from enum import StrEnum
 import msgspec
 
 from sapo_desktop.core.records import EvalReport, Record
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.statistics import paired_difference
 
 PATIENCE = 3
@@ -47,7 +48,7 @@ class Decision(Record, frozen=True):
 
     action: Action
     state: GuardState
-    reason: str = ""
+    reason: Text = ""
 
 
 def effective_external(state: GuardState, wanted: int) -> int:
@@ -100,14 +101,19 @@ def _roll_back(state: GuardState, score: float, external_groups: int) -> Decisio
         external_less=state.external_less + less,
         learning_rate_factor=state.learning_rate_factor * (1.0 if less else 0.5),
     )
-    remedy = (
-        f"{external_groups - less} external groups a round instead of {external_groups}"
-        if less
-        else "half the learning rate"
-    )
-    reason = (
-        f"The validation score fell from {state.best_score:.3f} to {score:.3f}, {PATIENCE} times in a row "
-        f"more than {ERRORS_BELOW:g} standard errors: back to checkpoint {state.best_checkpoint}, "
-        f"with {remedy}."
+    remedy = sentence("half the learning rate")
+    if less:
+        remedy = sentence(
+            "{fewer} external groups a round instead of {count}", fewer=external_groups - less, count=external_groups
+        )
+    reason = sentence(
+        "The validation score fell from {best} to {score}, {times} times in a row more than {errors} standard "
+        "errors: back to checkpoint {number}, with {remedy}.",
+        best=f"{state.best_score:.3f}",
+        score=f"{score:.3f}",
+        times=PATIENCE,
+        errors=float(ERRORS_BELOW),
+        number=str(state.best_checkpoint),
+        remedy=remedy,
     )
     return Decision(action=Action.ROLL_BACK, state=after, reason=reason)

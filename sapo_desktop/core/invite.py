@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, quote
 
 from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.sentences import Sentence, Text, joined, sentence
 
 PREFIX = "sapo://join?"
 LONGEST_LINK = 4000
@@ -23,8 +24,7 @@ _SWARM = re.compile(r"[0-9a-f]{64}")
 _ADMISSION = re.compile(r"[0-9a-f]{144}")
 _ADDRESS = re.compile(r"[!-+\--~]{1,255}")
 """Printable ASCII but blanks and commas, which separate addresses in the settings."""
-_FORM = f"An invite link is written {PREFIX}swarm=KEY&peer=ADDRESS"
-_AGAIN = "Have it sent again, and put it in quotes: a shell cuts it at each &."
+_FORM = f"{PREFIX}swarm=KEY&peer=ADDRESS"
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,15 @@ class Invite:
         fields = _fields(text.strip())
         swarm, admission = _only(fields, "swarm").lower(), _only(fields, "admission").lower()
         if not _SWARM.fullmatch(swarm):
-            raise UsageError(f"{_FORM}; this one's swarm is no key of 64 hex digits. {_AGAIN}")
+            raise _cut(sentence("this one's swarm is no key of 64 hex digits."))
         if admission and not _ADMISSION.fullmatch(admission):
-            raise UsageError(f"{_FORM}; this one's admission is not 144 hex digits. {_AGAIN}")
+            raise _cut(sentence("this one's admission is not 144 hex digits."))
         peers = tuple(dict.fromkeys(fields.get("peer", [])))
         if not 1 <= len(peers) <= MOST_PEERS:
-            raise UsageError(f"{_FORM}; this one names {len(peers)} addresses instead of 1 to {MOST_PEERS}. {_AGAIN}")
+            count, most = len(peers), MOST_PEERS
+            raise _cut(sentence("this one names {count} addresses instead of 1 to {most}.", count=count, most=most))
         if not all(_ADDRESS.fullmatch(peer) for peer in peers):
-            raise UsageError(f"{_FORM}; an address in this one has signs that none has. {_AGAIN}")
+            raise _cut(sentence("an address in this one has signs that none has."))
         return cls(swarm, peers, admission)
 
     def __str__(self) -> str:
@@ -60,15 +61,15 @@ class Invite:
 def _fields(text: str) -> dict[str, list[str]]:
     """Name -> values, in their order."""
     if len(text) > LONGEST_LINK:
-        raise UsageError(f"{_FORM}; this one is longer than {LONGEST_LINK:,} characters.")
+        raise _wrong(sentence("this one is longer than {most} characters.", most=LONGEST_LINK))
     if not text.startswith(PREFIX):
-        raise UsageError(f"{_FORM}; this one does not begin so.")
+        raise _wrong(sentence("this one does not begin so."))
     if not (text.isascii() and text.isprintable()):
-        raise UsageError(f"{_FORM}; this one has signs that no link has. {_AGAIN}")
+        raise _cut(sentence("this one has signs that no link has."))
     try:
         pairs = parse_qsl(text[len(PREFIX) :], keep_blank_values=True, max_num_fields=_MOST_FIELDS)
     except ValueError as error:
-        raise UsageError(f"{_FORM}; this one has more than {_MOST_FIELDS} fields.") from error
+        raise _wrong(sentence("this one has more than {most} fields.", most=_MOST_FIELDS)) from error
     fields: dict[str, list[str]] = {}
     for name, value in pairs:
         fields.setdefault(name, []).append(value)
@@ -79,5 +80,15 @@ def _only(fields: dict[str, list[str]], name: str) -> str:
     """The one value of a field; empty where it is missing."""
     values = fields.get(name, [""])
     if len(values) != 1:
-        raise UsageError(f"{_FORM}; this one says {name} {len(values)} times.")
+        raise _wrong(sentence("this one says {name} {count} times.", name=name, count=len(values)))
     return values[0]
+
+
+def _cut(what: Sentence) -> UsageError:
+    """What is wrong with a link that was cut on its way, it seems."""
+    again = sentence("Have it sent again, and put it in quotes: a shell cuts it at each &.")
+    return _wrong(joined([what, again]))
+
+
+def _wrong(what: Text) -> UsageError:
+    return UsageError(sentence("An invite link is written {form}; {what}", form=_FORM, what=what))

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from sapo_desktop.core.advantage import group_advantages
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.records import Group, TrainingSequence
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.treatments import Standpoint, TreatmentName, external_advantages
 
 UNKNOWN_RATE = 0.5
@@ -45,7 +46,7 @@ def mix_share(mix: str, groups: int) -> MixShare:
     """Scale a mix such as `6/2` to `groups` groups; `adaptive` is decided elsewhere and not accepted here."""
     local_text, _, external_text = mix.partition("/")
     if not (local_text.isdigit() and external_text.isdigit()) or int(local_text) + int(external_text) == 0:
-        raise UsageError(f"A mix is written like 6/2 (own/external groups), not {mix!r}.")
+        raise UsageError(sentence("A mix is written like 6/2 (own/external groups), not '{mix}'.", mix=mix))
     local, external = int(local_text), int(external_text)
     wanted_external = round(groups * external / (local + external))
     return MixShare(local=groups - wanted_external, external=wanted_external)

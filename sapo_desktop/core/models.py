@@ -15,7 +15,7 @@ from msgspec import Meta
 
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.records import Record
-from sapo_desktop.core.sentences import Text
+from sapo_desktop.core.sentences import Text, sentence
 
 PUBLIC_HUB = "https://huggingface.co"
 ModelKind = Literal["transformers", "gguf"]
@@ -196,7 +196,11 @@ def spec_of(reference: str, files: Sequence[str] = ()) -> ModelSpec:
     """
     match = _REFERENCE.fullmatch(reference)
     if match is None:
-        raise UsageError(f"{reference!r} names no repository: write OWNER/NAME, or OWNER/NAME@REVISION.")
+        raise UsageError(
+            sentence(
+                "'{reference}' names no repository: write OWNER/NAME, or OWNER/NAME@REVISION.", reference=reference
+            )
+        )
     owner, name, revision = match.groups()
     parts = [f"{owner}--{name}"]
     if revision:

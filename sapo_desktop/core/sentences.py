@@ -64,11 +64,11 @@ def filled(template: str, values: dict[str, str]) -> str:
     return _FIELD.sub(lambda field: values.get(field[1], field[0]), template)
 
 
-def joined(texts: Sequence[Text]) -> Text:
+def joined(texts: Sequence[Text], between: str = " ") -> Text:
     """One after the other, as one text."""
     if len(texts) == 1:
         return texts[0]
-    return Sentence(template=" ".join(f"{{{place}}}" for place in range(len(texts))), values=_numbered(texts))
+    return Sentence(template=between.join(f"{{{place}}}" for place in range(len(texts))), values=_numbered(texts))
 
 
 def _numbered(texts: Sequence[Text]) -> dict[str, Value]:

@@ -23,6 +23,7 @@ from tomlkit.exceptions import TOMLKitError
 from sapo_desktop.core.durable import disk_errors_as, remove_leftovers, write_atomically
 from sapo_desktop.core.errors import SettingsError
 from sapo_desktop.core.records import Record
+from sapo_desktop.core.sentences import Sentence, Text, joined, sentence
 from sapo_desktop.core.settings import SETTINGS_VERSION, Settings
 
 Migration = Callable[[dict[str, object]], dict[str, object]]
@@ -37,7 +38,7 @@ class SettingInfo(Record, frozen=True):
 
     key: str
     description: str
-    allowed: str
+    allowed: Text
     """In words: `a whole number from 2 to 64`."""
     default: bool | int | float | str
     secret: bool = False
@@ -50,7 +51,7 @@ class ReadSettings(Record, frozen=True):
     """The settings read, and what a person should know about the file (empty where all is well)."""
 
     settings: Settings
-    said: str = ""
+    said: Text = ""
 
 
 class _Field(Record, frozen=True):
@@ -73,13 +74,25 @@ def read(path: Path, now: float, migrations: Sequence[Migration] = MIGRATIONS) -
         return ReadSettings(settings=Settings())
     except (TOMLKitError, UnicodeDecodeError) as error:
         aside = path.with_name(f"{path.stem}.damaged-{int(now)}{path.suffix}")
-        with disk_errors_as(SettingsError, f"The damaged settings file {path} could not be moved aside"):
+        with disk_errors_as(
+            SettingsError, sentence("The damaged settings file {path} could not be moved aside", path=str(path))
+        ):
             path.rename(aside)
-        said = f"The settings file was damaged ({error}). It was moved to {aside.name}; the defaults are in use."
+        said = sentence(
+            "The settings file was damaged ({error}). It was moved to {name}; the defaults are in use.",
+            error=str(error),
+            name=aside.name,
+        )
         return ReadSettings(settings=Settings(), said=said)
     except OSError as error:
-        raise SettingsError(f"The settings file {path} cannot be read ({error}): check its permissions.") from error
-    return ReadSettings(settings=_checked(_migrated(values, path, migrations), f" in {path}"))
+        raise SettingsError(
+            sentence(
+                "The settings file {path} cannot be read ({error}): check its permissions.",
+                path=str(path),
+                error=str(error),
+            )
+        ) from error
+    return ReadSettings(settings=_checked(_migrated(values, path, migrations), path))
 
 
 def write(path: Path, settings: Settings) -> None:
@@ -89,7 +102,7 @@ def write(path: Path, settings: Settings) -> None:
         SettingsError: the file cannot be written, or the one there is no TOML (`read` comes first and sets it
         aside).
     """
-    with disk_errors_as(SettingsError, f"The settings file {path} could not be written"):
+    with disk_errors_as(SettingsError, sentence("The settings file {path} could not be written", path=str(path))):
         document = _document(path)
         if document.get(_VERSION, SETTINGS_VERSION) != SETTINGS_VERSION:
             for old in [key for key in document if key not in _FIELDS and key != _VERSION]:
@@ -134,7 +147,13 @@ def parse_value(key: str, text: str) -> bool | int | float | str:
     value = _typed(field.kind, text.strip())
     if value is None or not _fits(value, field):
         raise SettingsError(
-            f"{key} cannot be {shown(key, text)!r}: it is {field.info.allowed}. {field.info.description}"
+            sentence(
+                "{key} cannot be '{value}': it is {allowed}. {description}",
+                key=key,
+                value=str(shown(key, text)),
+                allowed=field.info.allowed,
+                description=Sentence(template=field.info.description),  # the window has them translated
+            )
         )
     return value
 
@@ -146,14 +165,14 @@ def apply(settings: Settings, values: Mapping[str, str]) -> Settings:
         SettingsError: names everything that is wrong, a line each.
     """
     taken: dict[str, object] = {}
-    wrong: list[str] = []
+    wrong: list[Text] = []
     for key, text in values.items():
         try:
             taken[key] = parse_value(key, text)
         except SettingsError as error:
-            wrong.append(str(error))
+            wrong.append(error.text)
     if wrong:
-        raise SettingsError("\n".join(wrong))
+        raise SettingsError(joined(wrong, "\n"))
     return msgspec.structs.replace(settings, **taken)
 
 
@@ -177,39 +196,69 @@ def _document(path: Path) -> tomlkit.TOMLDocument:
         document.add(_VERSION, tomlkit.item(SETTINGS_VERSION))
         return document
     except (TOMLKitError, UnicodeDecodeError) as error:
-        raise SettingsError(f"The settings file {path} is damaged ({error}); it was left as it is.") from error
+        raise SettingsError(
+            sentence(
+                "The settings file {path} is damaged ({error}); it was left as it is.", path=str(path), error=str(error)
+            )
+        ) from error
 
 
 def _migrated(values: dict[str, object], path: Path, migrations: Sequence[Migration]) -> dict[str, object]:
     newest = len(migrations) + 1
     version = values.pop(_VERSION, newest)  # a file written by hand means today's keys
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        raise SettingsError(f"{path} names the version {version!r}; it is a whole number, now {newest}.")
+        raise SettingsError(
+            sentence(
+                "{path} names the version {version}; it is a whole number, now {newest}.",
+                path=str(path),
+                version=repr(version),
+                newest=newest,
+            )
+        )
     if version > newest:
         raise SettingsError(
-            f"A newer SAPO Desktop wrote {path} (version {version}, this one knows {newest}): "
-            "install the newer version, or use another data folder."
+            sentence(
+                "A newer SAPO Desktop wrote {path} (version {version}, this one knows {newest}): install the "
+                "newer version, or use another data folder.",
+                path=str(path),
+                version=version,
+                newest=newest,
+            )
         )
     for step in migrations[version - 1 :]:
         values = step(values)
     return values
 
 
-def _checked(values: Mapping[str, object], where: str) -> Settings:
+def _checked(values: Mapping[str, object], path: Path) -> Settings:
     for key, value in values.items():
-        field = _field(key, where)
+        field = _field(key, path)
         if not _fits(value, field):
             seen = shown(key, str(value)) if field.info.secret else value
-            raise SettingsError(f"{key} = {seen!r}{where} cannot be: it is {field.info.allowed}.")
+            raise SettingsError(
+                sentence(
+                    "{key} = {value} in {path} cannot be: it is {allowed}.",
+                    key=key,
+                    value=repr(seen),
+                    path=str(path),
+                    allowed=field.info.allowed,
+                )
+            )
     return msgspec.convert(dict(values), Settings)
 
 
-def _field(key: str, where: str = "") -> _Field:
+def _field(key: str, path: Path | None = None) -> _Field:
     if key in _FIELDS:
         return _FIELDS[key]
     near = difflib.get_close_matches(key, _FIELDS, 1, 0.5)
-    advice = f"did you mean {near[0]}?" if near else f"there are: {', '.join(_FIELDS)}."
-    raise SettingsError(f"There is no setting {key!r}{where}; {advice}")
+    advice = sentence("there are: {names}.", names=", ".join(_FIELDS))
+    if near:
+        advice = sentence("did you mean {name}?", name=near[0])
+    if path is None:
+        raise SettingsError(sentence("There is no setting '{name}'; {advice}", name=key, advice=advice))
+    raise SettingsError(
+        sentence("There is no setting '{name}' in {path}; {advice}", name=key, path=str(path), advice=advice)
+    )
 
 
 def _typed(kind: inspect.Type, text: str) -> bool | int | float | str | None:
@@ -240,18 +289,22 @@ def _fits(value: object, field: _Field) -> bool:
     return True
 
 
-def _allowed(kind: inspect.Type) -> str:
+def _allowed(kind: inspect.Type) -> Text:
     match kind:
         case inspect.BoolType():
-            return "on or off"
+            return sentence("on or off")
         case inspect.IntType(ge=low, le=high):
-            return f"a whole number from {low} to {high}"
+            return sentence("a whole number from {low} to {high}", low=str(low), high=str(high))
         case inspect.FloatType(gt=above, ge=low, le=high):
-            return f"a number from {low:g} to {high:g}" if above is None else f"a number above {above:g}, to {high:g}"
+            if above is None:
+                return sentence("a number from {low} to {high}", low=f"{low:g}", high=f"{high:g}")
+            return sentence("a number above {low}, to {high}", low=f"{above:g}", high=f"{high:g}")
         case inspect.LiteralType(values=values):
-            return f"one of {', '.join(map(str, values))}"
+            return sentence("one of {choices}", choices=", ".join(map(str, values)))
         case inspect.StrType(max_length=longest):
-            return "text on one line" if longest is None else f"text on one line, at most {longest} characters"
+            if longest is None:
+                return sentence("text on one line")
+            return sentence("text on one line, at most {longest} characters", longest=str(longest))
         case _:
             raise TypeError(f"no words for a setting of type {kind}")
 

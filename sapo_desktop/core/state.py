@@ -13,6 +13,7 @@ from __future__ import annotations
 import enum
 
 from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.sentences import sentence
 
 
 class NodeState(enum.StrEnum):
@@ -74,6 +75,22 @@ _ALREADY = {
     (_S.STOPPING, _T.ROUNDS_DONE),
     (_S.STOPPED, _T.QUIT),
 }
+_STATES = {
+    _S.STARTING: sentence("starting"),
+    _S.IDLE: sentence("idle"),
+    _S.WORKING: sentence("working"),
+    _S.FINISHING: sentence("finishing"),
+    _S.PAUSED: sentence("paused"),
+    _S.STOPPING: sentence("stopping"),
+    _S.STOPPED: sentence("stopped"),
+    _S.FAILED: sentence("failed"),
+}
+_ORDERS = {
+    _T.START: sentence("start"),
+    _T.PAUSE: sentence("pause"),
+    _T.RESUME: sentence("resume"),
+    _T.FINISH: sentence("finish"),
+}
 
 
 def transition(state: NodeState, trigger: Trigger) -> NodeState:
@@ -86,4 +103,5 @@ def transition(state: NodeState, trigger: Trigger) -> NodeState:
         return NodeState.STOPPING
     if trigger is Trigger.FAIL:
         return NodeState.FAILED
-    raise UsageError(f"The node is {state.value}: it cannot {trigger.value.replace('_', ' ')} now.")
+    order = _ORDERS.get(trigger, trigger.value.replace("_", " "))
+    raise UsageError(sentence("The node is {state}: it cannot {order} now.", state=_STATES[state], order=order))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 
 from sapo_desktop.core.records import Record
-from sapo_desktop.core.sentences import Text
+from sapo_desktop.core.sentences import Sentence, Text, sentence
 
 DAY_AND_CLOCK_FROM = 20 * 3600
 """A pause that ends later than this is told with the day."""
@@ -97,6 +97,11 @@ Why = (
 )
 
 
+def given_up(text: Text, failures: int) -> Sentence:
+    """What is said where hosts kept dying. `text`: the last of them."""
+    return sentence("{reason} (failure {count} in a row; the log has the details)", reason=text, count=failures)
+
+
 def in_english(why: Why, now: float) -> str:
     """In English. `now`: Unix time, by which a moment is told with or without its day."""
     match why:
@@ -122,6 +127,6 @@ def in_english(why: Why, now: float) -> str:
         case RoundsDone(round=number):
             return f"{number} rounds done"
         case Failed(text=text, failures=failures):
-            return f"{text} (failure {failures} in a row; the log has the details)"
+            return str(given_up(text, failures))
         case Ending():
             return "Ending"

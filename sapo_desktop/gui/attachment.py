@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
-from sapo_desktop.core.sentences import Text
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.gui.curves import COLUMNS
 from sapo_desktop.gui.link import Arrival, Attached, Connecting, Ended, Lost
 from sapo_desktop.worker.messages import (
@@ -199,7 +199,9 @@ class Attachment:
     async def _greet(self, worker: Worker) -> tuple[SettingsAre, Curve]:
         settings, curve = [await worker.call(ask) for ask in (GetSettings(), GetCurve())]
         if not (isinstance(settings, SettingsAre) and isinstance(curve, Curve)):
-            raise ControlError("This folder's worker is no node that trains, perhaps a relay: use another folder.")
+            raise ControlError(
+                sentence("This folder's worker is no node that trains, perhaps a relay: use another folder.")
+            )
         # A reply holds so many rounds; the lists of the first one take those of the others.
         page = curve
         while page.more:
@@ -210,7 +212,7 @@ class Attachment:
 
     async def _call(self, request: Request) -> Reply:
         if self._worker is None:
-            raise NotRunning("The node is not running just now.")
+            raise NotRunning(sentence("The node is not running just now."))
         return await self._worker.call(request)
 
     async def _quit(self) -> None:
@@ -244,5 +246,7 @@ class Attachment:
 def expect_curve(reply: Reply) -> Curve:
     """ControlError where it is no curve."""
     if not isinstance(reply, Curve):
-        raise ControlError(f"The node answered {type(reply).__name__} where a curve was expected.")
+        raise ControlError(
+            sentence("The node answered {found} where a curve was expected.", found=type(reply).__name__)
+        )
     return reply

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.sentences import Text, sentence
 
 _LABEL = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _HOST = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(\.{_LABEL})*")
@@ -20,7 +21,6 @@ _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _COMPATIBLE = ipaddress.IPv6Network("::/96")
 _HOME = {"localhost", "local", "localdomain", "internal", "intranet", "lan", "home", "arpa", "onion"}
 """Last labels of names that stand for no host on the public internet."""
-_FORM = "An address is written like wss://relay.example:8765#KEY (KEY: 64 hex digits, may be left out)"
 
 
 @dataclass(frozen=True)
@@ -39,15 +39,19 @@ class Address:
             parts = urlsplit(text.strip())
             host, port = parts.hostname or "", parts.port
         except ValueError as error:
-            raise UsageError(f"{_FORM}; this one cannot be read: {error}.") from error
+            raise _wrong(sentence("this one cannot be read: {error}.", error=str(error))) from error
         if parts.scheme not in ("wss", "ws") or parts.path not in ("", "/") or parts.query or parts.username:
-            raise UsageError(f"{_FORM}.")
+            raise UsageError(
+                sentence(
+                    "An address is written like wss://relay.example:8765#KEY (KEY: 64 hex digits, may be left out)."
+                )
+            )
         if not port:
-            raise UsageError(f"{_FORM}; the port is missing.")
+            raise _wrong(sentence("the port is missing."))
         if not _is_host(host):
-            raise UsageError(f"{_FORM}; {host[:40]!r} is no host.")
+            raise _wrong(sentence("'{name}' is no host.", name=host[:40]))
         if parts.fragment and not _KEY.fullmatch(parts.fragment):
-            raise UsageError(f"{_FORM}; its key is not 64 hex digits.")
+            raise _wrong(sentence("its key is not 64 hex digits."))
         return cls(host, port, parts.scheme == "wss", bytes.fromhex(parts.fragment) if parts.fragment else None)
 
     @property
@@ -117,3 +121,12 @@ def _is_host(host: str) -> bool:
     if "%" in host:
         return False  # a zone means something on its own computer only
     return ip_of(host) is not None or _HOST.fullmatch(host) is not None
+
+
+def _wrong(what: Text) -> UsageError:
+    return UsageError(
+        sentence(
+            "An address is written like wss://relay.example:8765#KEY (KEY: 64 hex digits, may be left out); {what}",
+            what=what,
+        )
+    )

@@ -14,6 +14,7 @@ import math
 from collections import OrderedDict
 
 from sapo_desktop.core.hashing import digest
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.swarm.refusals import Reason, Refused
 from sapo_desktop.swarm.signing import SIGNATURE_BYTES, Signer, verify
 
@@ -51,14 +52,14 @@ class Members:
             Refused: NOT_ADMITTED; there is none, it has ended by then, or it is not for this key in this swarm.
         """
         if not admission:
-            raise Refused(Reason.NOT_ADMITTED, "no admission")
+            raise Refused(Reason.NOT_ADMITTED, sentence("no admission"))
         if len(admission) != ADMISSION_BYTES:
-            raise Refused(Reason.NOT_ADMITTED, f"an admission of {len(admission)} bytes")
+            raise Refused(Reason.NOT_ADMITTED, sentence("an admission of {size} bytes", size=len(admission)))
         end = int.from_bytes(admission[:_END_BYTES], "big")
         if end != NO_END and unix_time >= end:
-            raise Refused(Reason.NOT_ADMITTED, "the admission has ended")
+            raise Refused(Reason.NOT_ADMITTED, sentence("the admission has ended"))
         if not self._is_signed(member, admission):
-            raise Refused(Reason.NOT_ADMITTED, "the admission is for another key or another swarm")
+            raise Refused(Reason.NOT_ADMITTED, sentence("the admission is for another key or another swarm"))
         return math.inf if end == NO_END else float(end)
 
     def _is_signed(self, member: bytes, admission: bytes) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.refusals import Reason
 
@@ -85,7 +86,7 @@ class RefusedMessage:
     """A message was not taken; already charged to the link where it is the link's fault."""
 
     reason: Reason
-    detail: str
+    detail: Text
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,13 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies_environment, proxy_bypass_environment  # type: ignore[attr-defined]
 
 from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.sentences import Sentence, sentence
 from sapo_desktop.swarm.address import Address
 
 NO_PROXY = "off"
 _SCHEMES = {"http": "http", "socks5h": "socks5h", "socks5": "socks5h"}
 """As typed -> as used: plain socks5 would look up names here."""
-_FORM = (
+_FORM = sentence(
     "A proxy is written http://HOST:PORT or socks5h://HOST:PORT, or http://USER:PASSWORD@HOST:PORT where it asks for "
     "them; the setting may also be `off`."
 )
@@ -28,7 +29,7 @@ def check_proxy(setting: str) -> str:
     text = setting.strip()
     if text in ("", NO_PROXY):
         return text
-    return _checked(text, "The setting `proxy` cannot be used")
+    return _checked(text, sentence("The setting `proxy` cannot be used"))
 
 
 def check_environment() -> None:
@@ -56,23 +57,31 @@ def _of_environment(tls: bool) -> str | None:
     for name in ("wss", "socks", "https", "all") if tls else ("ws", "socks", "https", "http", "all"):
         if found.get(name):
             text = found[name] if "://" in found[name] else f"http://{found[name]}"
-            return _checked(text, f"The environment's {name.upper()}_PROXY cannot be used")
+            return _checked(text, sentence("The environment's {name} cannot be used", name=f"{name.upper()}_PROXY"))
     return None
 
 
-def _checked(text: str, complaint: str) -> str:
+def _checked(text: str, complaint: Sentence) -> str:
     try:
         parts = urlsplit(text)
         port = parts.port
     except ValueError:
         # Its words would repeat the text.
-        raise UsageError(f"{complaint}. {_FORM}") from None
+        raise UsageError(sentence("{complaint}. {form}", complaint=complaint, form=_FORM)) from None
     if parts.scheme not in _SCHEMES or not parts.hostname or not port or not text.isascii():
-        raise UsageError(f"{complaint}. {_FORM}")
+        raise UsageError(sentence("{complaint}. {form}", complaint=complaint, form=_FORM))
     if parts.path not in ("", "/") or parts.query or parts.fragment:
-        raise UsageError(f"{complaint}: nothing may stand behind its port. {_FORM}")
+        raise UsageError(
+            sentence("{complaint}: nothing may stand behind its port. {form}", complaint=complaint, form=_FORM)
+        )
     if parts.username is not None and not (_is_word(parts.username, ":") and _is_word(parts.password or "")):
-        raise UsageError(f"{complaint}: its user name or password is missing, too long or not %-encoded. {_FORM}")
+        raise UsageError(
+            sentence(
+                "{complaint}: its user name or password is missing, too long or not %-encoded. {form}",
+                complaint=complaint,
+                form=_FORM,
+            )
+        )
     return f"{_SCHEMES[parts.scheme]}://{parts.netloc}"
 
 

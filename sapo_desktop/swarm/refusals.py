@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Literal
 
+from sapo_desktop.core.sentences import Text
+
 Kind = Literal["invalid", "unverifiable", "ignored"]
 
 
@@ -97,7 +99,7 @@ class Refused(Exception):
     `author`: the key whose signature held on what breaks the rules.
     """
 
-    def __init__(self, reason: Reason, detail: str = "", author: bytes | None = None) -> None:
+    def __init__(self, reason: Reason, detail: Text = "", author: bytes | None = None) -> None:
         super().__init__(f"{reason}: {detail}" if detail else str(reason))
         self.reason = reason
         self.detail = detail

@@ -91,7 +91,7 @@ def emit_event(out: Output, event: Event) -> None:
                 out.emit("checkpoint", number=report.checkpoint, round=report.round)
         case EvalFinished(report=report):
             out.emit("eval", **eval_fields(report))
-        case Notice(level=level, text=str(text)):
+        case Notice(level=level, text=text):
             out.emit("notice", level=level, text=str(text))
         case SwarmChanged(state=state, reason=reason, peers=peers):
             out.emit("swarm", state=state, reason=str(reason), peers=peers)

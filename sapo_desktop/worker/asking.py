@@ -8,6 +8,7 @@ from random import SystemRandom
 
 from sapo_desktop.core.errors import TaskError, UsageError
 from sapo_desktop.core.records import Completion, Question, Sampling
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.tasks.catalogue import Catalogue
 from sapo_desktop.tasks.grammars import FORMS
 from sapo_desktop.tasks.service import QuestionRef
@@ -36,7 +37,7 @@ class Asking:
 
     async def ask(self, request: m.Ask) -> m.Asked:
         if not request.question.strip():
-            raise UsageError("Ask a question: the text is empty.")
+            raise UsageError(sentence("Ask a question: the text is empty."))
         started = self._now()
         completion = await self._answer(request.question, request.checkpoint, request.greedy, request.stream)
         return m.Asked(text=completion.text, tokens=len(completion.tokens), seconds=self._now() - started)
@@ -62,7 +63,9 @@ class Asking:
         seed = self._random.getrandbits(63) if seed is None else seed
         question = (await self._node.examiner.set_questions([QuestionRef(task=task, seed=seed)]))[0]
         if question is None:
-            raise TaskError(f"{task} has no question for seed {seed}; try another one.")
+            raise TaskError(
+                sentence("{task} has no question for seed {seed}; try another one.", task=task, seed=str(seed))
+            )
         return question
 
     async def _answer(self, question: str, name: str, greedy: bool, stream: int) -> Completion:

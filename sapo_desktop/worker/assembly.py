@@ -20,6 +20,7 @@ import msgspec
 import sapo_desktop
 from sapo_desktop.core.errors import AdapterRefused, TooBig
 from sapo_desktop.core.hashing import digest
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import default_threads
@@ -65,7 +66,7 @@ async def assemble(
     settings: Settings,
     catalogue: Catalogue,
     publish: Publish,
-    said: str,
+    said: Text,
     before: Assembled | None = None,
 ) -> Assembled:
     """A node that is ready for its first round, or for the one after its newest checkpoint.
@@ -104,8 +105,9 @@ async def assemble(
         except (AdapterRefused, TooBig) as error:
             if settings.trainer != "auto" or way.generator != "remote" or not way.trains:
                 raise
-            refused = isinstance(error, AdapterRefused)
-            note = f"{error} Until then this node only answers." if refused else only_answers(str(error))
+            note = only_answers(error.text)
+            if isinstance(error, AdapterRefused):
+                note = sentence("{reason} Until then this node only answers.", reason=error.text)
             engine = await _only_answering(hosting, engine, model, settings, note)
             node = ground.node(engine)
             model = await _load(node, model, beginning.checkpoint)
@@ -162,7 +164,7 @@ class _Ground:
         return node
 
 
-async def _only_answering(hosting: Hosting, engine: Engine, model: BaseModel, settings: Settings, note: str) -> Engine:
+async def _only_answering(hosting: Hosting, engine: Engine, model: BaseModel, settings: Settings, note: Text) -> Engine:
     """An engine that learns nothing in the place of one whose server takes no adapter, or whose trainer does not fit.
     `note`: why, and that it only answers."""
     await engine.stop()
@@ -186,7 +188,7 @@ async def _load(node: Node, model: BaseModel, checkpoint: Checkpoint | None) -> 
             smaller = await asyncio.to_thread(smaller_model, model.parameters, node.settings, node.engine.plan.way)
             if smaller is None:
                 raise
-            node.change_model(smaller, str(error))
+            node.change_model(smaller, error.text)
             model = BaseModel(path=smaller.path, hash=smaller.hash, parameters=smaller.parameters)
             load = node.engine.restart  # what is left of the larger one goes with its process
 
@@ -230,9 +232,19 @@ async def _keep_beginning(node: Node, model: str, beginning: _Beginning) -> None
     """Make what this model begins with the newest checkpoint, which all goes back to. Raises CheckpointError."""
     await node.keeper.write(node.counters, node.engine)
     await node.keeper.call(node.keeper.store.follow, node.counters.guard)
-    went_on = beginning.checkpoint is not None
-    how = "goes on where it was left" if went_on else "begins at its base"
-    node.show.say("info", f"{model} {how}. What the model before it learned is kept, for when that is chosen again.")
+    node.show.say(
+        "info",
+        sentence(
+            "{model} goes on where it was left. What the model before it learned is kept, for when that is chosen "
+            "again.",
+            model=model,
+        )
+        if beginning.checkpoint is not None
+        else sentence(
+            "{model} begins at its base. What the model before it learned is kept, for when that is chosen again.",
+            model=model,
+        ),
+    )
 
 
 async def _start(hosting: Hosting, model: BaseModel, settings: Settings, plan: EnginePlan) -> tuple[Engine, Host]:
@@ -250,9 +262,10 @@ async def _start(hosting: Hosting, model: BaseModel, settings: Settings, plan: E
         raise
 
 
-def _tell(node: Node, said: str, newest: Newest) -> None:
-    for text in filter(None, [said, node.keeper.history.said]):
-        node.show.say("warning", text)
+def _tell(node: Node, said: Text, newest: Newest) -> None:
+    for text in (said, node.keeper.history.said):
+        if text:
+            node.show.say("warning", text)
     node.show.damaged(newest.damaged)
 
 
@@ -277,7 +290,7 @@ async def _begin_run(node: Node, manifest: RunManifest, *, resumed: bool) -> Non
     history = node.keeper.history
     before = await node.keeper.call(history.last_manifest)
     if resumed and before and (changed := differs(before, manifest)):
-        node.show.say("info", f"Going on under other conditions than before: {'; '.join(changed)}.")
+        node.show.say("info", sentence("Going on under other conditions than before: {changes}.", changes=[*changed]))
     await node.begin_run(manifest)
 
 

@@ -25,7 +25,7 @@ from websockets.http11 import Request as HttpRequest
 from websockets.http11 import Response as HttpResponse
 
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
-from sapo_desktop.core.sentences import Text
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.proof import (
     ClientProof,
@@ -59,7 +59,7 @@ QUEUE = 4096
 """Messages waiting for one client: above the first number progress is left out, at the second it is cut
 off."""
 FLUSH_SECONDS = 1.0
-GONE = "The worker has gone; its reasons are in logs/worker.log of the data folder."
+GONE = sentence("The worker has gone; its reasons are in logs/worker.log of the data folder.")
 _TO_CLIENT = msgspec.msgpack.Decoder(m.ToClient)
 
 
@@ -237,7 +237,11 @@ class ControlServer:
                         task.cancel()
                     continue
                 if len(running) >= MAX_CALLS + MAX_WAITING and not isinstance(message.request, ORDERS):
-                    client.put(_failure(message.id, ControlError("Too many requests at once: wait for some answers.")))
+                    client.put(
+                        _failure(
+                            message.id, ControlError(sentence("Too many requests at once: wait for some answers."))
+                        )
+                    )
                     continue
                 task = asyncio.create_task(self._answer_in_turn(client, message, free))
                 running[task] = message.id
@@ -260,12 +264,14 @@ class ControlServer:
         try:
             frame = msgspec.msgpack.encode(m.Answer(id=call.id, reply=await self._handle(client, call.request)))
             if len(frame) > MAX_MESSAGE:
-                raise SapoError(f"The answer has {len(frame)} bytes, too many for one message; ask for less.")
+                raise SapoError(
+                    sentence("The answer has {size} bytes, too many for one message; ask for less.", size=len(frame))
+                )
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise  # the client has gone, or gave it up
-            frame = _failure(call.id, NotRunning("The worker is ending."))
+            frame = _failure(call.id, NotRunning(sentence("The worker is ending.")))
         except Exception as error:  # noqa: BLE001 - the edge of the process: each error becomes an answer
             frame = _failure(call.id, error)
         client.put(frame)
@@ -312,7 +318,9 @@ class ControlLink:
         except ConnectionClosed as error:
             raise ControlError(GONE) from error
         except msgspec.DecodeError as error:
-            raise ControlError(f"The worker is of another release ({error}); `quit` it and start it again.") from error
+            raise ControlError(
+                sentence("The worker is of another release ({error}); `quit` it and start it again.", error=str(error))
+            ) from error
         return message
 
     async def close(self) -> None:
@@ -335,11 +343,17 @@ async def open_link(folder: Path) -> ControlLink:
             await _prove(connection, ClientSide(worker.secret))
     except TimeoutError as error:
         raise ControlError(
-            f"The worker (process {worker.pid}) does not answer; if it hangs, end that process and start it again."
+            sentence(
+                "The worker (process {process}) does not answer; if it hangs, end that process and start it again.",
+                process=str(worker.pid),
+            )
         ) from error
     except (OSError, InvalidHandshake) as error:
         raise NotRunning(
-            f"The node of {folder.parent} has ended. Start it again: sapo-desktop run --data {folder.parent}"
+            sentence(
+                "The node of {folder} has ended. Start it again: sapo-desktop run --data {folder}",
+                folder=str(folder.parent),
+            )
         ) from error
     return ControlLink(connection, worker)
 
@@ -372,7 +386,9 @@ async def _prove(connection: ClientConnection, side: ClientSide) -> None:
         answer = msgspec.msgpack.decode(await _received(connection), type=WorkerProof)
         await connection.send(msgspec.msgpack.encode(side.prove(answer)))
     except (ConnectionClosed, msgspec.DecodeError) as error:
-        raise ControlError(f"What listens on the worker's port does not speak as a worker does: {error}") from error
+        raise ControlError(
+            sentence("What listens on the worker's port does not speak as a worker does: {error}", error=str(error))
+        ) from error
     except BaseException:
         connection.transport.abort()
         raise

@@ -37,6 +37,7 @@ from sapo_desktop.core.durable import (
 from sapo_desktop.core.errors import CheckpointError
 from sapo_desktop.core.guard import GuardState
 from sapo_desktop.core.records import Record
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.worker.sealed import FORMAT, MANIFEST, Contents, Unsound, check, fingerprints, seal, unseal
 
 STATE, BEST, DAMAGED = "state.msgpack", "best.json", "damaged"
@@ -83,7 +84,7 @@ class Damaged(Record, frozen=True):
     """A checkpoint that did not verify, and where it was moved."""
 
     number: int
-    reason: str
+    reason: Text
     moved_to: Path
 
 
@@ -127,7 +128,7 @@ class CheckpointStore:
 
     def begin(self, round_number: int) -> Path:
         """Make an empty folder for the engine to write into; ends in `commit` or `discard`."""
-        with disk_errors_as(CheckpointError, "The checkpoint could not be begun"):
+        with disk_errors_as(CheckpointError, sentence("The checkpoint could not be begun")):
             return Path(tempfile.mkdtemp(prefix=f"{_NEW}{round_number:08d}-", dir=self.folder))
 
     def discard(self, path: Path) -> None:
@@ -143,7 +144,9 @@ class CheckpointStore:
         """
         number = self.next_number(counters.round)
         try:
-            with disk_errors_as(CheckpointError, f"Checkpoint {number} could not be written"):
+            with disk_errors_as(
+                CheckpointError, sentence("Checkpoint {number} could not be written", number=str(number))
+            ):
                 (path / STATE).write_bytes(msgspec.msgpack.encode(counters))
                 created = self._clock()
                 body = Contents(
@@ -210,12 +213,24 @@ class CheckpointStore:
             CheckpointError: there is none, it is damaged, or a newer program wrote it.
         """
         if not self._path(number).is_dir():
-            have = ", ".join(map(str, self.numbers())) or "none yet"
-            raise CheckpointError(f"There is no checkpoint {number}; there are: {have}, and `base`.")
+            have = ", ".join(map(str, self.numbers())) or sentence("none yet")
+            raise CheckpointError(
+                sentence(
+                    "There is no checkpoint {number}; there are: {numbers}, and `base`.",
+                    number=str(number),
+                    numbers=have,
+                )
+            )
         try:
             return self._verified(number)
         except Unsound as error:
-            raise CheckpointError(f"Checkpoint {number} is damaged ({error}); choose another one.") from error
+            raise CheckpointError(
+                sentence(
+                    "Checkpoint {number} is damaged ({reason}); choose another one.",
+                    number=str(number),
+                    reason=error.text,
+                )
+            ) from error
 
     def get(self, name: str) -> Checkpoint | None:
         """The checkpoint that `base`, `best`, `last` or a number names; None: the base, the untrained adapter.
@@ -232,12 +247,16 @@ class CheckpointStore:
             best = self.best()
             if best is None:
                 raise CheckpointError(
-                    "There is no best checkpoint yet: it is chosen at the first validation score "
-                    "(setting validate_every). Use `last` or `base`."
+                    sentence(
+                        "There is no best checkpoint yet: it is chosen at the first validation score (setting "
+                        "validate_every). Use `last` or `base`."
+                    )
                 )
             return self.read(best.number)
         if not (name.isascii() and name.isdigit()):
-            raise CheckpointError(f"There is no checkpoint {name!r}; say base, best, last or a number.")
+            raise CheckpointError(
+                sentence("There is no checkpoint '{name}'; say base, best, last or a number.", name=name)
+            )
         return self.read(int(name))
 
     def newest_valid(self) -> Newest:
@@ -252,7 +271,7 @@ class CheckpointStore:
                 self.follow(found.counters.guard)
                 return Newest(checkpoint=found, damaged=damaged)
             except Unsound as error:
-                damaged.append(Damaged(number=number, reason=str(error), moved_to=self._set_aside(number)))
+                damaged.append(Damaged(number=number, reason=error.text, moved_to=self._set_aside(number)))
         return Newest(checkpoint=None, damaged=damaged)
 
     def best(self) -> Best | None:
@@ -265,14 +284,16 @@ class CheckpointStore:
 
     def mark_best(self, number: int, score: float) -> None:
         """Remember that this checkpoint has the best validation score; pruning keeps it."""
-        with disk_errors_as(CheckpointError, f"Checkpoint {number} could not be marked as the best"):
+        with disk_errors_as(
+            CheckpointError, sentence("Checkpoint {number} could not be marked as the best", number=str(number))
+        ):
             write_atomically(self.folder / BEST, msgspec.json.encode(Best(number=number, score=score)))
 
     def follow(self, guard: GuardState) -> None:
         """Mark the best that this guard's state names, and none where it names none that is there."""
         number, marked = guard.best_checkpoint, self.best()
         if number is None or number not in self.numbers():
-            with disk_errors_as(CheckpointError, "The mark of the best checkpoint could not be removed"):
+            with disk_errors_as(CheckpointError, sentence("The mark of the best checkpoint could not be removed")):
                 (self.folder / BEST).unlink(missing_ok=True)
         elif marked is None or marked.number != number:
             self.mark_best(number, guard.best_score)
@@ -286,7 +307,9 @@ class CheckpointStore:
         for number in gone:
             # Renamed first: a kill in the middle must not leave half a checkpoint that looks damaged.
             doomed = self.folder / f"{_GONE}{number:08d}-{time.monotonic_ns()}"
-            with disk_errors_as(CheckpointError, f"Old checkpoint {number} could not be deleted"):
+            with disk_errors_as(
+                CheckpointError, sentence("Old checkpoint {number} could not be deleted", number=str(number))
+            ):
                 self._path(number).rename(doomed)
                 remove_tree(doomed)
         return gone
@@ -321,7 +344,7 @@ class CheckpointStore:
         try:
             body = unseal((folder / MANIFEST).read_bytes())
             if body.number != number:
-                raise Unsound(f"its manifest is that of checkpoint {body.number}")
+                raise Unsound(sentence("its manifest is that of checkpoint {number}", number=str(body.number)))
             for name, file in body.files.items():
                 check(folder / name, name, file)
             counters = msgspec.msgpack.decode((folder / STATE).read_bytes(), type=Counters)
@@ -330,7 +353,9 @@ class CheckpointStore:
         except OSError as error:
             if error.errno == errno.EIO:  # the disk itself lost it
                 raise Unsound(str(error)) from error
-            raise CheckpointError(f"Checkpoint {number} cannot be read: {error}.") from error
+            raise CheckpointError(
+                sentence("Checkpoint {number} cannot be read: {error}.", number=str(number), error=str(error))
+            ) from error
         return Checkpoint(
             number=number,
             round=body.round,

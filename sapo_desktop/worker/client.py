@@ -255,7 +255,13 @@ async def start_worker(
                 raise _early_end(process.returncode, last_lines(path, since))
             if time.monotonic() > deadline:
                 process.kill()
-                raise SapoError(f"The worker did not answer within {timeout:g} s and was ended; see {path}.")
+                raise SapoError(
+                    sentence(
+                        "The worker did not answer within {seconds} s and was ended; see {path}.",
+                        seconds=float(timeout),
+                        path=str(path),
+                    )
+                )
             await asyncio.sleep(_LOOK_AGAIN)
     except asyncio.CancelledError:
         process.terminate()  # nobody is its owner yet, who would end it by leaving
@@ -336,4 +342,8 @@ def _early_end(code: int, said: str) -> SapoError:
     if named := _named_error(said):
         return named
     reason = processes.exit_reason(code)
-    return SapoError(f"The worker ended while it started: {reason}." + (f" Its last words:\n{said}" if said else ""))
+    if not said:
+        return SapoError(sentence("The worker ended while it started: {reason}.", reason=reason))
+    return SapoError(
+        sentence("The worker ended while it started: {reason}. Its last words:\n{words}", reason=reason, words=said)
+    )

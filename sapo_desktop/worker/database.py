@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sapo_desktop.core.errors import HistoryError
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.worker.migrations import STEPS
 
 BUSY_SECONDS = 10.0
@@ -30,7 +31,7 @@ class Database:
 
     def __init__(self, path: Path, now: float, steps: Sequence[str] = STEPS) -> None:
         self.path = path
-        self.said = ""
+        self.said: Text = ""
         self._lock = threading.RLock()
         self._suspect = path.with_name(path.name + ".suspect")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -38,9 +39,11 @@ class Database:
             self._connection = self._open(steps)
         except _Unreadable as error:
             aside = self._set_aside(int(now))
-            self.said = (
-                f"The history database was damaged ({error}). It was moved to {aside.name} "
-                "and a new one begun; checkpoints and training are not affected."
+            self.said = sentence(
+                "The history database was damaged ({error}). It was moved to {name} and a new one begun; checkpoints "
+                "and training are not affected.",
+                error=str(error),
+                name=aside.name,
             )
             self._connection = self._open(steps)
 
@@ -106,12 +109,20 @@ class Database:
         if _is_damage(error):
             self._suspect.touch()
             return HistoryError(
-                f"The history database {self.path} is damaged ({error}). "
-                "Start again: it will be set aside and a new one begun."
+                sentence(
+                    "The history database {path} is damaged ({error}). Start again: it will be set aside and a "
+                    "new one begun.",
+                    path=str(self.path),
+                    error=str(error),
+                )
             )
         return HistoryError(
-            f"The history database {self.path} could not be used ({error}): check that the disk has space, "
-            "that the folder may be written, and that no other program holds the file."
+            sentence(
+                "The history database {path} could not be used ({error}): check that the disk has space, "
+                "that the folder may be written, and that no other program holds the file.",
+                path=str(self.path),
+                error=str(error),
+            )
         )
 
 
@@ -129,8 +140,13 @@ def _migrate(connection: sqlite3.Connection, path: Path, steps: Sequence[str]) -
     version = _version(connection)
     if version > len(steps):
         raise HistoryError(
-            f"A newer SAPO Desktop wrote the history database {path} (version {version}, "
-            f"this one knows {len(steps)}): install the newer version, or use another data folder."
+            sentence(
+                "A newer SAPO Desktop wrote the history database {path} (version {version}, this one knows "
+                "{newest}): install the newer version, or use another data folder.",
+                path=str(path),
+                version=version,
+                newest=len(steps),
+            )
         )
     while version < len(steps):
         connection.execute("BEGIN IMMEDIATE")

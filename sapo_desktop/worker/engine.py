@@ -19,7 +19,7 @@ import msgspec
 
 from sapo_desktop.core.errors import CheckpointError, HostDied, HostError
 from sapo_desktop.core.records import Sampling, StepReport, TrainerSettings, TrainingSequence
-from sapo_desktop.core.sentences import Text
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.engines.protocols import (
     Configure,
     Done,
@@ -321,7 +321,11 @@ class Engine:
             await self._restore(live)
         except CheckpointError as error:
             await self.host.stop()
-            raise HostDied(f"{error} The engine was ended, as it no longer holds the state that trains.") from error
+            raise HostDied(
+                sentence(
+                    "{reason} The engine was ended, as it no longer holds the state that trains.", reason=error.text
+                )
+            ) from error
 
     async def _call(
         self, request: EngineRequest, timeout: float, progress: Callable[[msgspec.Struct], None] | None = None
@@ -350,5 +354,11 @@ class _Said:
 def expect(reply: msgspec.Struct, kind: type[ReplyType]) -> ReplyType:
     """The reply, where it is of that kind; raises HostError."""
     if not isinstance(reply, kind):
-        raise HostError(f"The engine answered {type(reply).__name__} where {kind.__name__} was expected.")
+        raise HostError(
+            sentence(
+                "The engine answered {found} where {expected} was expected.",
+                found=type(reply).__name__,
+                expected=kind.__name__,
+            )
+        )
     return reply

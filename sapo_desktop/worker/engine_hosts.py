@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.engines.protocols import AdapterFolder, LoadRemote
 from sapo_desktop.models.describe import describe
@@ -74,7 +75,8 @@ async def start_engine(hosting: Hosting, model: BaseModel, settings: Settings, p
         if not plan.way.trains or settings.generator != "auto":
             await trainer.stop()
             raise
-        return Engine(trainer, dataclasses.replace(plan, way=Way("torch", True, note=f"{error} So torch answers.")))
+        note = sentence("{reason} So torch answers.", reason=error.text)
+        return Engine(trainer, dataclasses.replace(plan, way=Way("torch", True, note=note)))
     except BaseException:
         await asyncio.gather(trainer.stop(), generator.stop())
         raise

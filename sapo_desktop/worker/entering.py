@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.announcement import Announcement
@@ -27,11 +28,12 @@ from sapo_desktop.worker.swarm_view import LOOKS_ON_LAN, SHOWN_ON_LAN
 _IDS_AT_ONCE = 4
 
 
-async def task_ids(examiner: Examiner, tasks: Sequence[TaskKey], show: Callable[[str], None]) -> dict[TaskKey, bytes]:
+async def task_ids(examiner: Examiner, tasks: Sequence[TaskKey], show: Callable[[Text], None]) -> dict[TaskKey, bytes]:
     """Ids of all these tasks: kept ones, and the rest made a few at a time."""
     unknown = [task for task in tasks if task not in examiner.known_ids]
     for start in range(0, len(unknown), _IDS_AT_ONCE):
-        show(f"Joining the swarm: {start} of {len(unknown)} tasks compared")
+        count = len(unknown)
+        show(sentence("Joining the swarm: {done} of {count} tasks compared", done=start, count=count))
         await examiner.task_ids(unknown[start : start + _IDS_AT_ONCE])
     return {task: examiner.known_ids[task] for task in tasks}
 
@@ -46,7 +48,13 @@ async def listen_at(linked: Linked, where: str, tls: tuple[Path, Path] | None, f
     try:
         return await linked.listen(host, port, tls or self_signed(folder))
     except OSError as error:
-        raise UsageError(f"Cannot listen at {where}: {error.strerror or error}. Name another one.") from error
+        raise UsageError(
+            sentence(
+                "Cannot listen at {address}: {error}. Name another one.",
+                address=where,
+                error=error.strerror or str(error),
+            )
+        ) from error
 
 
 async def look_on_lan(
@@ -61,7 +69,7 @@ async def look_on_lan(
 
     at, shown = place_on_lan(listens, port)
     if not at:
-        say("warning", "This computer is on no local network: no nodes are looked for there.")
+        say("warning", sentence("This computer is on no local network: no nodes are looked for there."))
         return
     if not listens:
         at, shown = await _listen_at_home(joined, at, folder)
@@ -70,7 +78,7 @@ async def look_on_lan(
     try:
         await lan.start()
     except OSError as error:
-        say("warning", f"No nodes are looked for on the local network: {error}.")
+        say("warning", sentence("No nodes are looked for on the local network: {error}.", error=str(error)))
         return
     joined.network.lan_is_open = True
     say("info", LOOKS_ON_LAN if shown is None else SHOWN_ON_LAN)

@@ -18,6 +18,7 @@ import msgspec
 
 from sapo_desktop.core.errors import HostDied, HostError, HostTimeout, TaskError
 from sapo_desktop.core.records import Mark, Question
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.tasks.heldout import SetName
 from sapo_desktop.tasks.identity import read_ids, read_previous_ids, write_ids
 from sapo_desktop.tasks.limits import Limits
@@ -189,10 +190,16 @@ class Examiner:
     async def _call(self, request: msgspec.Struct, kind: type[ReplyType], timeout: float) -> ReplyType:
         async with self._restarting:
             if self._is_closed:
-                raise HostDied("The examiner was ended.")
+                raise HostDied(sentence("The examiner was ended."))
             if self.host.pid is None:
                 await self.host.restart()
         reply = await self.host.call(request, timeout)
         if not isinstance(reply, kind):
-            raise HostError(f"The examiner answered {type(reply).__name__} where {kind.__name__} was expected.")
+            raise HostError(
+                sentence(
+                    "The examiner answered {found} where {expected} was expected.",
+                    found=type(reply).__name__,
+                    expected=kind.__name__,
+                )
+            )
         return reply

@@ -11,6 +11,7 @@ import msgspec
 
 import sapo_desktop
 from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.models.fit import available
 from sapo_desktop.models.gguf_file import parts_of
 from sapo_desktop.system import diagnosis, processes
@@ -43,7 +44,7 @@ class FactRequests:
     async def diagnose(self, request: m.Diagnose) -> m.Exported:
         path = Path(request.to)
         if not path.is_absolute():
-            raise UsageError("The file to write to must be a full path.")
+            raise UsageError(sentence("The file to write to must be a full path."))
         facts = self._known()
         try:
             facts |= await self._limits()

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import HostDied, HostError
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.protocols import (
     Configure,
     GeneratorReply,
@@ -82,7 +83,9 @@ class GeneratorHost:
             self.loaded = None
             reply = await self._call(self.load, LOAD_SECONDS)
             if not isinstance(reply, Loaded):
-                raise HostError(f"The generator answered {type(reply).__name__} where Loaded was expected.")
+                raise HostError(
+                    sentence("The generator answered {found} where Loaded was expected.", found=type(reply).__name__)
+                )
             self.loaded, self._holds = reply, None
         if self._holds != self._wanted:
             wanted = self._wanted

@@ -17,6 +17,7 @@ import msgspec
 
 from sapo_desktop.core.errors import HistoryError
 from sapo_desktop.core.records import EvalReport, Group, RoundReport, TaskMark
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.worker import ahas, curves, kept_rollouts, messages
 from sapo_desktop.worker import history_rows as rows
 from sapo_desktop.worker.database import Database
@@ -79,7 +80,9 @@ class History:
                 rows.prune_large(db, self._most_bytes)
         except HistoryError as error:
             if isinstance(error.__cause__, sqlite3.IntegrityError):
-                raise HistoryError(f"Round {report.round} is in the history already; reconcile first.") from error
+                raise HistoryError(
+                    sentence("Round {round} is in the history already; reconcile first.", round=str(report.round))
+                ) from error
             raise
 
     def record_checkpoint(self, number: int, round_number: int, size: int) -> None:

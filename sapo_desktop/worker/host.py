@@ -28,6 +28,7 @@ import msgspec
 
 from sapo_desktop import __version__
 from sapo_desktop.core.errors import HostError, OutOfMemory, SapoError
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system import processes
 from sapo_desktop.worker.frames import FrameError, FrameReader, FrameWriter
 from sapo_desktop.worker.services import (
@@ -131,7 +132,8 @@ def failure(request: int, error: Exception) -> Failed:
         return Failed(id=request, error=type(error).__name__, text=error.text)
     traceback.print_exception(error)
     if isinstance(error, MemoryError):
-        return Failed(id=request, error=OutOfMemory.__name__, text=f"Out of memory. {error}".strip())
+        said = sentence("Out of memory. {error}", error=str(error)) if str(error) else sentence("Out of memory.")
+        return Failed(id=request, error=OutOfMemory.__name__, text=said)
     text = f"{type(error).__name__}: {error} (this is a bug; the traceback is in the log)"
     return Failed(id=request, error=HostError.__name__, text=text)
 

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from sapo_desktop.core.errors import HostCancelled, HostDied, HostError, HostTimeout, error_class
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system import processes
 from sapo_desktop.system.logs import last_lines, open_log
 from sapo_desktop.worker.frames import FrameError, pack, read_frame
@@ -104,7 +105,7 @@ class Host:
         """
         async with self._turn:
             if self.pid is None:
-                raise HostDied(f"The {self._name} is not running.")
+                raise HostDied(sentence("The {host} is not running.", host=self._name))
             self._number += 1
             self._call = _PendingCall(self._number, on_progress)
             try:
@@ -257,12 +258,17 @@ class Host:
 
     def _death(self, process: asyncio.subprocess.Process, fault: Exception | None) -> HostError:
         if fault is not None:
-            return HostError(f"The {self._name} wrote what cannot be read and was ended: {fault}")
+            return HostError(
+                sentence(
+                    "The {host} wrote what cannot be read and was ended: {error}", host=self._name, error=str(fault)
+                )
+            )
         reason = processes.exit_reason(process.returncode or 0)
         said = last_lines(self.options.log, self._log_start)
-        text = f"The {self._name} ended without answering: {reason}."
-        killed = process.returncode == -9  # SIGKILL; the name does not exist on Windows
-        return HostDied(f"{text} Its last words:\n{said}" if said else text, killed=killed)
+        text = sentence("The {host} ended without answering: {reason}.", host=self._name, reason=reason)
+        if said:
+            text = sentence("{text} Its last words:\n{words}", text=text, words=said)
+        return HostDied(text, killed=process.returncode == -9)  # SIGKILL; the name does not exist on Windows
 
     # -- waiting ---------------------------------------------------------------------------------------------
 
@@ -288,7 +294,13 @@ class Host:
         if self.pid is not None:
             processes.kill_tree(self.pid)
         await self._end(0.0)
-        raise HostTimeout(f"The {self._name} did not answer within {timeout:g} s and was ended.")
+        raise HostTimeout(
+            sentence(
+                "The {host} did not answer within {seconds} s and was ended.",
+                host=self._name,
+                seconds=float(timeout or 0),
+            )
+        )
 
 
 class _PendingCall:
@@ -328,7 +340,7 @@ class _PendingCall:
         if self.answer.done():
             return
         if self.given_up:
-            self.answer.set_exception(HostCancelled("The work was given up on purpose."))
+            self.answer.set_exception(HostCancelled(sentence("The work was given up on purpose.")))
         elif error is not None:
             self.answer.set_exception(error)
         else:

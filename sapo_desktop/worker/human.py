@@ -18,6 +18,7 @@ from typing import Protocol
 
 from sapo_desktop.core.errors import HostError, UsageError
 from sapo_desktop.core.records import Completion, Group, Mark, Question, Sampling
+from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.engines.protocols import Encoded
 from sapo_desktop.swarm import limits
 from sapo_desktop.swarm.envelope import may_be_shared
@@ -48,7 +49,7 @@ class Side(Protocol):
     def member(self) -> Member | None: ...
 
     @property
-    def reason(self) -> str: ...
+    def reason(self) -> Text: ...
 
 
 @dataclass(frozen=True)
@@ -132,22 +133,26 @@ class HumanAnswers:
             return f"{name}/{self._catalogue.family(name).levels[0].name}"
         return draw_task(node.settings, node.counters, node.levels, self._random, name)
 
-    def _destination(self, task: TaskKey) -> tuple[Member | None, str]:
+    def _destination(self, task: TaskKey) -> tuple[Member | None, Text]:
         """Who would publish an answer to this task, and the sentence that says where it goes."""
         member = self._side.member
+        why: Text
         if member is None:
             why = self._side.reason
         elif not member.sharing:
-            why = "Sharing needs your consent: sapo-desktop run --share."
+            why = sentence("Sharing needs your consent: sapo-desktop run --share.")
         elif not member.is_shared(task):
-            why = "Answers to this task are not shared."
+            why = sentence("Answers to this task are not shared.")
         else:
-            return member, (
-                f"Your answer is published with {self._answers - 1} of the model's beside it, under this node's key "
-                f"{member.key.hex()[:16]}, in the public domain (CC0): anybody may keep it and pass it on, and it "
-                "cannot be called back."
+            return member, sentence(
+                "Your answer is published with {count} of the model's beside it, under this node's key {key}, in the "
+                "public domain (CC0): anybody may keep it and pass it on, and it cannot be called back.",
+                count=self._answers - 1,
+                key=member.key.hex()[:16],
             )
-        return None, f"Your answer stays on this computer, where the model learns from it. {why}"
+        return None, sentence(
+            "Your answer stays on this computer, where the model learns from it. {reason}", reason=why
+        )
 
     @property
     def _answers(self) -> int:
@@ -171,7 +176,7 @@ class HumanAnswers:
     def _waiting(self, name: str) -> _Posed:
         self._forget_late()
         if name not in self._posed:
-            raise UsageError("This question was answered already, or its time is over: ask for another one.")
+            raise UsageError(sentence("This question was answered already, or its time is over: ask for another one."))
         return self._posed[name]
 
     def _forget_late(self) -> None:
@@ -214,20 +219,31 @@ def written(answer: str, reasoning: str, grammar: str) -> str:
         UsageError: it is empty, too long, holds signs that may not travel, or more than one span.
     """
     if len(answer) + len(reasoning) > limits.MAX_ANSWER:
-        raise UsageError(f"An answer has at most {limits.MAX_ANSWER:,} characters with its reasoning.")
+        raise UsageError(
+            sentence("An answer has at most {most} characters with its reasoning.", most=limits.MAX_ANSWER)
+        )
     answer, reasoning = answer.strip(), reasoning.strip()
     if not answer:
-        raise UsageError("The answer is empty.")
+        raise UsageError(sentence("The answer is empty."))
     text = answer if OPEN in answer or CLOSE in answer else f"{OPEN}{answer}{CLOSE}"
     text = f"{reasoning}\n{text}" if reasoning else text
     if text.count(OPEN) != 1 or text.count(CLOSE) != 1 or not text.endswith(CLOSE):
-        raise UsageError(f"One answer, at the end: write it without {OPEN} and {CLOSE}.")
+        raise UsageError(
+            sentence("One answer, at the end: write it without {opening} and {closing}.", opening=OPEN, closing=CLOSE)
+        )
     if text.find(OPEN) > SHORTEST_REASONING:
-        raise UsageError(f"Reasoning has at most {SHORTEST_REASONING - 1} characters, so that every node takes it.")
+        raise UsageError(
+            sentence(
+                "Reasoning has at most {most} characters, so that every node takes it.", most=SHORTEST_REASONING - 1
+            )
+        )
     if not may_be_shared(text) or not belongs(text, grammar):
         raise UsageError(
-            f"Only letters, digits and signs of calculation may stand in an answer, in at most {limits.MAX_ANSWER:,} "
-            "bytes. Type it again without others."
+            sentence(
+                "Only letters, digits and signs of calculation may stand in an answer, in at most {most} "
+                "bytes. Type it again without others.",
+                most=limits.MAX_ANSWER,
+            )
         )
     return text
 
@@ -237,19 +253,23 @@ def _human(text: str, encoded: Encoded | None) -> Completion:
     return Completion(tokens=tokens or [], logprobs=[], text=text, finish="stop", kind="human")
 
 
-def _note(posed: _Posed, *, shared: bool, learned: bool) -> str:
-    notes = []
+def _note(posed: _Posed, *, shared: bool, learned: bool) -> Text:
+    notes: list[Text] = []
     if posed.member is not None and not shared:
         notes.append(
-            "It was not shared: meanwhile this node left the swarm or consent was taken back, or an answer of the "
-            "model's beside it may not travel."
+            sentence(
+                "It was not shared: meanwhile this node left the swarm or consent was taken back, or an answer of the "
+                "model's beside it may not travel."
+            )
         )
     if not learned:
         notes.append(
-            "It is not learned from: the model cannot read it, too many others wait for a round, or nothing is trained "
-            "here."
+            sentence(
+                "It is not learned from: the model cannot read it, too many others wait for a round, or nothing is "
+                "trained here."
+            )
         )
-    return " ".join(notes)
+    return joined(notes) if notes else ""
 
 
 def _silent(done: int, total: int) -> None:

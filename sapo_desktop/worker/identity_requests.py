@@ -9,6 +9,7 @@ from collections.abc import Callable
 import msgspec
 
 from sapo_desktop.core.errors import PassphraseNeeded, UsageError
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.admission import network_of
 from sapo_desktop.swarm.rotation import rotate
@@ -76,7 +77,9 @@ class IdentityRequests:
         given = request.passphrase or self._own.passphrase
         held = await self._held(given)
         if held.where == "file" and given is None:
-            raise PassphraseNeeded("The new key is kept where the old one is: give the passphrase of that file.")
+            raise PassphraseNeeded(
+                sentence("The new key is kept where the old one is: give the passphrase of that file.")
+            )
         seed = identity.fresh_seed()
         shown = rotate(Signer(held.seed), Signer(seed).key, self._network(), time.time())
         return await self._be(seed, given if held.where == "file" else None, rotation=shown)
@@ -85,7 +88,7 @@ class IdentityRequests:
         """The identity there is. Raises UsageError where there is none."""
         held = await self._own.known(passphrase)
         if held is None:
-            raise UsageError("There is no identity yet: it is made when the node first joins the swarm.")
+            raise UsageError(sentence("There is no identity yet: it is made when the node first joins the swarm."))
         return held
 
     async def _be(

@@ -16,6 +16,7 @@ import msgspec
 
 from sapo_desktop.core.durable import write_atomically
 from sapo_desktop.core.errors import HistoryError
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.tasks.questions import FIRST_OWN_INDEX
 
 FIRST_PERSON_INDEX = 56
@@ -95,7 +96,13 @@ class IndexBook:
         try:
             write_atomically(self._path, msgspec.json.encode(self._book))
         except OSError as error:
-            raise HistoryError(f"{self._path} cannot be written: {error.strerror}. Free some disk space.") from error
+            raise HistoryError(
+                sentence(
+                    "{path} cannot be written: {error}. Free some disk space.",
+                    path=str(self._path),
+                    error=error.strerror or str(error),
+                )
+            ) from error
 
 
 def _read(path: Path) -> _Book:
@@ -105,6 +112,10 @@ def _read(path: Path) -> _Book:
         return _Book()
     except (OSError, msgspec.DecodeError) as error:
         raise HistoryError(
-            f"{path} cannot be read ({error}). Delete it and wait ten minutes before sharing again: it says which "
-            "question numbers were used."
+            sentence(
+                "{path} cannot be read ({error}). Delete it and wait ten minutes before sharing again: it "
+                "says which question numbers were used.",
+                path=str(path),
+                error=str(error),
+            )
         ) from error

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from sapo_desktop.core.errors import AccessRefused, HostError, InSilo, UsageError
 from sapo_desktop.core.models import PUBLIC_HUB, Access, Fetch, Kept, StoreReply, StoreRequest, Transfer, installed_name
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import hub_token
 from sapo_desktop.system.folders import DataFolder, shared_models
@@ -38,17 +39,22 @@ def check_network(settings: Settings) -> None:
     """Refuse a download where no network is wanted. Raises InSilo."""
     if settings.silo:
         raise InSilo(
-            "This node is in silo: no network at all, so nothing is downloaded. Leave it for the download "
-            "(sapo-desktop silo off, and then silo on), or import the model: sapo-desktop models import PATH"
+            sentence(
+                "This node is in silo: no network at all, so nothing is downloaded. Leave it for the "
+                "download (sapo-desktop silo off, and then silo on), or import the model: sapo-desktop "
+                "models import PATH"
+            )
         )
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
-        raise InSilo("HF_HUB_OFFLINE is set in the environment, so nothing is downloaded: unset it first.")
+        raise InSilo(sentence("HF_HUB_OFFLINE is set in the environment, so nothing is downloaded: unset it first."))
 
 
 def check_unused(settings: Settings, name: str) -> None:
     """Refuse to remove the model that this node learns with. Raises UsageError."""
     if name in (settings.model, installed_name(settings.model)):
-        raise UsageError(f"{name} is this node's model: choose another first (settings set model starter).")
+        raise UsageError(
+            sentence("{model} is this node's model: choose another first (settings set model starter).", model=name)
+        )
 
 
 async def fetch(
@@ -84,5 +90,11 @@ async def ask(
     finally:
         await host.stop()
     if not isinstance(reply, kind):
-        raise HostError(f"The librarian answered {type(reply).__name__} where {kind.__name__} was expected.")
+        raise HostError(
+            sentence(
+                "The librarian answered {found} where {expected} was expected.",
+                found=type(reply).__name__,
+                expected=kind.__name__,
+            )
+        )
     return reply

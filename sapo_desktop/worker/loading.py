@@ -15,7 +15,7 @@ import msgspec
 
 from sapo_desktop.core import fitting
 from sapo_desktop.core.errors import ModelError, SapoError
-from sapo_desktop.core.sentences import Text
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models import fit
 from sapo_desktop.models.catalogue import model_catalogue
@@ -72,10 +72,11 @@ class Fitting:
             trainer="torch" if asked.way.trains else "none",
             device=asked.way.device,
         )
-        said, cut = [way.why_not] if way.why_not else [], None
+        said: list[Text] = [way.why_not] if way.why_not else []
+        cut = None
         if way.max_tokens < min(settings.max_tokens, model.context - model.prompt_tokens):
             cut = way.max_tokens
-            said.append(f"Not enough memory for longer answers: they are cut at {cut} tokens.")
+            said.append(sentence("Not enough memory for longer answers: they are cut at {count} tokens.", count=cut))
         return Fitted(_cut(asked, way), cut, said)
 
     def take(self, fitted: Fitted) -> EnginePlan:

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from sapo_desktop.core.errors import FolderInUse
+from sapo_desktop.core.sentences import Sentence, sentence
 from sapo_desktop.system.folders import DataFolder, explained
 
 _LOCKED_AT = 1 << 20
@@ -56,13 +57,13 @@ class FolderLock:
             os.close(self._descriptor)
             self._descriptor = None
 
-    def _in_use(self) -> str:
+    def _in_use(self) -> Sentence:
         pid = holder(self._folder)
-        who = f"Process {pid}" if pid else "Another worker"
-        root = self._folder.root
-        return (
-            f"{who} already runs on {root}. Commands with `--data {root}` reach it (`status`, `pause`, `quit`); "
-            "a second node needs another --data folder."
+        return sentence(
+            "{who} already runs on {folder}. Commands with `--data {folder}` reach it (`status`, `pause`, `quit`); a "
+            "second node needs another --data folder.",
+            who=sentence("Process {pid}", pid=str(pid)) if pid else sentence("Another worker"),
+            folder=str(self._folder.root),
         )
 
 

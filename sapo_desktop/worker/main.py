@@ -27,6 +27,7 @@ from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.governor import Wishes
 from sapo_desktop.core.resources import resource
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState, Trigger
 from sapo_desktop.core.why import Ending, Starting, in_english
@@ -153,7 +154,7 @@ class Worker:
         finally:
             await self._server.close()
 
-    async def run(self, said: str) -> int:
+    async def run(self, said: Text) -> int:
         """Build the node, play rounds, end. Returns the exit code. `said`: as for `assemble`."""
         for name in (signal.SIGTERM, signal.SIGINT):
             with contextlib.suppress(NotImplementedError):  # Windows
@@ -177,7 +178,7 @@ class Worker:
             await models.close()
 
     async def _build(
-        self, ending: asyncio.Task[bool], said: str, replaced: _Replaced | None
+        self, ending: asyncio.Task[bool], said: Text, replaced: _Replaced | None
     ) -> Assembled | BaseException | None:
         """A node by the settings, or what keeps it from being built; None where the worker is to end meanwhile. Where
         another was replaced and the new settings cannot be used, those that it ran by are kept and used again."""
@@ -195,7 +196,8 @@ class Worker:
             return building.result()
         if replaced is not None and isinstance(error, SapoError) and needs_renewal(replaced.settings, self._settings):
             self._go_back_to(replaced.settings)
-            return await self._build(ending, f"{error} The node goes on with the settings from before.", replaced)
+            said = sentence("{reason} The node goes on with the settings from before.", reason=error.text)
+            return await self._build(ending, said, replaced)
         self._ready.set_exception(error)
         return self._ready.exception()
 
@@ -275,7 +277,7 @@ class Worker:
     def _stopped(self, error: BaseException | None) -> int:
         """Tell the clients why the worker ends."""
         if error is None:
-            self._server.publish(m.Stopping(failed=False, reason="Ended as asked."))
+            self._server.publish(m.Stopping(failed=False, reason=sentence("Ended as asked.")))
             return 0
         if isinstance(error, SapoError):
             self._server.publish(m.Stopping(failed=True, reason=error.text))
@@ -315,12 +317,12 @@ class Worker:
 
     async def _handle(self, client: Client, request: m.Request) -> m.Reply:
         if isinstance(request, m.Quit) and client.owner and self._adopted and self._only_served:
-            raise UsageError("The node goes on: a window has taken it over.")
+            raise UsageError(sentence("The node goes on: a window has taken it over."))
         if isinstance(request, m.StartRounds):
             self._only_served = False
         if isinstance(request, m.Quit) and not self._ready.done():
             self._quit.set()
-            return m.Ok(text="Ending.")
+            return m.Ok(text=sentence("Ending."))
         requests = await asyncio.shield(self._ready)
         return await requests.handle(request)
 

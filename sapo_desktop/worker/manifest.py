@@ -18,6 +18,7 @@ import msgspec
 import sapo_desktop
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.records import Record
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 
 _PACKAGES = ("transformers", "peft", "reasoning_gym", "numpy", "tokenizers")
@@ -79,21 +80,21 @@ def manifest_of(
     )
 
 
-def differs(before: RunManifest, after: RunManifest) -> list[str]:
+def differs(before: RunManifest, after: RunManifest) -> list[Text]:
     """What is not as it was, in words, one entry each; empty where the run goes on exactly."""
     changed = [
-        _change(name, getattr(before, name), getattr(after, name))
+        _change(name.replace("_", " "), getattr(before, name), getattr(after, name))
         for name in before.__struct_fields__
         if name not in ("settings", "versions") and getattr(before, name) != getattr(after, name)
     ]
     for name in sorted(before.versions.keys() | after.versions.keys()):
         old, new = before.versions.get(name, "none"), after.versions.get(name, "none")
         if old != new:
-            changed.append(_change(f"version of {name}", old, new))
+            changed.append(_change(sentence("version of {name}", name=name), old, new))
     old_settings, new_settings = msgspec.to_builtins(before.settings), msgspec.to_builtins(after.settings)
     for key, old in old_settings.items():
         if key not in _WITHOUT_EFFECT and new_settings[key] != old:
-            changed.append(_change(f"setting {key}", old, new_settings[key]))
+            changed.append(_change(sentence("setting {name}", name=key), old, new_settings[key]))
     return changed
 
 
@@ -104,14 +105,20 @@ def model_fingerprint(folder: Path) -> str:
         ModelError: the folder holds no weights in safetensors, or cannot be read.
     """
     if not any(folder.glob("*.safetensors")):
-        raise ModelError(f"{folder} holds no *.safetensors: it is no model folder in transformers' layout.")
+        raise ModelError(
+            sentence(
+                "{folder} holds no *.safetensors: it is no model folder in transformers' layout.", folder=str(folder)
+            )
+        )
     total = hashlib.sha256()
     try:
         for path in sorted(p for p in folder.iterdir() if p.suffix in {".safetensors", ".json", ".jinja"}):
             with path.open("rb") as file:
                 total.update(path.name.encode() + b"\0" + hashlib.file_digest(file, "sha256").digest())
     except OSError as error:
-        raise ModelError(f"The model in {folder} cannot be read: {error}.") from error
+        raise ModelError(
+            sentence("The model in {folder} cannot be read: {error}.", folder=str(folder), error=str(error))
+        ) from error
     return total.hexdigest()
 
 
@@ -136,5 +143,5 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _change(name: str, old: object, new: object) -> str:
-    return f"{name.replace('_', ' ')}: {new} instead of {old}"
+def _change(what: Text, old: object, new: object) -> Text:
+    return sentence("{what}: {now} instead of {before}", what=what, now=str(new), before=str(old))

@@ -15,6 +15,7 @@ from typing import Protocol
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.records import Group, Question, SwarmReward
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.swarm import limits
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.envelope import seal
@@ -115,7 +116,10 @@ class Member:
             index = self._book.take_for_person(slot, task)
             if index is None:
                 raise TaskError(
-                    f"No more questions of {task} can be shared in these ten minutes: name another task, or wait."
+                    sentence(
+                        "No more questions of {task} can be shared in these ten minutes: name another task, or wait.",
+                        task=task,
+                    )
                 )
             return [self._place(task, slot, index)]
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.models import Contents, Kept, Look, Remove, Removed, TakeIn, Transfer
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import hub_token
 from sapo_desktop.system.folders import DataFolder
@@ -56,22 +57,22 @@ class ModelRequests:
     async def download(self, request: DownloadModel) -> m.Ok:
         librarian.check_network(self._settings())
         if self._working is not None and self._working.model == request.model:
-            return m.Ok(text=f"{request.model} is being downloaded already.")
+            return m.Ok(text=sentence("{model} is being downloaded already.", model=request.model))
         work = librarian.fetch(self._settings(), self._data, request.model, request.files, self._moved)
         self._begin(request.model, work, needs_network=True)
-        return m.Ok(text=f"Downloading {request.model}.")
+        return m.Ok(text=sentence("Downloading {model}.", model=request.model))
 
     async def import_(self, request: ImportModel) -> m.Ok:
         taken = TakeIn(folder=self._folder(), path=request.path, name=request.name, link=request.link)
         self._begin(request.path, librarian.ask(taken, Kept, self._data, self._moved), needs_network=False)
-        return m.Ok(text=f"Importing {request.path}.")
+        return m.Ok(text=sentence("Importing {path}.", path=request.path))
 
     async def cancel(self, request: CancelModelWork) -> m.Ok:
         if self._working is None:
-            return m.Ok(text="Nothing is being downloaded or imported.")
+            return m.Ok(text=sentence("Nothing is being downloaded or imported."))
         name = self._working.model
         await self._end()
-        return m.Ok(text=f"{name}: cancelled. What has arrived of a download is kept.")
+        return m.Ok(text=sentence("{model}: cancelled. What has arrived of a download is kept.", model=name))
 
     async def remove(self, request: RemoveModel) -> ModelRemoved:
         librarian.check_unused(self._settings(), request.name)
@@ -86,9 +87,13 @@ class ModelRequests:
         hub = librarian.endpoint(self._settings())
         if request.token is None:
             found = await asyncio.to_thread(hub_token.forget, hub)
-            return m.Ok(text=f"The token for {hub} is forgotten." if found else f"There was no token for {hub}.")
+            return m.Ok(
+                text=sentence("The token for {hub} is forgotten.", hub=hub)
+                if found
+                else sentence("There was no token for {hub}.", hub=hub)
+            )
         await asyncio.to_thread(hub_token.keep, hub, request.token)
-        return m.Ok(text=f"The token for {hub} is in this computer's keyring.")
+        return m.Ok(text=sentence("The token for {hub} is in this computer's keyring.", hub=hub))
 
     async def follow(self, settings: Settings) -> None:
         """Silo is true at once: a download under way ends."""
@@ -107,7 +112,9 @@ class ModelRequests:
     def _begin(self, model: str, work: Coroutine[Any, Any, Kept], *, needs_network: bool) -> None:
         if self._working is not None:
             work.close()
-            raise UsageError(f"{self._working.model} is under way: wait for it, or cancel it (models cancel).")
+            raise UsageError(
+                sentence("{model} is under way: wait for it, or cancel it (models cancel).", model=self._working.model)
+            )
         self._working = ModelProgressed(model=model, transfer=Transfer(stage="asking"))
         self._needs_network = needs_network
         self._task = asyncio.create_task(_told(model, work))
@@ -122,7 +129,7 @@ class ModelRequests:
         """Tell how it ended. Not done by the task itself, which may be cancelled before its first step."""
         work.close()
         self._working, self._task, self._needs_network = None, None, False
-        cancelled = ModelFailed(model=model, kind="HostCancelled", text=f"{model}: cancelled.")
+        cancelled = ModelFailed(model=model, kind="HostCancelled", text=sentence("{model}: cancelled.", model=model))
         self._publish(cancelled if task.cancelled() else task.result())
 
     async def _end(self) -> None:

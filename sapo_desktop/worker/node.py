@@ -24,6 +24,7 @@ import msgspec
 from sapo_desktop.core import adaptive, guard
 from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostError, UsageError
 from sapo_desktop.core.records import EvalReport, Sampling
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState
 from sapo_desktop.models.folder import ModelFolder
@@ -164,9 +165,9 @@ class Node:
         """Put a checkpoint's adapter back in; rounds count on. The round in hand is discarded."""
         target = await self.find_checkpoint(name)
         if not self.engine.trains:
-            raise UsageError("This node only answers, with the base model: there is nothing to go back to.")
+            raise UsageError(sentence("This node only answers, with the base model: there is nothing to go back to."))
         if target is None and self.counters.round == 0:
-            raise UsageError("Nothing was trained yet: the node still is at its base.")
+            raise UsageError(sentence("Nothing was trained yet: the node still is at its base."))
         # To its end even where the client leaves: half of it is an adapter that no checkpoint holds.
         self._rolling_back = asyncio.create_task(self._put_in(target))
         return await asyncio.shield(self._rolling_back)
@@ -192,7 +193,9 @@ class Node:
             return None
         found = await self.keeper.call(self.keeper.store.get, str(best) if name == "best" and best else name)
         if found is not None and found.counters.model != self.counters.model:
-            raise CheckpointError(f"Checkpoint {found.number} is of another model: choose that model first.")
+            raise CheckpointError(
+                sentence("Checkpoint {number} is of another model: choose that model first.", number=found.number)
+            )
         return found
 
     # -- the work ------------------------------------------------------------------------------------------
@@ -248,8 +251,11 @@ class Node:
             async with asyncio.timeout(_PARTING_SECONDS):
                 await self.keeper.write(self.counters, self.engine)
         except (CheckpointError, HostError, TimeoutError) as error:
-            reason = str(error) or "The engine was busy."
-            self.show.say("warning", f"{reason} The next start goes on after round {kept}.")
+            reason = sentence("The engine was busy.") if isinstance(error, TimeoutError) else error.text
+            self.show.say(
+                "warning",
+                sentence("{reason} The next start goes on after round {round}.", reason=reason, round=str(kept)),
+            )
 
     async def _play_round(self) -> RoundResult | None:
         """One round; None where it was discarded. It is in hand from the first wait on: who discards it must see it."""
@@ -283,9 +289,9 @@ class Node:
         plan, threads = self.engine.plan, self.orders.decision.threads
         if threads != plan.threads:
             await self.engine.configure(threads=threads)
-            self.show.say(
-                "info", f"Computing with at most {threads} {'thread' if threads == 1 else 'threads'} from now on."
-            )
+            one = sentence("Computing with at most 1 thread from now on.")
+            more = sentence("Computing with at most {count} threads from now on.", count=threads)
+            self.show.say("info", one if threads == 1 else more)
         if self._manifest is not None and self._manifest.threads != threads:
             fitted = plan.trainer.micro_batch
             await self.begin_run(
@@ -295,8 +301,11 @@ class Node:
     def _wishes_not_kept(self, error: OSError) -> None:
         self.show.say(
             "warning",
-            f"What you asked for holds now, but could not be written down ({error.strerror or error}): the next start "
-            "may not know of it. Look at the free space of this disk.",
+            sentence(
+                "What you asked for holds now, but could not be written down ({error}): the next start may "
+                "not know of it. Look at the free space of this disk.",
+                error=error.strerror or str(error),
+            ),
         )
 
     def _say_unjudged(self) -> None:
@@ -306,8 +315,11 @@ class Node:
             self._said_unjudged = True
             self.show.say(
                 "warning",
-                f"The adaptive mix goes by validation scores, and there are none: rounds are played {UNJUDGED_MIX}. "
-                "To have scores: settings set validate_every 40",
+                sentence(
+                    "The adaptive mix goes by validation scores, and there are none: rounds are played {mix}. To "
+                    "have scores: settings set validate_every 40",
+                    mix=UNJUDGED_MIX,
+                ),
             )
 
     async def _conclude(self, result: RoundResult) -> None:
@@ -315,7 +327,14 @@ class Node:
         self.counters, moves = after_round(self.counters, result.report, self.levels)
         for move in moves:
             self.show.say(
-                "info", f"{move.family} moves to level {move.after}: {move.rate:.0%} solved at {move.before}."
+                "info",
+                sentence(
+                    "{family} moves to level {after}: {percent}% solved at {before}.",
+                    family=move.family,
+                    after=move.after,
+                    percent=round(100 * move.rate),
+                    before=move.before,
+                ),
             )
         self.round_seconds.append(result.report.seconds)
         self.last_reward = result.report.reward
@@ -342,7 +361,7 @@ class Node:
         try:
             written = await self.keeper.keep_round(result, self.counters, self.engine, must=must)
         except CheckpointError as error:
-            self.show.say("error", f"{error} Training goes on.")
+            self.show.say("error", sentence("{reason} Training goes on.", reason=error.text))
             # A best checkpoint that was never written must not be gone back to.
             self.counters = msgspec.structs.replace(self.counters, guard=unjudged)
             return None
@@ -389,21 +408,28 @@ class Node:
         if 0 < fitted < self.engine.plan.trainer.micro_batch:
             self.engine.plan.trainer = msgspec.structs.replace(self.engine.plan.trainer, micro_batch=fitted)
             self.counters = msgspec.structs.replace(self.counters, micro_batch=fitted)
-            self.show.say("info", f"Answers are trained on {fitted} at a time, as memory allows.")
+            self.show.say("info", sentence("Answers are trained on {count} at a time, as memory allows.", count=fitted))
 
     def shorten_answers(self, tokens: int) -> None:
         """Cut answers at so many tokens from now on; the kept setting stays."""
         self._longest_answer = tokens
         self.take_settings(self.settings)
 
-    def change_model(self, model: ModelFolder, reason: str) -> None:
+    def change_model(self, model: ModelFolder, reason: Text) -> None:
         """Go on with another model, from its start; only for a node without checkpoints."""
         settings, counters = self.settings, msgspec.structs.replace(self.counters, model=model.hash, micro_batch=0)
         self.counters = counters
         trainer = trainer_settings(settings, model.parameters, counters)
         self.engine.use_model(model, trainer)
         name = model.path.name
-        self.show.say("warning", f"{reason} Going on with {name}. To keep it: sapo-desktop settings set model {name}")
+        self.show.say(
+            "warning",
+            sentence(
+                "{reason} Going on with {model}. To keep it: sapo-desktop settings set model {model}",
+                reason=reason,
+                model=name,
+            ),
+        )
 
     def unsettle(self) -> None:
         """From here on the engine may hold more than the counters say."""

@@ -16,6 +16,7 @@ import msgspec
 from sapo_desktop.core.durable import write_atomically
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.governor import Decision, Situation, Wishes, decide
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState, Trigger, transition
 from sapo_desktop.core.why import RoundsDone, Starting
@@ -88,7 +89,7 @@ class Orders:
     def start(self, rounds: int | None) -> None:
         """Begin training, or go on; `rounds` more, or until told. On battery too, until the plug comes and goes."""
         if rounds is not None and rounds < 1:
-            raise UsageError(f"Rounds are counted from 1, not {rounds}.")
+            raise UsageError(sentence("Rounds are counted from 1, not {count}.", count=rounds))
         self._check(_BEGINNINGS.get(self._gate.state, Trigger.RESUME))
         self._forget_end()
         if self._gate.state is NodeState.FAILED:
@@ -110,7 +111,7 @@ class Orders:
     def pause(self, seconds: float | None) -> None:
         """Stop computing now; with `seconds`, for that long."""
         if seconds is not None and not 0 < seconds < _LONGEST_PAUSE:
-            raise UsageError("Pause for a time above zero, such as 15m or 1h.")
+            raise UsageError(sentence("Pause for a time above zero, such as 15m or 1h."))
         self._check(Trigger.PAUSE)
         self._forget_end()
         until = None if seconds is None else self._clock() + seconds

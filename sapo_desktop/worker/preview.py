@@ -18,7 +18,7 @@ import msgspec
 
 from sapo_desktop.core.errors import HostError, IdentityError, SapoError
 from sapo_desktop.core.records import Completion, Group, Question, Sampling
-from sapo_desktop.core.sentences import Text
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm import codec, limits
 from sapo_desktop.swarm import messages as wire
@@ -42,21 +42,30 @@ _TRIES = 4
 _KEPT_ANSWERS = 64
 """Own answers that are looked through where no engine answers."""
 
-THROWN_AWAY = (
+THROWN_AWAY = sentence(
     "This node has no identity that could sign now, so this example was signed with a key that was thrown away. The "
     "real one is made, or opened, when you join the swarm."
 )
-_IN_IT = (
+_IN_IT = sentence(
     "Whoever gets such a message can read all of it: the key that signed it, a random number of this installation, the "
-    "name of the task, the time in steps of ten minutes, the answers and how many tokens each has{label}."
+    "name of the task, the time in steps of ten minutes, the answers and how many tokens each has."
 )
-_BESIDE_IT = "Whoever this node links to, a relay's operator among them, sees its internet address beside that key."
-_NOT_IN_IT = "Not in it: the question's words, the right answer, the marks, your name, and anything from your files."
-_NOT_SENT = (
+_IN_IT_LABELLED = sentence(
+    "Whoever gets such a message can read all of it: the key that signed it, a random number of this installation, the "
+    "name of the task, the time in steps of ten minutes, the answers and how many tokens each has, and your label "
+    "'{label}'."
+)
+_BESIDE_IT = sentence(
+    "Whoever this node links to, a relay's operator among them, sees its internet address beside that key."
+)
+_NOT_IN_IT = sentence(
+    "Not in it: the question's words, the right answer, the marks, your name, and anything from your files."
+)
+_NOT_SENT = sentence(
     "It was made for you to look at. Nothing was sent, and nobody would take it: the time in it is made up (1970), and "
     "so is the question's number."
 )
-_KEPT_ONES = (
+_KEPT_ONES = sentence(
     "No model answers just now, so these are answers of an earlier round. How many tokens they had was not kept: it is "
     "0 here."
 )
@@ -131,7 +140,9 @@ class Preview:
             group = Group(question=question, completions=await self._completions(question), marks=[])
             if may_travel(group, self._catalogue):
                 return group
-        raise SapoError("No group of answers came out that may travel: they have signs or lengths that peers refuse.")
+        raise SapoError(
+            sentence("No group of answers came out that may travel: they have signs or lengths that peers refuse.")
+        )
 
     def _task(self) -> TaskKey:
         """One that a round might draw, of those that are shared."""
@@ -184,7 +195,9 @@ class Preview:
             group = Group(question=question, completions=completions[: limits.MAX_ANSWERS], marks=[])
             if may_travel(group, self._catalogue):
                 return group
-        raise SapoError("There is nothing to show yet: the model is not loaded, and no answer of it is kept. Wait.")
+        raise SapoError(
+            sentence("There is nothing to show yet: the model is not loaded, and no answer of it is kept. Wait.")
+        )
 
 
 def readable(frame: bytes) -> str:
@@ -212,8 +225,10 @@ def _membership(signer: Signer, settings: Settings, instance: bytes, ids: dict[T
 
 
 def _visible(settings: Settings, *, signed: bool, kept: bool) -> list[Text]:
-    label = f", and your label {settings.label!r}" if settings.label else ""
-    told: list[Text] = [_IN_IT.format(label=label), _BESIDE_IT, _NOT_IN_IT, _NOT_SENT, *([_KEPT_ONES] if kept else [])]
+    in_it = _IN_IT
+    if settings.label:
+        in_it = msgspec.structs.replace(_IN_IT_LABELLED, values={"label": settings.label})
+    told: list[Text] = [in_it, _BESIDE_IT, _NOT_IN_IT, _NOT_SENT, *([_KEPT_ONES] if kept else [])]
     return told if signed else [*told, THROWN_AWAY]
 
 

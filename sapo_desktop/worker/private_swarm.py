@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.invite import MOST_PEERS, Invite
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.address import Address, ip_of
 from sapo_desktop.swarm.admission import NO_END, Members, admit
@@ -32,16 +33,21 @@ def members_of(swarm: str, admission: str, key: bytes, unix_time: float) -> Memb
         members.check(key, bytes.fromhex(admission), unix_time)
     except Refused as refused:
         raise UsageError(
-            f"This node's key is not admitted to the private swarm ({refused.detail}). {how_to_be_admitted(key)}"
+            sentence(
+                "This node's key is not admitted to the private swarm ({reason}). {advice}",
+                reason=refused.detail,
+                advice=how_to_be_admitted(key),
+            )
         ) from refused
     return members
 
 
-def how_to_be_admitted(key: bytes) -> str:
+def how_to_be_admitted(key: bytes) -> Text:
     """What a newcomer with this key tells whom."""
-    return (
-        f"Tell whoever founded the swarm your key, {key.hex()}: `sapo-desktop peers admit KEY` makes a link there, "
-        "and `sapo-desktop peers join LINK` (a relay: `relay --invite LINK`) follows it here."
+    return sentence(
+        "Tell whoever founded the swarm your key, {key}: `sapo-desktop peers admit KEY` makes a link there, and "
+        "`sapo-desktop peers join LINK` (a relay: `relay --invite LINK`) follows it here.",
+        key=key.hex(),
     )
 
 
@@ -64,9 +70,11 @@ def admission_link(settings: Settings, admission_key: Signer, own: bytes, member
     except ValueError:
         key = b""
     if len(key) != KEY_BYTES:
-        raise UsageError("A newcomer is admitted by its key of 64 hex digits: sapo-desktop identity show")
+        raise UsageError(sentence("A newcomer is admitted by its key of 64 hex digits: sapo-desktop identity show"))
     if settings.swarm != admission_key.key.hex():
-        raise UsageError("This node is not in the swarm that it founded. To go back there: sapo-desktop peers found")
+        raise UsageError(
+            sentence("This node is not in the swarm that it founded. To go back there: sapo-desktop peers found")
+        )
     ends = int(now) + days * _DAY if days else NO_END
     return replace(invite(settings, own), admission=admit(admission_key, key, ends).hex())
 
@@ -79,15 +87,20 @@ def invite(settings: Settings, own: bytes) -> Invite:
     """
     if not settings.swarm:
         raise UsageError(
-            "This node is in the public swarm, which asks for no invite. A private one: sapo-desktop peers found"
+            sentence(
+                "This node is in the public swarm, which asks for no invite. A private one: sapo-desktop peers found"
+            )
         )
     mine = own_address(settings, own)
     kept = settings.peers.replace(",", " ").split()
     peers = tuple(dict.fromkeys([*([str(mine)] if mine else []), *kept]))[:MOST_PEERS]
     if not peers:
         raise UsageError(
-            "An invite needs an address to begin at. Say where others reach this node (sapo-desktop settings set "
-            "announce wss://HOST:PORT), or name a peer or relay of the swarm (sapo-desktop peers add)."
+            sentence(
+                "An invite needs an address to begin at. Say where others reach this node (sapo-desktop "
+                "settings set announce wss://HOST:PORT), or name a peer or relay of the swarm (sapo-desktop "
+                "peers add)."
+            )
         )
     return Invite(settings.swarm, peers)
 

@@ -19,6 +19,7 @@ from typing import Annotated
 import msgspec
 
 from sapo_desktop.core.errors import ControlError, NotRunning
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system.folders import check_private, explained, write_private
 
 FILE = "channel.json"
@@ -88,8 +89,10 @@ class ClientSide:
         nonces = self._nonce + worker.nonce
         if not hmac.compare_digest(worker.proof, _proof(self._secret, _WORKER, nonces)):
             raise ControlError(
-                "What listens on the worker's port is not the worker: it does not know the secret. The worker "
-                "has probably ended and another program has its port; start the worker again."
+                sentence(
+                    "What listens on the worker's port is not the worker: it does not know the secret. The "
+                    "worker has probably ended and another program has its port; start the worker again."
+                )
             )
         return ClientProof(_proof(self._secret, _CLIENT, nonces))
 
@@ -122,12 +125,18 @@ def read_control_file(folder: Path) -> ControlFile:
         content = (folder / FILE).read_bytes()
     except FileNotFoundError as error:
         raise NotRunning(
-            f"No node runs in {folder.parent}. Start one: sapo-desktop run --data {folder.parent}"
+            sentence("No node runs in {folder}. Start one: sapo-desktop run --data {folder}", folder=str(folder.parent))
         ) from error
     try:
         return msgspec.json.decode(content, type=ControlFile)
     except msgspec.DecodeError as error:
-        raise ControlError(f"{folder / FILE} is damaged ({error}); end the worker and start it again.") from error
+        raise ControlError(
+            sentence(
+                "{path} is damaged ({error}); end the worker and start it again.",
+                path=str(folder / FILE),
+                error=str(error),
+            )
+        ) from error
 
 
 def remove_control_file(folder: Path, content: ControlFile) -> None:

@@ -13,8 +13,9 @@ import msgspec
 
 from sapo_desktop.core import adaptive, guard
 from sapo_desktop.core.errors import HostDied, HostError, OutOfMemory, TooBig
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.state import Trigger
-from sapo_desktop.core.why import Failed
+from sapo_desktop.core.why import Failed, given_up
 from sapo_desktop.worker.checkpoints import Checkpoint, Counters
 from sapo_desktop.worker.learning import trainer_settings
 from sapo_desktop.worker.loading import smaller_model
@@ -46,12 +47,12 @@ class Recovery:
         while True:
             self._failures += 1
             if self._failures >= _MOST_FAILURES or not await self._relieve(error):
-                node.gate.move(Trigger.FAIL, Failed(text=str(error), failures=self._failures))
-                node.show.say("error", node.gate.reason)
+                node.gate.move(Trigger.FAIL, Failed(text=error.text, failures=self._failures))
+                node.show.say("error", given_up(error.text, self._failures))
                 await node.gate.wait()
                 self._failures = 0
             else:
-                node.show.say("warning", f"{error} Going on from the last checkpoint.")
+                node.show.say("warning", sentence("{reason} Going on from the last checkpoint.", reason=error.text))
                 await asyncio.sleep(min(_LONGEST_BACK_OFF, 2.0 ** (self._failures - 1) - 1))
             try:
                 async with node.concluding:
@@ -98,7 +99,7 @@ class Recovery:
             return True
         if not isinstance(error, TooBig) and self._shorter_answers():
             return True
-        return await self._smaller_model(str(error))
+        return await self._smaller_model(error.text)
 
     def _fewer_at_once(self) -> bool:
         node = self._node
@@ -107,7 +108,9 @@ class Recovery:
             return False
         if plan.batch > 1:
             plan.batch //= 2
-            node.show.say("info", f"At most {plan.batch} answers are given at once, as memory allows.")
+            node.show.say(
+                "info", sentence("At most {count} answers are given at once, as memory allows.", count=plan.batch)
+            )
         node.remember_micro_batch(max(1, plan.trainer.micro_batch // 2))
         return True
 
@@ -117,10 +120,13 @@ class Recovery:
         if tokens < _FEWEST_TOKENS:
             return False
         node.shorten_answers(tokens)
-        node.show.say("warning", f"Not enough memory for one answer at a time: answers are cut at {tokens} tokens.")
+        node.show.say(
+            "warning",
+            sentence("Not enough memory for one answer at a time: answers are cut at {count} tokens.", count=tokens),
+        )
         return True
 
-    async def _smaller_model(self, reason: str) -> bool:
+    async def _smaller_model(self, reason: Text) -> bool:
         """Only before the first checkpoint: what is learned belongs to its model."""
         node = self._node
         if node.keeper.newest is not None or not node.engine.can_change_model:

@@ -25,6 +25,7 @@ import sapo_desktop
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.resources import resource
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.swarm import claims
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.proxies import check_environment
@@ -115,7 +116,7 @@ class Relay:
         self._server = ControlServer(folder.control, self._handle, self._attached, self._detached)
         self._quit = asyncio.Event()
         self._started = time.monotonic()
-        self._info = m.SwarmInfo(state="joining", reason="Starting")
+        self._info = m.SwarmInfo(state="joining", reason=sentence("Starting"))
         self._linked: Linked | None = None
         self._identity = OwnIdentity(folder, self._say_for_session)
         self._address = ""
@@ -131,7 +132,7 @@ class Relay:
         try:
             await asyncio.wait({relaying, ending}, return_when=asyncio.FIRST_COMPLETED)
             failed = relaying.exception() if relaying.done() else None
-            self._server.publish(m.Stopping(failed=failed is not None, reason=str(failed or "Ended as asked.")))
+            self._server.publish(m.Stopping(failed=failed is not None, reason=_last_words(failed)))
             if failed is not None:
                 raise failed
             return 0
@@ -165,7 +166,7 @@ class Relay:
             linked.links.keep(addresses(options.peers))
             linked.links.announcement = announcement(linked, options.announce, relay=True)
             linked.links.tell_claims = functools.partial(_tell_claims, linked)
-            self._say("info", f"Relaying at {address}")
+            self._say("info", sentence("Relaying at {address}", address=str(address)))
             await asyncio.gather(linked.links.run(), linked.network.run())
         finally:
             await linked.close()
@@ -181,18 +182,21 @@ class Relay:
         finally:
             await host.stop()
 
-    def _comparing(self, text: str) -> None:
+    def _comparing(self, text: Text) -> None:
         self._info = m.SwarmInfo(state="joining", reason=text)
 
     def _say_for_session(self) -> None:
         self._say(
             "warning",
-            "The relay's key lasts until it ends, and its address with it: there is no keyring here. Set "
-            f"{PASSPHRASE} to keep the key in a file.",
+            sentence(
+                "The relay's key lasts until it ends, and its address with it: there is no keyring here. Set "
+                "{variable} to keep the key in a file.",
+                variable=PASSPHRASE,
+            ),
         )
 
-    def _say(self, level: str, text: str) -> None:
-        logging.getLogger(__name__).info("%s", text.partition(" at ")[0])
+    def _say(self, level: str, text: Text) -> None:
+        logging.getLogger(__name__).info("%s", str(text).partition(" at ")[0])
         self._server.publish(m.Notice(level="warning" if level == "warning" else "info", text=text, time=time.time()))
 
     # -- the control channel's side --------------------------------------------------------------------------
@@ -200,10 +204,10 @@ class Relay:
     async def _handle(self, client: object, request: m.Request) -> m.Reply:
         if isinstance(request, m.Quit):
             self._quit.set()
-            return m.Ok(text="Ending.")
+            return m.Ok(text=sentence("Ending."))
         if isinstance(request, m.GetStatus):
             return self._status()
-        raise UsageError("This folder is a relay's: it answers `status`, `peers` and `quit`.")
+        raise UsageError(sentence("This folder is a relay's: it answers `status`, `peers` and `quit`."))
 
     def _status(self) -> m.RelayStatus:
         info = self._info
@@ -221,6 +225,12 @@ class Relay:
 
     def _detached(self, client: object, owner: bool) -> None:
         """And whoever leaves."""
+
+
+def _last_words(failed: BaseException | None) -> Text:
+    if isinstance(failed, SapoError):
+        return failed.text
+    return sentence("Ended as asked.") if failed is None else str(failed)
 
 
 def _tell_claims(linked: Linked, at: Now) -> None:

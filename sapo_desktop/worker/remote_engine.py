@@ -11,6 +11,7 @@ import shutil
 from pathlib import Path
 
 from sapo_desktop.core.errors import AdapterRefused
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.protocols import Done, Loaded, Save
 from sapo_desktop.worker.engine import WORK_SECONDS, EnginePlan, expect
 from sapo_desktop.worker.generator import GeneratorHost
@@ -44,8 +45,10 @@ class RemoteEngine(SplitEngine):
         server = await self.generator.start()  # before seconds are spent on the trainer
         if not server.learns:
             raise AdapterRefused(
-                "The server at remote_url takes no adapter while it runs, so nothing that is learned here gets there. "
-                "Empty remote_adapters, or use vLLM or SGLang (docs/remote.md)."
+                sentence(
+                    "The server at remote_url takes no adapter while it runs, so nothing that is learned here "
+                    "gets there. Empty remote_adapters, or use vLLM or SGLang (docs/remote.md)."
+                )
             )
         loaded = await super()._load(checkpoint)
         await self._hand_over(None)

@@ -18,6 +18,7 @@ import msgspec
 import sapo_desktop
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.records import TaskMark
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState
 from sapo_desktop.system.folders import DataFolder
@@ -237,9 +238,11 @@ class Requests:
     async def _end(self, request: m.Quit) -> m.Ok:
         if request.finish_round and self._node.gate.state in (NodeState.WORKING, NodeState.FINISHING):
             self._node.orders.end(self._quit)
-            return m.Ok(text=f"Finishing round {self._node.counters.round + 1}, then ending.")
+            return m.Ok(
+                text=sentence("Finishing round {round}, then ending.", round=str(self._node.counters.round + 1))
+            )
         self._quit()
-        return m.Ok(text="Ending.")
+        return m.Ok(text=sentence("Ending."))
 
     # -- the swarm -----------------------------------------------------------------------------------------
 
@@ -295,7 +298,13 @@ class Requests:
 
     async def _roll_back(self, request: m.RollBack) -> m.Ok:
         written = await self._node.roll_back(request.to)
-        return m.Ok(text=f"Back at {request.to}; kept as checkpoint {written.number}. Rounds count on.")
+        return m.Ok(
+            text=sentence(
+                "Back at {name}; kept as checkpoint {number}. Rounds count on.",
+                name=request.to,
+                number=str(written.number),
+            )
+        )
 
     async def _evaluate(self, request: m.Evaluate) -> m.Evaluated:
         return m.Evaluated(report=await self._node.evaluate(request.checkpoint, request.which, request.samples))
@@ -303,7 +312,7 @@ class Requests:
     async def _export(self, request: m.ExportModel) -> m.Exported:
         to = Path(request.to)
         if not to.is_absolute():
-            raise UsageError("The folder to export to must be a full path.")
+            raise UsageError(sentence("The folder to export to must be a full path."))
         node = self._node
         live = request.checkpoint == "last"
         checkpoint = None if live else await node.find_checkpoint(request.checkpoint)

@@ -13,6 +13,7 @@ import msgspec
 
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.json_lines import json_line
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.keeper import Keeper
 
@@ -37,7 +38,7 @@ class RolloutRequests:
         """Raises UsageError where a file of that name is there, or the name is no full path."""
         path = Path(request.to)
         if not path.is_absolute():
-            raise UsageError("The file to export to must be a full path.")
+            raise UsageError(sentence("The file to export to must be a full path."))
         with _writing(path, replace=request.replace) as stream:
             async for items in self._pages(request):
                 await asyncio.to_thread(stream.writelines, [json_line(item) for item in items])
@@ -76,9 +77,13 @@ def _writing(path: Path, *, replace: bool) -> Iterator[TextIO]:
         new.replace(path)
         is_claimed = False
     except FileExistsError as error:
-        raise UsageError(f"{path} is there already: choose another name, or have it replaced.") from error
+        raise UsageError(
+            sentence("{path} is there already: choose another name, or have it replaced.", path=str(path))
+        ) from error
     except OSError as error:
-        raise SapoError(f"{path} could not be written: {error.strerror or error}.") from error
+        raise SapoError(
+            sentence("{path} could not be written: {error}.", path=str(path), error=error.strerror or str(error))
+        ) from error
     finally:
         new.unlink(missing_ok=True)
         if is_claimed:

@@ -14,6 +14,7 @@ import msgspec
 
 from sapo_desktop.core.errors import CheckpointError
 from sapo_desktop.core.records import Record
+from sapo_desktop.core.sentences import Text, sentence
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -54,6 +55,10 @@ class _Format(Record, frozen=True):
 class Unsound(Exception):
     """What is wrong with one checkpoint; ends as Damaged or CheckpointError."""
 
+    def __init__(self, text: Text) -> None:
+        super().__init__(text)
+        self.text = text
+
 
 def _files(folder: Path) -> Iterator[Path]:
     return (path for path in sorted(folder.rglob("*")) if path.is_file() and path != folder / MANIFEST)
@@ -74,7 +79,14 @@ def check(path: Path, name: str, expected: File) -> None:
     """Raise Unsound where the file is not as its manifest has it."""
     found = _fingerprint(path)
     if found != expected:
-        raise Unsound(f"{name} is not what was written ({found.size:,} of {expected.size:,} bytes)")
+        raise Unsound(
+            sentence(
+                "{name} is not what was written ({found} of {expected} bytes)",
+                name=name,
+                found=found.size,
+                expected=expected.size,
+            )
+        )
 
 
 def seal(body: Contents) -> bytes:
@@ -92,11 +104,15 @@ def unseal(data: bytes) -> Contents:
     """
     manifest = msgspec.json.decode(data, type=_Manifest)
     if hashlib.sha256(manifest.body).hexdigest() != manifest.sha256:
-        raise Unsound(f"{MANIFEST} is not what was written")
+        raise Unsound(sentence("{name} is not what was written", name=MANIFEST))
     written = msgspec.json.decode(manifest.body, type=_Format).format
     if written > FORMAT:
         raise CheckpointError(
-            f"A newer SAPO Desktop wrote these checkpoints (format {written}, this one knows {FORMAT}): "
-            "install the newer version, or use another data folder."
+            sentence(
+                "A newer SAPO Desktop wrote these checkpoints (format {version}, this one knows {newest}): "
+                "install the newer version, or use another data folder.",
+                version=written,
+                newest=FORMAT,
+            )
         )
     return msgspec.json.decode(manifest.body, type=Contents)

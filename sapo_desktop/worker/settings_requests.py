@@ -14,6 +14,7 @@ import msgspec
 
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
@@ -98,7 +99,7 @@ class SettingsRequests:
     async def silo(self, request: m.SetSilo) -> m.Ok:
         """The one switch: true at once and at the next start."""
         await self.keep_for_good({"silo": "on" if request.on else "off"})
-        return m.Ok(text="In silo: no network at all." if request.on else "Joining the swarm.")
+        return m.Ok(text=sentence("In silo: no network at all.") if request.on else sentence("Joining the swarm."))
 
     async def keep_for_good(self, values: Mapping[str, str]) -> Settings:
         """Keep these settings, whatever this run's command line said; returns those now in force."""
@@ -139,9 +140,10 @@ class SettingsRequests:
         await self._side.follow(node.settings)
         notes = self._notes(keys)
         if node.orders.decision.threads != threads:
-            notes.insert(0, f"threads: {node.orders.decision.threads} from the next round on.")
+            now = node.orders.decision.threads
+            notes.insert(0, sentence("threads: {count} from the next round on.", count=now))
         self._follow(wanted)
-        return m.Ok(text=" ".join(["Saved.", *notes]))
+        return m.Ok(text=joined([sentence("Saved."), *notes]))
 
     def _in_force(self, wanted: Settings) -> Settings:
         """What of these settings holds from now on."""
@@ -151,17 +153,24 @@ class SettingsRequests:
             late.add(_PRIORITY)
         return taken_over(wanted, now, late)
 
-    def _notes(self, keys: set[str]) -> list[str]:
+    def _notes(self, keys: set[str]) -> list[Text]:
         """What a person should know of these changes."""
         late = self._differing(keys & NEEDS_RENEWAL)
-        when = "once the round in hand is done" if self._node.gate.is_open else "now"
-        notes = [f"{', '.join(late)}: taken up {when}."] if late else []
+        notes: list[Text] = []
+        if late and self._node.gate.is_open:
+            notes.append(sentence("{settings}: taken up once the round in hand is done.", settings=", ".join(late)))
+        elif late:
+            notes.append(sentence("{settings}: taken up now.", settings=", ".join(late)))
         if self._differing(keys & {_PRIORITY}):
             notes.append(
-                f"{_PRIORITY}: from the next start on, as this system lets no running program take back its priority."
+                sentence(
+                    "{setting}: from the next start on, as this system lets no running program take back its priority.",
+                    setting=_PRIORITY,
+                )
             )
         if overridden := sorted(keys & set(self._overrides)):
-            notes.append(f"{', '.join(overridden)}: this run keeps what its command line said.")
+            names = ", ".join(overridden)
+            notes.append(sentence("{settings}: this run keeps what its command line said.", settings=names))
         return notes
 
     def _differing(self, keys: set[str] | frozenset[str]) -> list[str]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from sapo_desktop.core.errors import HostError
 from sapo_desktop.core.records import Group, Question
-from sapo_desktop.core.sentences import Text
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.worker.checkpoints import Damaged
 from sapo_desktop.worker.gate import Gate
 from sapo_desktop.worker.messages import (
@@ -55,7 +55,15 @@ class Showing:
     def damaged(self, checkpoints: Sequence[Damaged]) -> None:
         """Say of each checkpoint that did not verify where it went."""
         for one in checkpoints:
-            self.say("warning", f"Checkpoint {one.number} was damaged ({one.reason}): see {one.moved_to}.")
+            self.say(
+                "warning",
+                sentence(
+                    "Checkpoint {number} was damaged ({reason}): see {path}.",
+                    number=str(one.number),
+                    reason=one.reason,
+                    path=str(one.moved_to),
+                ),
+            )
         if checkpoints:
             self.publish(CheckpointsChanged())
 

@@ -20,7 +20,7 @@ import msgspec
 
 from sapo_desktop.core.errors import HostError, UsageError
 from sapo_desktop.core.records import Sampling, StepReport, TrainerSettings, TrainingSequence
-from sapo_desktop.core.sentences import Text
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.engines.protocols import (
     Done,
     Encode,
@@ -242,20 +242,22 @@ class AnswerEngine(Engine):
     ) -> Generated:
         if checkpoint is not None and not live and not (checkpoint / UNTRAINED).exists():
             raise UsageError(
-                "This node only answers, with the base model. To use a trained checkpoint set trainer to auto."
+                sentence(
+                    "This node only answers, with the base model. To use a trained checkpoint set trainer to auto."
+                )
             )
         async with self.exclusive():
             return await self._generate(questions, 1, sampling, progress, base=True, spoken=spoken)
 
     async def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
-        raise HostError("A node that only answers was asked to learn.")
+        raise HostError(sentence("A node that only answers was asked to learn."))
 
     async def save(self, folder: Path) -> None:
         """Put what was trained before into a checkpoint as it was, or a note that nothing was."""
         await asyncio.to_thread(_carry, self._folder, folder)
 
     async def restore(self, folder: Path | None, *, weights_only: bool = False) -> None:
-        raise UsageError("This node only answers, with the base model: there is nothing to go back to.")
+        raise UsageError(sentence("This node only answers, with the base model: there is nothing to go back to."))
 
     async def configure(self, *, learning_rate: float | None = None, threads: int | None = None) -> None:
         if learning_rate is not None:
@@ -267,7 +269,7 @@ class AnswerEngine(Engine):
     async def export(
         self, format: str, to: Path, checkpoint: Path | None, *, live: bool, rounds: int | None = None
     ) -> list[str]:
-        raise UsageError("This node only answers: there is nothing to export but the model it was given.")
+        raise UsageError(sentence("This node only answers: there is nothing to export but the model it was given."))
 
     async def restart(self, checkpoint: Path | None) -> Loaded:
         async with self.exclusive():

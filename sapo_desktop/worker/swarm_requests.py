@@ -6,6 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 
 from sapo_desktop.core.invite import Invite
+from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.worker import messages as m
@@ -43,7 +44,8 @@ class SwarmRequests:
         who = await self._side.identity.identify(request.passphrase)
         admission_key = Signer(held.seed)
         notes = await self._move(private_swarm.founded(self._kept(), admission_key, Signer(who.seed).key))
-        return m.Ok(text=f"This node is in its own private swarm, {admission_key.key.hex()}.{notes}")
+        said = sentence("This node is in its own private swarm, {key}.", key=admission_key.key.hex())
+        return m.Ok(text=joined([said, *notes]))
 
     async def admit(self, request: m.AdmitPeer) -> m.InviteIs:
         held = await self._side.identity.admission_key(request.passphrase, create=False)
@@ -64,12 +66,13 @@ class SwarmRequests:
         values = private_swarm.joined(self._kept(), link, key, time.time())
         notes = await self._move(values)
         if not values["admission"]:
-            notes = f" {private_swarm.how_to_be_admitted(key)}{notes}"
+            notes = [private_swarm.how_to_be_admitted(key), *notes]
         if who.where == "session":
-            notes += f" {SESSION_IDENTITY}"
-        return m.Ok(text=f"This node goes to the private swarm {link.swarm}.{notes}")
+            notes = [*notes, SESSION_IDENTITY]
+        said = sentence("This node goes to the private swarm {key}.", key=link.swarm)
+        return m.Ok(text=joined([said, *notes]))
 
-    async def _move(self, values: Mapping[str, str]) -> str:
+    async def _move(self, values: Mapping[str, str]) -> list[Text]:
         """Go to the swarm of these settings; returns what else a person should know."""
         settings = await self._change(values)
-        return " It is in silo until `sapo-desktop silo off`." if settings.silo else ""
+        return [sentence("It is in silo until `sapo-desktop silo off`.")] if settings.silo else []

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.address import Address, is_private
 from sapo_desktop.swarm.proxies import check_proxy
 from sapo_desktop.system.interfaces import home_addresses
 
-_NO_KEY = "A peer is blocked by its key of 64 hex digits, as `sapo-desktop peers` shows it."
+_NO_KEY = sentence("A peer is blocked by its key of 64 hex digits, as `sapo-desktop peers` shows it.")
 _READ_WHEN_JOINING = (
     *("silo", "listen", "private_addresses", "label", "swarm", "admission"),
     *("lan", "proxy", "use_seed_list"),
@@ -20,8 +21,11 @@ def check(settings: Settings) -> None:
     for address in addresses(settings.peers):
         if not address.tls and not address.is_loopback and not settings.private_addresses:
             raise UsageError(
-                f"{address} is not encrypted: whoever is in between reads along. Use wss://, or say so: "
-                "settings set private_addresses on"
+                sentence(
+                    "{address} is not encrypted: whoever is in between reads along. Use wss://, or say so: "
+                    "settings set private_addresses on",
+                    address=str(address),
+                )
             )
     if settings.listen:
         host_and_port(settings.listen)
@@ -52,7 +56,11 @@ def host_and_port(where: str) -> tuple[str, int]:
     """`0.0.0.0:8765` or `[::]:8765`, taken apart. Raises UsageError."""
     host, colon, port = where.strip().rpartition(":")
     if not colon or not host or not port.isdigit() or not 0 <= int(port) < 65536:
-        raise UsageError(f"Where to listen is written HOST:PORT, like 0.0.0.0:8765 or [::]:8765, not {where!r}.")
+        raise UsageError(
+            sentence(
+                "Where to listen is written HOST:PORT, like 0.0.0.0:8765 or [::]:8765, not '{where}'.", where=where
+            )
+        )
     return host.strip("[]"), int(port)
 
 

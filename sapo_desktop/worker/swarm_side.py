@@ -15,8 +15,10 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
+from sapo_desktop.core import sentences
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.resources import resource
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm import claims
 from sapo_desktop.swarm.address import Address
@@ -103,7 +105,7 @@ class SwarmSide:
         self._progress = progress
         self._publish = publish
         self._told: m.SwarmChanged | None = None
-        self._failed_by_bug = ""
+        self._failed_by_bug: Text = ""
         self._say = say
         self._entered = entered
         self._settings: Settings | None = None
@@ -112,7 +114,7 @@ class SwarmSide:
         self._joined: Joined | None = None
         self._address = ""
         self._state: m.SwarmState = "silo"
-        self._reason = "In silo: no network at all."
+        self._reason: Text = sentence("In silo: no network at all.")
         self._foreign: Host | None = None
         """The host that marks what peers answered."""
         self._said_used_twice = False
@@ -132,9 +134,9 @@ class SwarmSide:
         async with self._following:
             before, self._settings = self._settings, settings
             if settings.silo:
-                await self._leave("silo", "In silo: no network at all.")
+                await self._leave("silo", sentence("In silo: no network at all."))
             elif self._membership is None or self._membership.done() or rejoins(before, settings):
-                await self._leave("joining", "Joining the swarm")
+                await self._leave("joining", sentence("Joining the swarm"))
                 self._membership = asyncio.create_task(self._take_part(settings))
             elif self._joined is not None:
                 self._apply(self._joined, settings)
@@ -144,7 +146,7 @@ class SwarmSide:
         async with self._following:
             settings, was_in = self._settings, self._membership is not None
             if was_in:
-                await self._leave("joining", "Joining the swarm")
+                await self._leave("joining", sentence("Joining the swarm"))
             self.identity.used = who
         if was_in and settings is not None:
             await self.follow(settings)
@@ -153,19 +155,23 @@ class SwarmSide:
         # Where it goes on under a new node, nobody is to be told of a silo that is none.
         joining = self._settings is not None and not self._settings.silo
         async with self._following:
-            await self._leave("joining" if joining else "silo", "Ending")
+            await self._leave("joining" if joining else "silo", sentence("Ending"))
 
     async def test(self, text: str) -> m.PeerAnswered:
         """Dial an address once. Raises UsageError where nobody answers, or not to that key."""
         if self._joined is None:
-            raise UsageError(f"Only a node in the swarm can dial a peer. {self._reason}")
+            raise UsageError(sentence("Only a node in the swarm can dial a peer. {reason}", reason=self._reason))
         address, began = Address.parse(text), time.monotonic()
         link = await self._joined.network.link(address, only_greet=True)
         if link is None:
-            raise UsageError(f"Nobody can be reached at {address}.")
+            raise UsageError(sentence("Nobody can be reached at {address}.", address=str(address)))
         if not link.key or link.told is None:
-            why = link.goodbye.reason if link.goodbye else "it hung up"
-            raise UsageError(f"Who answers at {address} is no peer of this swarm: {why}.")
+            why = link.goodbye.reason if link.goodbye else sentence("it hung up")
+            raise UsageError(
+                sentence(
+                    "Who answers at {address} is no peer of this swarm: {reason}.", address=str(address), reason=why
+                )
+            )
         milliseconds = 1000 * (time.monotonic() - began)
         return m.PeerAnswered(key=link.key.hex(), program=link.told.program, milliseconds=milliseconds)
 
@@ -175,7 +181,7 @@ class SwarmSide:
         return self._joined.member if self._joined else None
 
     @property
-    def reason(self) -> str:
+    def reason(self) -> Text:
         """One sentence on why there is no member."""
         return self._reason
 
@@ -218,14 +224,16 @@ class SwarmSide:
             try:
                 joined = await self._enter(settings, stack)
             except (SapoError, OSError) as error:
-                self._show("failed", f"The swarm cannot be joined: {_why(error)} Training goes on alone.")
+                reason = sentence("The swarm cannot be joined: {reason} Training goes on alone.", reason=_why(error))
+                self._show("failed", reason)
                 self._say("error", self._reason)
                 return
             self._joined = joined
             stack.callback(self._left, joined)
             self._apply(joined, settings)
             self._entered(joined.member)
-            self._say("info", "Joined the swarm." + ("" if settings.share else f" {DRAWS_ONLY}"))
+            entered = sentence("Joined the swarm.")
+            self._say("info", entered if settings.share else sentences.joined([entered, DRAWS_ONLY]))
             if settings.lan:
                 port = Address.parse(self._address).port if self._address else 0
                 control = self._around.folder.control
@@ -234,9 +242,13 @@ class SwarmSide:
                 await asyncio.gather(joined.links.run(), joined.network.run(), self._tell_changes())
             except Exception as error:
                 log.error("The swarm's side failed.", exc_info=error)
-                self._failed_by_bug = f"A bug ended this node's part in the swarm ({type(error).__name__})."
+                self._failed_by_bug = sentence(
+                    "A bug ended this node's part in the swarm ({error}). Training goes on alone; `silo off` joins "
+                    "again.",
+                    error=type(error).__name__,
+                )
         if self._failed_by_bug:
-            self._show("failed", f"{self._failed_by_bug} Training goes on alone; `silo off` joins again.")
+            self._show("failed", self._failed_by_bug)
             self._say("error", self._reason)
             self._failed_by_bug = ""
 
@@ -314,7 +326,7 @@ class SwarmSide:
         joined.member.leave()
         self._joined, self._address = None, ""
 
-    async def _leave(self, state: m.SwarmState, reason: str) -> None:
+    async def _leave(self, state: m.SwarmState, reason: Text) -> None:
         if self._membership is not None:
             self._membership.cancel()
             await asyncio.wait({self._membership})
@@ -323,7 +335,7 @@ class SwarmSide:
             self._membership = None
         self._show(state, reason)
 
-    def _show(self, state: m.SwarmState, reason: str) -> None:
+    def _show(self, state: m.SwarmState, reason: Text) -> None:
         self._state, self._reason = state, reason
         self._tell()
 
@@ -341,6 +353,9 @@ class SwarmSide:
             self._publish(told)
 
 
-def _why(error: Exception) -> str:
+def _why(error: Exception) -> Text:
+    """What it says, ending as a sentence does."""
     text = str(error) or type(error).__name__
-    return text if text.endswith((".", "!", "?")) else f"{text}."
+    if not text.endswith((".", "!", "?")):
+        return f"{text}."
+    return error.text if isinstance(error, SapoError) else text

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from sapo_desktop.core.records import SwarmReward
-from sapo_desktop.core.sentences import Text
+from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.swarm import same_key
 from sapo_desktop.swarm.envelope import StatsBody
 from sapo_desktop.swarm.exchange import Exchange
@@ -19,13 +19,15 @@ from sapo_desktop.worker.joining import Linked
 from sapo_desktop.worker.member import Counts
 from sapo_desktop.worker.private_swarm import how_to_be_admitted
 
-DRAWS_ONLY = "It draws others' answers and shares none of its own: that needs your consent (run --share)."
-SHOWN_ON_LAN = "This node shows itself on the local network, under a name of the moment, and looks for others there."
-LOOKS_ON_LAN = (
+DRAWS_ONLY = sentence("It draws others' answers and shares none of its own: that needs your consent (run --share).")
+SHOWN_ON_LAN = sentence(
+    "This node shows itself on the local network, under a name of the moment, and looks for others there."
+)
+LOOKS_ON_LAN = sentence(
     "This node looks for others on the local network. It is not shown there itself: for that it listens at an IPv4 "
     "address of this network (--listen 0.0.0.0:8765)."
 )
-ONE_SOURCE = (
+ONE_SOURCE = sentence(
     "All that was drawn last came over the only link there is: one peer decides which answers of others this node "
     "learns from. Add another one."
 )
@@ -33,11 +35,11 @@ _MOST, _FEWEST_DRAWN = 0.5, 16
 """From this share on one source is named, once so many groups were drawn lately."""
 ANYWHERE = ("0.0.0.0", "[::]")
 """Where one listens at all addresses of a computer, none of which this is."""
-SESSION_IDENTITY = (
+SESSION_IDENTITY = sentence(
     "This computer has no keyring that keeps secrets: the identity lasts until this node ends. To keep it: "
     "sapo-desktop identity protect"
 )
-USED_TWICE = (
+USED_TWICE = sentence(
     "This node's identity is used in two places at once, and both share one quota. Give one of them its own: "
     "sapo-desktop identity new"
 )
@@ -115,12 +117,14 @@ def warnings(links: Sequence[Link], shares: Mapping[bytes, float], *, one_source
     if drawn < _FEWEST_DRAWN:
         return []
     keys = {link.source: link.key.hex()[:16] for link in links}
-    return [
-        f"{share:.0%} of the groups drawn lately came from one source"
-        + (f" ({keys[source]})." if source in keys else ".")
-        for source, share in shares.items()
-        if share > _MOST
-    ]
+    return [_most_from(keys.get(source, ""), share) for source, share in shares.items() if share > _MOST]
+
+
+def _most_from(key: str, share: float) -> Text:
+    percent = round(100 * share)
+    if key:
+        return sentence("{percent}% of the groups drawn lately came from one source ({key}).", percent=percent, key=key)
+    return sentence("{percent}% of the groups drawn lately came from one source.", percent=percent)
 
 
 def refused_group(group: RefusedGroup, tasks: Mapping[bytes, str]) -> m.RefusedGroup:
@@ -144,43 +148,72 @@ def notices(exchange: Exchange) -> list[Text]:
     """What a person should know about links and identities, a sentence each."""
     said: list[Text] = []
     if seen := same_key.seen_elsewhere(exchange.links):
-        who = "1 peer says" if seen == 1 else f"{seen:,} peers say"
-        said.append(f"{USED_TWICE} ({who} so)")
+        one = sentence("{warning} (1 peer says so)", warning=USED_TWICE)
+        more = sentence("{warning} ({count} peers say so)", warning=USED_TWICE, count=seen)
+        said.append(one if seen == 1 else more)
     if doubled := same_key.doubled(exchange.links):
-        who = "1 peer has" if doubled == 1 else f"{doubled:,} peers have"
-        said.append(f"{who} several links to this node, or an identity that two nodes use: each key has one quota.")
+        one = sentence(
+            "1 peer has several links to this node, or an identity that two nodes use: each key has one quota."
+        )
+        more = sentence(
+            "{count} peers have several links to this node, or an identity that two nodes use: each key has one quota.",
+            count=doubled,
+        )
+        said.append(one if doubled == 1 else more)
     if failing := len(exchange.audit.excluded):
-        who = "1 author" if failing == 1 else f"{failing:,} authors"
-        said.append(f"{who} could not show what was said to be published: left out of the peers' reward.")
+        one = sentence("1 author could not show what was said to be published: left out of the peers' reward.")
+        more = sentence(
+            "{count} authors could not show what was said to be published: left out of the peers' reward.",
+            count=failing,
+        )
+        said.append(one if failing == 1 else more)
     return said
 
 
-def listening_at(address: str) -> str:
+def listening_at(address: str) -> Text:
     """What a person tells others, so that they link to this node."""
     for host in ANYWHERE:
         if f"//{host}:" in address:
-            return f"Listening. Others reach this node by this computer's name or address in place of {host}: {address}"
-    return f"Listening. Others reach this node at {address}"
+            return sentence(
+                "Listening. Others reach this node by this computer's name or address in place of {host}: {address}",
+                host=host,
+                address=address,
+            )
+    return sentence("Listening. Others reach this node at {address}", address=address)
 
 
-def _ended(linked: Linked, unix_time: float) -> str:
+def _ended(linked: Linked, unix_time: float) -> Text:
     """Why peers of the private swarm no longer talk to us; empty while they do, or in the public one."""
     if linked.members is None:
         return ""
     try:
         linked.members.check(linked.signer.key, linked.admission, unix_time)
     except Refused as refused:
-        return f"No longer in the private swarm: {refused.detail}. {how_to_be_admitted(linked.signer.key)}"
+        return sentence(
+            "No longer in the private swarm: {reason}. {advice}",
+            reason=refused.detail,
+            advice=how_to_be_admitted(linked.signer.key),
+        )
     return ""
 
 
-def _reason(links: int, *, clock_wrong: bool, relay: bool, sharing: bool, lan: bool) -> str:
+def _reason(links: int, *, clock_wrong: bool, relay: bool, sharing: bool, lan: bool) -> Text:
     if clock_wrong:
-        return "The peers' clocks differ from this one by more than twenty minutes: look at this computer's clock."
-    peers = "1 peer" if links == 1 else f"{links:,} peers"
+        return sentence(
+            "The peers' clocks differ from this one by more than twenty minutes: look at this computer's clock."
+        )
     if relay:
-        return f"Relaying for {peers}."
+        return sentence("Relaying for 1 peer.") if links == 1 else sentence("Relaying for {count} peers.", count=links)
     if links == 0:
-        elsewhere = "nobody else is on the local network so far" if lan else "look around (run --lan)"
-        return f"No peer is linked: training goes on alone. Name one (peers add URL), or {elsewhere}."
-    return f"Linked to {peers}." + ("" if sharing else f" {DRAWS_ONLY}")
+        return _nobody(lan=lan)
+    linked = sentence("Linked to 1 peer.") if links == 1 else sentence("Linked to {count} peers.", count=links)
+    return linked if sharing else joined([linked, DRAWS_ONLY])
+
+
+def _nobody(*, lan: bool) -> Text:
+    if lan:
+        return sentence(
+            "No peer is linked: training goes on alone. Name one (peers add URL), or nobody else is on the local "
+            "network so far."
+        )
+    return sentence("No peer is linked: training goes on alone. Name one (peers add URL), or look around (run --lan).")

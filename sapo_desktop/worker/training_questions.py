@@ -13,6 +13,7 @@ import msgspec
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.records import Question
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.tasks.catalogue import TaskKey, family_of
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.tasks.split import held_out_side
@@ -66,5 +67,7 @@ async def training_questions(
     done = [question for question in found if question is not None]
     if len(done) < len(tasks):
         lacking = next(task for task, question in zip(tasks, found, strict=True) if question is None)
-        raise TaskError(f"{lacking} has no training question among {tries} in a row.")
+        raise TaskError(
+            sentence("{tasks} has no training question among {count} in a row.", tasks=str(lacking), count=tries)
+        )
     return done

@@ -13,6 +13,7 @@ import msgspec
 
 from sapo_desktop.core import adaptive, guard
 from sapo_desktop.core.records import EvalReport
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.worker.checkpoints import Counters
 from sapo_desktop.worker.engine import Engine
@@ -89,7 +90,9 @@ class Validation:
             state = adaptive.conclude(counters.adaptive, report, fingerprint)
         counters = msgspec.structs.replace(counters, adaptive=state)
         if (mix := mix_in_force(settings, counters)) != before:
-            self._say("info", f"The mix is {mix} from now on (adaptive); it was {before}.")
+            self._say(
+                "info", sentence("The mix is {mix} from now on (adaptive); it was {before}.", mix=mix, before=before)
+            )
         return counters
 
     async def _roll_back(self, settings: Settings, judged: _Judged) -> None:

@@ -21,6 +21,7 @@ from typing import Literal
 
 from sapo_desktop.core import fitting
 from sapo_desktop.core.errors import ModelError, UsageError
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.describe import describe
 from sapo_desktop.models.fit import way_for
@@ -30,7 +31,7 @@ from sapo_desktop.models.locate import locate
 from sapo_desktop.system.hardware import Hardware, probe
 
 GGUF = ".gguf"
-REFUSED_IN_SILO = (
+REFUSED_IN_SILO = sentence(
     "In silo nothing leaves this machine, so no server elsewhere may answer. Set generator to auto and start the node "
     "again, or set silo to off."
 )
@@ -59,7 +60,7 @@ class Way:
     trains: bool
     device: str = ""
     """Where torch computes; empty: as the setting `device` says."""
-    note: str = ""
+    note: Text = ""
     """What the user should know of the choice."""
 
 
@@ -82,7 +83,9 @@ def _gguf_hash(path: Path) -> str:
         try:
             hashes.append(file_hash(part))
         except OSError as error:
-            raise ModelError(f"{part} cannot be read: {error.strerror or error}.") from error
+            raise ModelError(
+                sentence("{path} cannot be read: {error}.", path=str(part), error=error.strerror or str(error))
+            ) from error
     return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
 
 
@@ -96,21 +99,30 @@ def choose_way(settings: Settings, model: BaseModel, look: Callable[[Path], Hard
         return _remote_way(settings, model, look)
     if model.is_gguf and settings.trainer == "torch":
         raise UsageError(
-            "A GGUF file cannot be trained. Name the model's folder in transformers' layout, or set trainer to none."
+            sentence(
+                "A GGUF file cannot be trained. Name the model's folder in transformers' layout, or set "
+                "trainer to none."
+            )
         )
     trains = settings.trainer != "none" and not model.is_gguf
     if settings.generator == "torch" and not trains:
-        raise UsageError("Where nothing is trained llama.cpp answers. Set generator to llama.cpp, or to auto.")
+        raise UsageError(
+            sentence("Where nothing is trained llama.cpp answers. Set generator to llama.cpp, or to auto.")
+        )
     if settings.generator == "llama.cpp" and settings.trainer != "none" and trains and settings.method == "full":
         raise UsageError(
-            "Full training changes all weights, and llama.cpp takes an adapter only. Set method to lora, or generator "
-            "to torch."
+            sentence(
+                "Full training changes all weights, and llama.cpp takes an adapter only. Set method to lora, "
+                "or generator to torch."
+            )
         )
     llama_cpp = importlib.util.find_spec("llama_cpp") is not None
     if not llama_cpp and (settings.generator == "llama.cpp" or not trains):
         raise UsageError(
-            "llama.cpp is not installed here (see `python3 installers/bootstrap.py`). Set generator to torch, and "
-            "train a model in transformers' layout."
+            sentence(
+                "llama.cpp is not installed here (see `python3 installers/bootstrap.py`). Set generator to "
+                "torch, and train a model in transformers' layout."
+            )
         )
     if not trains:
         return Way(generator="llama.cpp", trains=False)
@@ -129,8 +141,11 @@ def _fitting_way(settings: Settings, model: BaseModel, look: Callable[[Path], Ha
     return Way(
         generator=found.generator,
         trains=False,
-        note=f"There is not enough free memory to learn with {found.model} now: this node only answers. A smaller "
-        "model learns (`sapo-desktop fit`); to try this one all the same: settings set trainer torch",
+        note=sentence(
+            "There is not enough free memory to learn with {model} now: this node only answers. A smaller model learns "
+            "(`sapo-desktop fit`); to try this one all the same: settings set trainer torch",
+            model=found.model,
+        ),
     )
 
 
@@ -138,20 +153,28 @@ def _remote_way(settings: Settings, model: BaseModel, look: Callable[[Path], Har
     if settings.silo:
         raise UsageError(REFUSED_IN_SILO)
     if not settings.remote_url:
-        raise UsageError("Name the server that is to answer: set remote_url to http://HOST:PORT (docs/remote.md).")
+        raise UsageError(
+            sentence("Name the server that is to answer: set remote_url to http://HOST:PORT (docs/remote.md).")
+        )
     if model.is_gguf:
         raise UsageError(
-            "A server elsewhere answers in the tokens of a model folder. Set model to the folder, in transformers' "
-            "layout, of the model that the server has."
+            sentence(
+                "A server elsewhere answers in the tokens of a model folder. Set model to the folder, in "
+                "transformers' layout, of the model that the server has."
+            )
         )
     if settings.trainer == "torch" and not settings.remote_adapters:
         raise UsageError(
-            "What is learned here cannot reach the server. Set remote_adapters to a folder that both see "
-            "(docs/remote.md), or trainer to none."
+            sentence(
+                "What is learned here cannot reach the server. Set remote_adapters to a folder that both see "
+                "(docs/remote.md), or trainer to none."
+            )
         )
     trains = settings.trainer != "none" and bool(settings.remote_adapters)
     if trains and settings.method == "full":
-        raise UsageError("A server takes a LoRA adapter, not all weights. Set method to lora, or trainer to none.")
+        raise UsageError(
+            sentence("A server takes a LoRA adapter, not all weights. Set method to lora, or trainer to none.")
+        )
     return _fitting_beside_server(settings, model, look) if trains else Way(generator="remote", trains=False)
 
 
@@ -162,12 +185,13 @@ def _fitting_beside_server(settings: Settings, model: BaseModel, look: Callable[
     found = way_for(describe(model.path), here, settings, llama_cpp=False)
     if found.fits or settings.trainer == "torch":
         return Way(generator="remote", trains=True, device=_device(found, here, settings))
-    return Way(generator="remote", trains=False, note=only_answers(f"{found.model} does not fit: {found.why_not}"))
+    reason = sentence("{model} does not fit: {reason}", model=found.model, reason=found.why_not)
+    return Way(generator="remote", trains=False, note=only_answers(reason))
 
 
-def only_answers(reason: str) -> str:
+def only_answers(reason: Text) -> Text:
     """Said where a server answers and there is no memory to learn beside it. `reason`: a sentence, with numbers."""
-    return f"{reason} So this node only answers, until it is started with more free memory."
+    return sentence("{reason} So this node only answers, until it is started with more free memory.", reason=reason)
 
 
 def _device(found: fitting.Way, here: Hardware, settings: Settings) -> str:

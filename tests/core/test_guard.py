@@ -52,7 +52,7 @@ def test_three_clear_falls_roll_back() -> None:
     after = decisions[-1].state
     assert (after.best_checkpoint, after.best_score, after.below, after.roll_backs) == (1, 0.6, 0, 1)
     assert after.learning_rate_factor == 0.5
-    assert "back to checkpoint 1, with half the learning rate" in decisions[-1].reason
+    assert "back to checkpoint 1, with half the learning rate" in str(decisions[-1].reason)
 
 
 def test_a_fall_within_two_errors_is_noise() -> None:

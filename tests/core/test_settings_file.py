@@ -160,7 +160,7 @@ def test_a_damaged_file_is_set_aside_and_said(path: Path, data: bytes) -> None:
     path.write_bytes(data)
     found = read(path, 77.0)
     assert found.settings == Settings()
-    assert "moved to settings.damaged-77.toml" in found.said
+    assert "moved to settings.damaged-77.toml" in str(found.said)
     assert path.with_name("settings.damaged-77.toml").read_bytes() == data
     assert not path.exists()
 

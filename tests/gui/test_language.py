@@ -1,7 +1,7 @@
 """The window's languages: every text of the code is translated, and a German window shows no English.
 
-Texts that come from the node (its notices, its tasks' names, why something was refused) are not the window's, and stay
-as the node says them.
+What the node says (core/sentences.py) is among them; a library's own words in it, and what peers wrote, stay as they
+are.
 """
 
 from __future__ import annotations

@@ -80,14 +80,14 @@ async def _gives_up(window: Client) -> None:
 
 async def _computes_with(window: Client, threads: int) -> None:
     reply = await window.call(m.SetSettings(values={"threads": str(threads)}))
-    assert reply == m.Ok(text=f"Saved. threads: {threads} from the next round on.")
+    assert isinstance(reply, m.Ok) and str(reply.text) == f"Saved. threads: {threads} from the next round on."
     words = f"Computing with at most {threads} threads from now on."
-    await until(window, lambda event: isinstance(event, m.Notice) and event.text == words)
+    await until(window, lambda event: isinstance(event, m.Notice) and str(event.text) == words)
     await until(window, lambda event: isinstance(event, m.RoundFinished))
     info = await window.call(m.GetModelInfo())
     assert isinstance(info, m.ModelInfo) and info.threads == threads
     kept = await window.call(m.GetNotices())
-    assert isinstance(kept, m.Notices) and words in [notice.text for notice in kept.items]
+    assert isinstance(kept, m.Notices) and words in [str(notice.text) for notice in kept.items]
 
 
 def _already(client: Client) -> list[m.Event]:

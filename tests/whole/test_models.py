@@ -85,7 +85,7 @@ def test_a_running_node_downloads_while_it_learns_stops_in_silo_and_goes_on_with
             await until(client, lambda event: isinstance(event, mm.ModelProgressed) and event.transfer.done > 1_000_000)
             await client.call(m.SetSilo(on=True))
             failed = await until(client, lambda event: isinstance(event, mm.ModelFailed))
-            assert isinstance(failed, mm.ModelFailed) and "cancelled" in failed.text
+            assert isinstance(failed, mm.ModelFailed) and "cancelled" in str(failed.text)
             await client.call(m.SetSilo(on=False))
             await client.call(mm.DownloadModel(model=REPO))
             installed = await until(client, lambda event: isinstance(event, mm.ModelInstalled))

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import msgspec
 
 from sapo_desktop.core.errors import HostCancelled, ModelError
+from sapo_desktop.core.sentences import sentence
 
 
 class Say(msgspec.Struct, frozen=True, tag=True):
@@ -75,7 +76,7 @@ def broken(how: str) -> Said:
             print("printed by Python")
             os.write(1, b"printed by a library\n")
         case "explained":
-            raise ModelError("The model is missing; download it.")
+            raise ModelError(sentence("The model {name} is missing; download it.", name="little"))
         case "bug":
             raise ZeroDivisionError("one over nothing")
         case "memory":

@@ -18,7 +18,8 @@ from websockets.asyncio.client import connect as ws_connect
 from websockets.asyncio.server import serve
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from sapo_desktop.core.errors import ControlError, NotRunning, UsageError
+from sapo_desktop.core.errors import ControlError, ModelError, NotRunning, UsageError
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system.folders import DataFolder, FolderError
 from sapo_desktop.worker import channel
 from sapo_desktop.worker import messages as m
@@ -34,6 +35,8 @@ from sapo_desktop.worker.proof import (
     WorkerSide,
     read_control_file,
 )
+
+MISSING = sentence("The model {name} is missing; download it.", name="little")
 
 
 class Worker:
@@ -74,6 +77,8 @@ class Worker:
                 return m.Ok(text="paused")
             case m.GetSettings():
                 raise UsageError("Not like this.")
+            case m.GetModels():
+                raise ModelError(MISSING)
             case m.Examine():
                 raise ZeroDivisionError("oops")
             case m.GetStatus():
@@ -118,6 +123,15 @@ def test_a_client_asks_and_is_answered(tmp_path: Path) -> None:
         assert client.worker_pid == os.getpid()
 
     play_attached(tmp_path, scene, owner=True)
+
+
+def test_a_sentence_arrives_as_it_was_raised(tmp_path: Path) -> None:
+    async def scene(worker: Worker, client: Client) -> None:
+        with pytest.raises(ModelError, match="The model little is missing") as failed:
+            await client.call(m.GetModels())
+        assert failed.value.text == MISSING
+
+    play_attached(tmp_path, scene)
 
 
 def test_pause_gets_through_while_an_evaluation_runs(tmp_path: Path) -> None:

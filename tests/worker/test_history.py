@@ -283,7 +283,7 @@ def test_a_damaged_database_is_set_aside_and_said(tmp_path: Path, damage: str) -
     if damage in ("middle", "marked"):
         path.with_name("history.db.suspect" if damage == "marked" else "history.db-wal").touch()
     history = History(path, Clock())
-    assert "was damaged" in history.said
+    assert "was damaged" in str(history.said)
     assert history.rounds().rounds == []
     record(history, history.begin_run(manifest()), 1)
     assert (tmp_path / "history.damaged-1000000.db").read_bytes() == bytes(data)
@@ -307,7 +307,7 @@ def test_damage_found_while_in_use_is_explained_and_checked_at_the_next_start(tm
     with pytest.raises(HistoryError, match=r"is damaged.*Start again"):
         history.rounds()
     history.close()
-    assert "was damaged" in History(path, Clock()).said
+    assert "was damaged" in str(History(path, Clock()).said)
 
 
 def test_a_full_disk_is_explained_and_leaves_what_was_there(history: History) -> None:

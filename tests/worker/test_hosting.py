@@ -21,6 +21,7 @@ from sapo_desktop.core.errors import (
     ModelError,
     OutOfMemory,
 )
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system.logs import MAX_LOG_BYTES
 from sapo_desktop.worker.host_options import HostOptions, command, environment
 from sapo_desktop.worker.hosting import GRACE, PATIENCE, Host, grace_of_caller
@@ -213,6 +214,15 @@ def test_prints_go_to_the_log_and_not_into_frames(tmp_path: Path) -> None:
     play(tmp_path, scene)
     log = (tmp_path / "host.log").read_text()
     assert "printed by Python" in log and "printed by a library" in log and "the service starts" in log
+
+
+def test_a_sentence_crosses_as_it_was_raised(tmp_path: Path) -> None:
+    async def scene(host: Host) -> None:
+        with pytest.raises(ModelError) as failed:
+            await host.call(tiny().Break("explained"), timeout=30)
+        assert failed.value.text == sentence("The model {name} is missing; download it.", name="little")
+
+    play(tmp_path, scene)
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,8 @@ def test_answers_are_shortened_and_it_is_said() -> None:
     scene.fit(asked())
     assert scene.settings.max_tokens < 512
     assert (
-        scene.said[-1] == f"Not enough memory for longer answers: they are cut at {scene.settings.max_tokens} tokens."
+        str(scene.said[-1])
+        == f"Not enough memory for longer answers: they are cut at {scene.settings.max_tokens} tokens."
     )
     before = list(scene.said)
     scene.fit(asked())

@@ -12,6 +12,7 @@ import pytest
 
 from sapo_desktop.core.errors import DownloadError, InSilo, UsageError
 from sapo_desktop.core.models import Contents, Installed, Kept, Removed, StoreRequest, TakeIn, Transfer
+from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import hub_token
 from sapo_desktop.system.folders import DataFolder
@@ -21,6 +22,7 @@ from sapo_desktop.worker import messages as mm
 from sapo_desktop.worker.model_requests import ModelRequests
 from tests.models.hub_server import with_a_network
 
+CANCELLED = mm.ModelFailed(model="o/small", kind="HostCancelled", text=sentence("{model}: cancelled.", model="o/small"))
 MODEL = Installed(name="small", kind="gguf", source="o/small", installed=1.0, files={})
 
 
@@ -68,7 +70,7 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Scene], N
 
 def test_a_download_is_answered_at_once_and_told_by_events(play: Callable[[Scene], None]) -> None:
     async def scene(it: Library) -> None:
-        assert (await it.requests.download(mm.DownloadModel(model="o/small"))).text == "Downloading o/small."
+        assert str((await it.requests.download(mm.DownloadModel(model="o/small"))).text) == "Downloading o/small."
         moved = await it.until(mm.ModelProgressed)
         assert (moved.model, moved.transfer.done) == ("o/small", 1)
         it.answer.set_result(Kept(model=MODEL, path="/models/small", notes=["A note."]))
@@ -96,7 +98,7 @@ def test_a_failure_is_told_with_its_kind(play: Callable[[Scene], None]) -> None:
 def test_one_at_a_time(play: Callable[[Scene], None]) -> None:
     async def scene(it: Library) -> None:
         await it.requests.download(mm.DownloadModel(model="o/small"))
-        assert "already" in (await it.requests.download(mm.DownloadModel(model="o/small"))).text
+        assert "already" in str((await it.requests.download(mm.DownloadModel(model="o/small"))).text)
         with pytest.raises(UsageError, match="o/small is under way"):
             await it.requests.import_(mm.ImportModel(path="/x"))
         await it.until(mm.ModelProgressed)
@@ -107,11 +109,11 @@ def test_one_at_a_time(play: Callable[[Scene], None]) -> None:
 
 def test_cancel_ends_it_and_the_next_may_begin(play: Callable[[Scene], None]) -> None:
     async def scene(it: Library) -> None:
-        assert "Nothing" in (await it.requests.cancel(mm.CancelModelWork())).text
+        assert "Nothing" in str((await it.requests.cancel(mm.CancelModelWork())).text)
         await it.requests.download(mm.DownloadModel(model="o/small"))
         await it.until(mm.ModelProgressed)
-        assert "o/small: cancelled" in (await it.requests.cancel(mm.CancelModelWork())).text
-        assert it.events[-1] == mm.ModelFailed(model="o/small", kind="HostCancelled", text="o/small: cancelled.")
+        assert "o/small: cancelled" in str((await it.requests.cancel(mm.CancelModelWork())).text)
+        assert it.events[-1] == CANCELLED
         await it.requests.import_(mm.ImportModel(path="/x", name="y", link=True))
         await it.until(mm.ModelProgressed)
         assert isinstance(it.asked[-1], TakeIn) and it.asked[-1].name == "y" and it.asked[-1].link
@@ -122,11 +124,11 @@ def test_cancel_ends_it_and_the_next_may_begin(play: Callable[[Scene], None]) ->
 def test_what_is_cancelled_before_its_first_step_is_over_too(play: Callable[[Scene], None]) -> None:
     async def scene(it: Library) -> None:
         for _ in range(2):
-            assert "Downloading" in (await it.requests.download(mm.DownloadModel(model="o/small"))).text
+            assert "Downloading" in str((await it.requests.download(mm.DownloadModel(model="o/small"))).text)
             await it.requests.cancel(mm.CancelModelWork())
-            assert it.events.pop() == mm.ModelFailed(model="o/small", kind="HostCancelled", text="o/small: cancelled.")
+            assert it.events.pop() == CANCELLED
         assert it.asked == []
-        assert "Nothing" in (await it.requests.cancel(mm.CancelModelWork())).text
+        assert "Nothing" in str((await it.requests.cancel(mm.CancelModelWork())).text)
 
     play(scene)
 
@@ -183,8 +185,8 @@ def test_a_token_is_kept_for_the_endpoint_in_force(
         it.settings = msgspec.structs.replace(it.settings, hub_endpoint="https://mirror.example")
         await it.requests.set_token(mm.SetHubToken(token="hf_word_of_mine"))
         assert kept == {"https://mirror.example": "hf_word_of_mine"}
-        assert "forgotten" in (await it.requests.set_token(mm.SetHubToken(token=None))).text
-        assert "no token" in (await it.requests.set_token(mm.SetHubToken(token=None))).text
+        assert "forgotten" in str((await it.requests.set_token(mm.SetHubToken(token=None))).text)
+        assert "no token" in str((await it.requests.set_token(mm.SetHubToken(token=None))).text)
 
     play(scene)
     assert "word" not in repr(mm.SetHubToken(token="hf_word_of_mine"))

@@ -75,7 +75,7 @@ class Scene:
                 await self.changed.wait()
 
     def notices(self) -> list[str]:
-        return [event.text for event in self.events if isinstance(event, m.Notice)]
+        return [str(event.text) for event in self.events if isinstance(event, m.Notice)]
 
 
 @contextlib.asynccontextmanager

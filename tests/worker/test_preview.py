@@ -93,8 +93,8 @@ def test_what_is_shown_is_what_would_be_sent_and_signed(tmp_path: Path) -> None:
     assert all(answer["tokens"] for answer in body["answers"])
     slot = int(time.time() // limits.SLOT_SECONDS)
     assert body["slot"] < slot + limits.OLDEST_SLOT - 1000, "nobody would take it"
-    assert "made up" in shown.visible[3] and "random number" in shown.visible[0]
-    assert "'tests'" in shown.visible[0] and THROWN_AWAY not in shown.visible
+    assert "made up" in str(shown.visible[3]) and "random number" in str(shown.visible[0])
+    assert "'tests'" in str(shown.visible[0]) and THROWN_AWAY not in shown.visible
 
 
 def test_every_field_of_the_body_is_shown_and_the_signature_is_over_just_that() -> None:
@@ -139,7 +139,7 @@ def test_where_no_engine_can_answer_now_kept_answers_are_shown(tmp_path: Path, w
     shown = it.show()
     body = json.loads(shown.text)["batch"][0]["body"]
     assert [answer["text"] for answer in body["answers"]] == texts
-    assert "tokens they had was not kept" in shown.visible[4]
+    assert "tokens they had was not kept" in str(shown.visible[4])
     assert body["question"] == question.hash.hex() and shown.task == "gcd/easy"
 
 

@@ -18,7 +18,6 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker import assembly, generator
 from sapo_desktop.worker import messages as m
-from sapo_desktop.worker.checkpoints import Newest
 from sapo_desktop.worker.engine import Engine, EnginePlan, Fitted
 from sapo_desktop.worker.generator import GeneratorHost
 from sapo_desktop.worker.remote_engine import RemoteEngine
@@ -130,7 +129,7 @@ def test_no_smaller_model_takes_the_place_of_the_servers(tmp_path: Path) -> None
     scene.node.engine = remote.engine
     model = BaseModel(path=Path("model"), hash="00", parameters=10**9)
     with pytest.raises(TooBig):
-        asyncio.run(assembly._load(scene.node, model, Newest(checkpoint=None, damaged=[])))
+        asyncio.run(assembly._load(scene.node, model, None))
     assert scene.notices() == []
     scene.keeper.history.close()
 
@@ -183,7 +182,7 @@ def test_where_the_trainer_is_left_open_a_server_without_adapters_still_answers(
     put = Assembly(tmp_path, monkeypatch, learns=learns, trainer="auto")
     engine = put.run()
     assert isinstance(engine, AnswerEngine) and engine.plan.way.note
-    said = [event.text for event in put.events if isinstance(event, m.Notice)]
+    said = [str(event.text) for event in put.events if isinstance(event, m.Notice)]
     assert sum("Until then this node only answers" in text for text in said) == 1
     assert put.remote.trainer.pid is None and put.remote.server.pid is None
 
@@ -204,7 +203,7 @@ def test_where_the_trainer_is_left_open_and_memory_was_taken_meanwhile_the_serve
     put = Assembly(tmp_path, monkeypatch, trainer="auto", fits=False)
     engine = put.run()
     assert isinstance(engine, AnswerEngine)
-    said = [event.text for event in put.events if isinstance(event, m.Notice)]
+    said = [str(event.text) for event in put.events if isinstance(event, m.Notice)]
     assert sum(text.startswith("It does not fit. So this node only answers") for text in said) == 1
     assert put.remote.trainer.pid is None and put.remote.server.pid is None
 

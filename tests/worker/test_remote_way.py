@@ -47,7 +47,7 @@ def test_without_a_shared_folder_it_only_answers_and_with_one_it_learns() -> Non
 def test_where_the_trainer_does_not_fit_the_server_still_answers_and_it_is_said() -> None:
     way = chosen(5, remote_adapters="/shared")
     assert (way.generator, way.trains) == ("remote", False)
-    assert "starter does not fit: a server answers, torch learns" in way.note and "only answers" in way.note
+    assert "starter does not fit: a server answers, torch learns" in str(way.note) and "only answers" in str(way.note)
     # Who insists on learning is told by the loader, which refuses.
     assert chosen(5, remote_adapters="/shared", trainer="torch") == Way(generator="remote", trains=True)
     # The reserve is given up before learning is.

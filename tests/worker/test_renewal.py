@@ -102,7 +102,7 @@ def test_the_round_in_hand_is_finished_first(tmp_path: Path, monkeypatch: pytest
     async def story(factory: Factory, client: Client) -> None:
         await in_a_round(factory, client)
         reply = await client.call(m.SetSettings(values=TASKS))
-        assert reply == m.Ok(text="Saved. tasks: taken up once the round in hand is done.")
+        assert str(reply.text) == "Saved. tasks: taken up once the round in hand is done."
         are = await client.call(m.GetSettings())
         assert are.waiting == ["tasks"] and are.settings.tasks == SETTINGS.tasks
         assert are.wanted is not None and are.wanted.tasks == "gcd/easy"
@@ -124,7 +124,7 @@ def test_a_paused_node_is_replaced_at_once_and_stays_paused(tmp_path: Path, monk
     async def story(factory: Factory, client: Client) -> None:
         await client.call(m.Pause(seconds=600))
         reply = await client.call(m.SetSettings(values=TASKS))
-        assert reply == m.Ok(text="Saved. tasks: taken up now.")
+        assert str(reply.text) == "Saved. tasks: taken up now."
         await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
         status = await client.call(m.GetStatus())
         assert status.state == "paused" and status.resume_in is not None
@@ -140,7 +140,7 @@ def test_settings_that_cannot_be_used_are_taken_back(tmp_path: Path, monkeypatch
         await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
         are = await client.call(m.GetSettings())
         assert are.settings.tasks == SETTINGS.tasks and are.waiting == [] and are.settings.threads == 1
-        assert factory.said[-1] == "No such tasks. The node goes on with the settings from before."
+        assert str(factory.said[-1]) == "No such tasks. The node goes on with the settings from before."
         kept = settings_file.read(DataFolder.at(tmp_path).settings, 0.0).settings
         assert (kept.tasks, kept.threads, kept.label) == (SETTINGS.tasks, 1, "other")
         assert are.settings.label == "mine", "this run's command line still holds"
