@@ -11,14 +11,17 @@ from installers.tool import without_foreign_paths
 
 SLOW_BUDGET_SECONDS = 50 * 60
 ON_ALL_CORES = ("--numprocesses=logical", "--maxprocesses=4", "--dist=loadfile")
-"""The quick tests side by side, a file's in their order; the slow ones, which compute on every core, one by one."""
+"""Files side by side, a file's tests in their order."""
+IN_PAIRS = ("--numprocesses=logical", "--maxprocesses=2", "--dist=loadfile")
+"""The slow ones start whole nodes, which take half the cores each: no more than two at once, on any machine."""
 
 
 def run_checks(root: Path, slow: bool, out: TextIO, env: dict[str, str]) -> int:
     """Runs every check even if one fails, pytest last, and returns 0 only if all went well."""
     python = str(environment_python(root))
     if slow:
-        return _run([python, "-m", "pytest", "-m", "slow", "--timeout=1200"], root, out, env, SLOW_BUDGET_SECONDS)
+        command = [python, "-m", "pytest", "-m", "slow", "--timeout=1200", "--durations=20", *IN_PAIRS]
+        return _run(command, root, out, env, SLOW_BUDGET_SECONDS)
     failed = [
         name
         for name, command in (

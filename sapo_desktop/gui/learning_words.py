@@ -11,6 +11,7 @@ from sapo_desktop.gui import numbers
 from sapo_desktop.gui.answer_pages import effect_of, is_foreign, who_wrote
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.level_moves import LevelMove
+from sapo_desktop.gui.task_names import level_name
 from sapo_desktop.worker.messages import Phase, Rollout
 
 TREATMENTS: tuple[TreatmentName, ...] = ("guarded", "positive", "shaped", "capable", "paper")
@@ -187,19 +188,6 @@ def short_key(key: str) -> str:
     return one_line(key, _KEY) or tr("unknown")
 
 
-def level_name(level: str) -> str:
-    match level:
-        case "easy":
-            return tr("easy")
-        case "middle":
-            return tr("middle")
-        case "hard":
-            return tr("hard")
-        case "paper":
-            return tr("paper")
-    return one_line(level, 40)
-
-
 def levels_words(levels: tuple[str, ...]) -> str:
     """`easy, middle`; a dash where there is none."""
     return ", ".join(level_name(level) for level in levels) or numbers.NOTHING
@@ -221,11 +209,3 @@ def move_sentence(move: LevelMove) -> str:
         else tr("Went back from {before} to {after} in round {round}.")
     )
     return text.format(before=level_name(move.before), after=level_name(move.after), round=numbers.count(move.round))
-
-
-def task_words(task: str, titles: dict[str, str]) -> str:
-    """A task by its family's title and its level; an id of a task that is not known here, by its beginning."""
-    family, _, level = task.partition("/")
-    if not level:
-        return titles.get(family) or tr("unknown task {id}").format(id=one_line(family, _KEY))
-    return f"{titles.get(family) or one_line(family, 60).replace('_', ' ')}, {level_name(level)}"

@@ -76,14 +76,7 @@ def test_what_a_newer_worker_may_say_is_shown_plainly() -> None:
     assert refusal_words.refusal_name("brand_new") == "brand new"
     assert refusal_words.kind_name("odd") == "odd" and refusal_words.kind_meaning("odd") == ""
     assert learning_words.verdict_name("odd") == "odd" and learning_words.treatment_meaning("odd") == ""
-    assert learning_words.level_name("odd") == "odd" and learning_words.mix_meaning("7/1") == ""
-
-
-def test_a_task_is_called_by_its_title() -> None:
-    titles = {"gcd": "Greatest common divisor"}
-    assert learning_words.task_words("gcd/easy", titles) == "Greatest common divisor, easy"
-    assert learning_words.task_words("word_sorting/paper", titles) == "word sorting, paper"
-    assert learning_words.task_words("3f9a" * 16, titles) == "unknown task 3f9a3f9a"
+    assert learning_words.mix_meaning("7/1") == ""
 
 
 def test_a_list_shows_own_texts_and_of_peers_only_the_length() -> None:

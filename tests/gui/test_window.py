@@ -148,7 +148,7 @@ def test_an_aha_shows_both_answers_as_plain_text(qtbot: QtBot) -> None:
     window.show()
     card = home(window)._ahas
     button = card._list.itemAt(0).widget()
-    assert "gcd/easy, round 90" in button.text()
+    assert "Greatest common divisor, easy, round 90" in button.text()
     button.click()
     from sapo_desktop.gui.widgets.dialog import Sheet
     from sapo_desktop.gui.widgets.text import Reading

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from sapo_desktop.gui import numbers
 from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
+from sapo_desktop.gui.task_names import task_name
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.dialog import Sheet
@@ -59,7 +60,7 @@ class AhaCard(Card):
 
 
 def _line(parent: QWidget, aha: Aha) -> QWidget:
-    text = tr("{task}, round {round}").format(task=aha.task.replace("_", " "), round=numbers.count(aha.round))
+    text = tr("{task}, round {round}").format(task=task_name(aha.task), round=numbers.count(aha.round))
     button = Button(text, lambda: show_aha(parent, aha), kind="quiet", icon="spark")
     button.setAccessibleDescription(tr("Show both answers"))
     return button
@@ -73,7 +74,7 @@ def show_aha(parent: QWidget, aha: Aha) -> None:
         None,
         aha.tries,
     ).format(peer_round=numbers.count(aha.peer_round), round=numbers.count(aha.round))
-    sheet = Sheet(parent, aha.task.replace("_", " "), about)
+    sheet = Sheet(parent, task_name(aha.task), about)
     mine = [
         Label(tr("Mine, round {round}").format(round=numbers.count(aha.round)), "strong"),
         Reading(tr("My question"), aha.question, lines=4),

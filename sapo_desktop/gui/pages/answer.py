@@ -11,6 +11,7 @@ from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.pages.forms import labelled, line
 from sapo_desktop.gui.sentences import catalogued, in_words
+from sapo_desktop.gui.task_names import task_name
 from sapo_desktop.gui.timers import timer
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button
@@ -146,7 +147,7 @@ class AnswerSheet(Sheet):
     def _marked(self, marked: HumanMarked) -> None:
         self._posed = None
         self._trouble.say("")
-        self._task.setText(one_line(marked.task.replace("_", " "), 80))
+        self._task.setText(task_name(marked.task))
         self._typing.hide()
         self.give.hide()
         self._result.show_marked(marked)

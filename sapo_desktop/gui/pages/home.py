@@ -17,6 +17,7 @@ from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.link import LinkChange
 from sapo_desktop.gui.pages.aha import AhaCard
 from sapo_desktop.gui.pages.page import Page
+from sapo_desktop.gui.task_names import task_name
 from sapo_desktop.gui.theme import grid
 from sapo_desktop.gui.timers import timer
 from sapo_desktop.gui.viewmodel import RECENT_ROUNDS, Section, TaskTrack, View
@@ -439,8 +440,8 @@ class TaskCell(QWidget):
     def __init__(self, name: str) -> None:
         super().__init__()
         self._share = Label("", "caption", wrap=False)
-        self._chart = SmallChart(name)
-        self.setLayout(column(row(Elided(name.replace("_", " "), "caption"), self._share), self._chart, spacing=0.25))
+        self._chart = SmallChart(task_name(name))
+        self.setLayout(column(row(Elided(task_name(name), "caption"), self._share), self._chart, spacing=0.25))
         self.setMinimumHeight(theme.pixels("body") + 44 + grid(1))
 
     def show_track(self, track: TaskTrack) -> None:

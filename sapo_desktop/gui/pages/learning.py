@@ -21,7 +21,6 @@ from sapo_desktop.gui.pages.learning_tasks import PractisedCard
 from sapo_desktop.gui.pages.page import Page
 from sapo_desktop.gui.past_rounds import PAGE, PastRounds
 from sapo_desktop.gui.round_phases import MEAN_OF
-from sapo_desktop.gui.sentences import catalogued
 from sapo_desktop.gui.timers import timer
 from sapo_desktop.gui.viewmodel import ALL, Section, View
 from sapo_desktop.gui.widgets.buttons import Segments
@@ -220,7 +219,6 @@ class LearningPage(Page):
     # -- tasks -----------------------------------------------------------------------------------------------
 
     def _ask_tasks(self) -> None:
-        """Their titles are wanted everywhere, their numbers where they are in sight."""
         if self.view.attached and (self._tasks is None or self.tabs.current == "tasks"):
             self._tasks_at = self.view.clock()
             self.bridge.ask(ListTasks(examples=False), self._tasks_are, self._tasks_failed, of=self)
@@ -230,15 +228,8 @@ class LearningPage(Page):
         self._show_tasks()
 
     def _show_tasks(self) -> None:
-        if self._tasks is None:
-            return
-        titles = {item.family: catalogued(item.title) for item in self._tasks.items}
-        self.rounds.now.show_titles(titles)
-        match self.tabs.current:
-            case "tasks":
-                self.tasks.show_tasks(self._tasks)
-            case "answers":
-                self.answers.show_titles(titles)
+        if self._tasks is not None and self.tabs.current == "tasks":
+            self.tasks.show_tasks(self._tasks)
 
     def _tasks_failed(self, error: SapoError) -> None:
         if self.tabs.current == "tasks":
@@ -276,8 +267,3 @@ class AnswersCard(Card):
         """The link changed, or a round passed."""
         self.kept.refresh()
         self.refused.refresh()
-
-    def show_titles(self, titles: dict[str, str]) -> None:
-        """The families by their titles."""
-        self.kept.show_titles(titles)
-        self.refused.show_titles(titles)

@@ -7,12 +7,12 @@ from sapo_desktop.gui.answer_pages import is_foreign
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.learning_words import (
     effect_words,
-    task_words,
     verdict_icon,
     verdict_meaning,
     verdict_name,
     who_words,
 )
+from sapo_desktop.gui.task_names import task_name
 from sapo_desktop.gui.theme import grid
 from sapo_desktop.gui.widgets.folded import Folded
 from sapo_desktop.gui.widgets.layout import Card, column, holding, row
@@ -49,16 +49,16 @@ class AnswerPane(Card):
         text = holding(column(self._length, self.answer, spacing=0.5))
         self._parts = Split(holding(why), text, narrowest=540, shares=(1, 1), gap=3)
         self.add(self._nothing, self._parts)
-        self.show_answer(None, {})
+        self.show_answer(None)
 
-    def show_answer(self, shown: Rollout | None, titles: dict[str, str]) -> None:
+    def show_answer(self, shown: Rollout | None) -> None:
         """Another answer; the same one stays unfolded."""
         self._nothing.setVisible(shown is None)
         self._parts.setVisible(shown is not None)
         if shown is None:
             self._shown = None
             return
-        self.title.setText(task_words(shown.task, titles))
+        self.title.setText(task_name(shown.task))
         if shown.id == self._shown:
             return
         self._shown = shown.id

@@ -11,9 +11,10 @@ from sapo_desktop.gui import numbers
 from sapo_desktop.gui.answer_pages import AnswerPages, Filter
 from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
-from sapo_desktop.gui.learning_words import VERDICTS, task_words, text_words, verdict_icon, verdict_name, who_words
+from sapo_desktop.gui.learning_words import VERDICTS, text_words, verdict_icon, verdict_name, who_words
 from sapo_desktop.gui.pages.learning_answer import AnswerPane
 from sapo_desktop.gui.sentences import in_words
+from sapo_desktop.gui.task_names import families, task_name
 from sapo_desktop.gui.timers import timer
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button
@@ -38,7 +39,6 @@ class KeptAnswers(QWidget):
         super().__init__()
         self._view, self._bridge = view, bridge
         self.pages = AnswerPages()
-        self._titles: dict[str, str] = {}
         self._loaded_at = 0
         self.banner = Banner(tone="danger", action=tr("Try again"), on_press=self.load)
         self.banner.hide()
@@ -65,7 +65,7 @@ class KeptAnswers(QWidget):
             ("human", tr("Persons'")),
         ]
         marks = [("", tr("Any mark")), *((one, verdict_name(one)) for one in VERDICTS)]
-        self.task = Choice(tr("Task"), [("", tr("Any task"))])
+        self.task = Choice(tr("Task"), [("", tr("Any task")), *families()])
         self.origin = Choice(tr("Whose"), origins)
         self.verdict = Choice(tr("Mark"), marks)
         self.search = SearchLine(tr("Search in questions and answers"))
@@ -84,7 +84,7 @@ class KeptAnswers(QWidget):
     def _headings(self) -> list[Heading]:
         return [
             Heading(tr("Round"), lambda one: numbers.count(one.round), lambda one: one.id, right=True),
-            Heading(tr("Task"), lambda one: task_words(one.task, self._titles), stretch=True),
+            Heading(tr("Task"), lambda one: task_name(one.task), stretch=True),
             Heading(tr("From"), who_words),
             Heading(tr("Mark"), lambda one: verdict_name(one.verdict), icon=lambda one: verdict_icon(one.verdict)),
             Heading(tr("Answer"), text_words, stretch=True),
@@ -103,15 +103,6 @@ class KeptAnswers(QWidget):
         self._allow_export()
         is_new = self.pages.loaded and self._view.curves.last_round > self._loaded_at
         self.fresh.setVisible(is_new and self._view.attached)
-
-    def show_titles(self, titles: dict[str, str]) -> None:
-        """The families by their titles."""
-        if titles != self._titles:
-            self._titles = titles
-            families = sorted(titles.items(), key=lambda one: one[1].casefold())
-            self.task.set_choices([("", tr("Any task")), *families])
-            self.table.viewport().update()
-            self._show_picked()
 
     # -- reading ---------------------------------------------------------------------------------------------
 
@@ -174,7 +165,7 @@ class KeptAnswers(QWidget):
 
     def _show_picked(self) -> None:
         picked: list[Rollout] = self.table.selected()
-        self.pane.show_answer(picked[0] if picked else None, self._titles)
+        self.pane.show_answer(picked[0] if picked else None)
 
     def _say_empty(self) -> None:
         if self.pages.filter.any:

@@ -10,9 +10,10 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from sapo_desktop.gui import numbers
 from sapo_desktop.gui.charts import SmallChart
 from sapo_desktop.gui.language import tr
-from sapo_desktop.gui.learning_words import level_name, move_sentence
+from sapo_desktop.gui.learning_words import move_sentence
 from sapo_desktop.gui.level_moves import LevelMove
 from sapo_desktop.gui.task_choice import FamilyRow, LevelRow
+from sapo_desktop.gui.task_names import level_name
 from sapo_desktop.gui.theme import grid
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button, Switch

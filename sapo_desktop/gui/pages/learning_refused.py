@@ -8,9 +8,10 @@ from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui import numbers
 from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
-from sapo_desktop.gui.learning_words import short_key, task_words
+from sapo_desktop.gui.learning_words import short_key
 from sapo_desktop.gui.refusal_words import kind_meaning, kind_name, refusal_meaning, refusal_name
 from sapo_desktop.gui.sentences import in_words
+from sapo_desktop.gui.task_names import task_name
 from sapo_desktop.gui.theme import grid
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button
@@ -32,7 +33,6 @@ class RefusedGroups(QWidget):
     def __init__(self, view: View, bridge: Asks) -> None:
         super().__init__()
         self._view, self._bridge = view, bridge
-        self._titles: dict[str, str] = {}
         self._loaded = False
         self.banner = Banner(tone="danger", action=tr("Try again"), on_press=self.load)
         self.banner.hide()
@@ -57,7 +57,7 @@ class RefusedGroups(QWidget):
         return [
             Heading(tr("When"), lambda one: numbers.day_and_clock(one.time), lambda one: one.time),
             Heading(tr("From"), lambda one: short_key(one.author)),
-            Heading(tr("Task"), lambda one: task_words(one.task, self._titles), stretch=True),
+            Heading(tr("Task"), lambda one: task_name(one.task), stretch=True),
             Heading(
                 tr("Why"),
                 lambda one: refusal_name(one.reason),
@@ -76,11 +76,6 @@ class RefusedGroups(QWidget):
         self.again.setEnabled(self._view.attached)
         if not self._loaded:
             self._say_nothing()
-
-    def show_titles(self, titles: dict[str, str]) -> None:
-        if titles != self._titles:
-            self._titles = titles
-            self.table.viewport().update()
 
     def load(self) -> None:
         """Ask for the newest ones."""
@@ -114,7 +109,7 @@ class RefusedGroups(QWidget):
 
     def _show_picked(self) -> None:
         picked: list[RefusedGroup] = self.table.selected()
-        self.pane.show_group(picked[0] if picked else None, self._titles)
+        self.pane.show_group(picked[0] if picked else None)
 
 
 class RefusedPane(Card):
@@ -137,9 +132,9 @@ class RefusedPane(Card):
         text = holding(column(self._count, self.answers, spacing=0.5))
         self._parts = Split(holding(why), text, narrowest=540, shares=(1, 1), gap=3)
         self.add(self._nothing, self._parts)
-        self.show_group(None, {})
+        self.show_group(None)
 
-    def show_group(self, shown: RefusedGroup | None, titles: dict[str, str]) -> None:
+    def show_group(self, shown: RefusedGroup | None) -> None:
         """Another group; the same one stays unfolded."""
         self._nothing.setVisible(shown is None)
         self._parts.setVisible(shown is not None)
@@ -151,7 +146,7 @@ class RefusedPane(Card):
         self.title.setText(_sentence_case(refusal_name(shown.reason)))
         self._where.setText(
             tr("{task}, from {peer}, {time}").format(
-                task=task_words(shown.task, titles), peer=short_key(shown.author), time=numbers.stamp(shown.time)
+                task=task_name(shown.task), peer=short_key(shown.author), time=numbers.stamp(shown.time)
             )
         )
         self.words.setText(refusal_meaning(shown.reason))

@@ -8,9 +8,10 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from sapo_desktop.gui import numbers
 from sapo_desktop.gui.language import tr
-from sapo_desktop.gui.learning_words import phase_meaning, task_words, verdict_icon
+from sapo_desktop.gui.learning_words import phase_meaning, verdict_icon
 from sapo_desktop.gui.phase_bars import Bar, PhaseBars, Swatch
 from sapo_desktop.gui.round_phases import PARTS, Spent, Tally, in_hand, mean_of, of_report, tally
+from sapo_desktop.gui.task_names import task_name
 from sapo_desktop.gui.viewmodel import PHASES, AnswerShown, View
 from sapo_desktop.gui.widgets.buttons import IconButton
 from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, column, holding, row
@@ -202,7 +203,6 @@ class NowCard(Card):
     def __init__(self, view: View) -> None:
         super().__init__(tr("Answered just now"), tr("This computer's own answers, as they are marked."))
         self._view = view
-        self._titles: dict[str, str] = {}
         self.table = Table(tr("Answered just now"), self._headings(), rows_shown=_ANSWERS_SHOWN)
         self._empty = Empty("learning", tr("None yet"), tr("While a round runs, its answers pass by here."))
         self._stack = QStackedWidget()
@@ -216,18 +216,13 @@ class NowCard(Card):
         if newest and newest != self.table.rows:
             self.table.set_rows(newest)
 
-    def show_titles(self, titles: dict[str, str]) -> None:
-        """The families by their titles."""
-        self._titles = titles
-        self.table.viewport().update()
-
     def _headings(self) -> list[Heading]:
         def mark(one: AnswerShown) -> str:
             return tr("Right") if one.solved else tr("Wrong")
 
         return [
             Heading(tr("Mark"), mark, icon=lambda one: verdict_icon("solved" if one.solved else "wrong")),
-            Heading(tr("Task"), lambda one: task_words(one.task, self._titles)),
+            Heading(tr("Task"), lambda one: task_name(one.task)),
             Heading(tr("Question"), lambda one: one.question, stretch=True),
             Heading(tr("Answer"), lambda one: one.completion, stretch=True),
         ]

@@ -15,6 +15,7 @@ from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.pages.inquiry import Inquiry
 from sapo_desktop.gui.pages.model_export import ExportSheet, item_name
 from sapo_desktop.gui.sentences import in_words
+from sapo_desktop.gui.task_names import task_name
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.dialog import confirm
@@ -273,7 +274,7 @@ def _interval(evals: list[EvalPoint], item: CheckpointInfo) -> EvalPoint | None:
 
 def _task_headings() -> list[Heading]:
     return [
-        Heading(tr("Task"), lambda mark: mark.task.replace("_", " "), stretch=True),
+        Heading(tr("Task"), lambda mark: task_name(mark.task), stretch=True),
         Heading(tr("Answers"), lambda mark: numbers.count(mark.answers), lambda mark: mark.answers, right=True),
         Heading(tr("Solved"), lambda mark: numbers.percent(mark.solved), lambda mark: mark.solved, right=True),
         Heading(tr("Partly"), lambda mark: numbers.number(mark.partial), lambda mark: mark.partial, right=True),

@@ -14,6 +14,7 @@ from sapo_desktop.gui.pages.try_answers import AnswersCard
 from sapo_desktop.gui.pages.try_question import QuestionCard
 from sapo_desktop.gui.pages.try_words import in_short
 from sapo_desktop.gui.sentences import in_words
+from sapo_desktop.gui.task_names import task_name
 from sapo_desktop.gui.timers import timer
 from sapo_desktop.gui.trying import MOST_TRIES, Draft, Side, State, Tries, Try
 from sapo_desktop.gui.viewmodel import Section, View
@@ -144,7 +145,7 @@ class HistoryCard(Card):
             [
                 Heading(tr("Time"), lambda one: numbers.clock(one.time), lambda one: one.time),
                 Heading(tr("Question"), lambda one: one.draft.question, stretch=True),
-                Heading(tr("From"), lambda one: one.draft.task.replace("_", " ") or tr("me")),
+                Heading(tr("From"), lambda one: task_name(one.draft.task) or tr("me")),
                 Heading(tr("As it came"), lambda one: in_short(one.sides[0]), stretch=True),
                 Heading(tr("As it is now"), lambda one: in_short(one.sides[1]), stretch=True),
             ],

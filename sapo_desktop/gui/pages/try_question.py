@@ -10,8 +10,8 @@ from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui import numbers
 from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
-from sapo_desktop.gui.learning_words import level_name
 from sapo_desktop.gui.sentences import in_words
+from sapo_desktop.gui.task_names import level_name
 from sapo_desktop.gui.trying import Draft, Family, families, first_choice
 from sapo_desktop.gui.viewmodel import View
 from sapo_desktop.gui.widgets.buttons import Button, Segments
