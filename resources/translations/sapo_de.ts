@@ -3888,10 +3888,6 @@
         <translation>Ein Peer gab als Eigenes weiter, was ein anderer signiert hatte.</translation>
     </message>
     <message>
-        <source>It was signed, but what was signed is not well formed.</source>
-        <translation>Signiert, aber was signiert wurde, ist fehlerhaft aufgebaut.</translation>
-    </message>
-    <message>
         <source>It was signed for another swarm.</source>
         <translation>Für einen anderen Schwarm signiert.</translation>
     </message>
@@ -3900,24 +3896,8 @@
         <translation>Der Urheber ist in diesem privaten Schwarm nicht aufgenommen.</translation>
     </message>
     <message>
-        <source>An answer had signs that no answer to this task needs.</source>
-        <translation>Eine Antwort hatte Zeichen, die keine Antwort auf diese Aufgabe braucht.</translation>
-    </message>
-    <message>
-        <source>Its author signed two different things for one place.</source>
-        <translation>Der Urheber hat für eine Stelle zwei verschiedene Dinge signiert.</translation>
-    </message>
-    <message>
         <source>Its author sent more than one identity may.</source>
         <translation>Der Urheber hat mehr gesendet, als eine Identität darf.</translation>
-    </message>
-    <message>
-        <source>The question came out differently here: the peer has another version of the tasks.</source>
-        <translation>Die Frage kam hier anders heraus: Der Peer hat eine andere Version der Aufgaben.</translation>
-    </message>
-    <message>
-        <source>Checking it took longer than strangers are given.</source>
-        <translation>Die Prüfung dauerte länger, als Fremden gewährt wird.</translation>
     </message>
     <message>
         <source>It came too late to be of use.</source>
@@ -3936,14 +3916,6 @@
         <translation>Eine Nachricht einer Art, die diese Version nicht kennt.</translation>
     </message>
     <message>
-        <source>A task that this version does not know.</source>
-        <translation>Eine Aufgabe, die diese Version nicht kennt.</translation>
-    </message>
-    <message>
-        <source>A task that this node does not train on or share.</source>
-        <translation>Eine Aufgabe, die dieser Knoten nicht trainiert oder nicht teilt.</translation>
-    </message>
-    <message>
         <source>It was this node&apos;s own, come back.</source>
         <translation>Es war von diesem Knoten selbst und kam zurück.</translation>
     </message>
@@ -3954,14 +3926,6 @@
     <message>
         <source>There was no more room for its source.</source>
         <translation>Für diese Quelle war kein Platz mehr.</translation>
-    </message>
-    <message>
-        <source>Its question is among the held-out ones, which are never trained on.</source>
-        <translation>Die Frage gehört zu den zurückgehaltenen, an denen nie trainiert wird.</translation>
-    </message>
-    <message>
-        <source>This model cannot learn from it: too long, or not of the form it is taught.</source>
-        <translation>Dieses Modell kann daraus nicht lernen: zu lang oder nicht in der Form, die es lernt.</translation>
     </message>
     <message>
         <source>A stranger named an address of a private network.</source>
@@ -4008,18 +3972,6 @@
         <translation>Sie konnte nicht bewertet werden</translation>
     </message>
     <message>
-        <source>breaks the rules</source>
-        <translation>verletzt die Regeln</translation>
-    </message>
-    <message>
-        <source>cannot be checked</source>
-        <translation>nicht prüfbar</translation>
-    </message>
-    <message>
-        <source>not of use</source>
-        <translation>nicht von Nutzen</translation>
-    </message>
-    <message>
         <source>It breaks the rules, and counts against the peer that signed it.</source>
         <translation>Sie verletzt die Regeln und zählt gegen den Peer, der sie signiert hat.</translation>
     </message>
@@ -4036,10 +3988,6 @@
         <translation>fehlerhaft aufgebaut</translation>
     </message>
     <message>
-        <source>It is not written as a group of answers has to be.</source>
-        <translation>Sie ist nicht so geschrieben, wie eine Gruppe von Antworten es sein muss.</translation>
-    </message>
-    <message>
         <source>of another swarm</source>
         <translation>aus einem anderen Schwarm</translation>
     </message>
@@ -4050,6 +3998,10 @@
     <message>
         <source>forbidden signs</source>
         <translation>verbotene Zeichen</translation>
+    </message>
+    <message>
+        <source>It was signed, but what was signed is not written as a group of answers has to be.</source>
+        <translation>Sie wurde unterschrieben, aber was unterschrieben wurde, ist nicht so geschrieben, wie eine Gruppe von Antworten es sein muss.</translation>
     </message>
     <message>
         <source>A text in it is too long, or holds signs that an answer may not have.</source>

@@ -68,12 +68,17 @@ def test_what_learning_did_is_said(advantage: float, author: str, said: str) -> 
 @pytest.mark.parametrize("reason", sorted(SHOWN))
 def test_every_reason_of_a_refused_group_is_explained(reason: Reason) -> None:
     assert refusal_words.refusal_name(reason.value) != reason.value
+
+
+@pytest.mark.parametrize("reason", list(Reason))
+def test_every_reason_there_is_has_a_sentence_and_a_kind(reason: Reason) -> None:
     assert refusal_words.refusal_meaning(reason.value).endswith(".")
+    assert refusal_words.kind_name(kind_of(reason)).lower() == kind_of(reason)
     assert refusal_words.kind_meaning(kind_of(reason)).endswith(".")
 
 
 def test_what_a_newer_worker_may_say_is_shown_plainly() -> None:
-    assert refusal_words.refusal_name("brand_new") == "brand new"
+    assert refusal_words.refusal_name("brand_new") == refusal_words.refusal_meaning("brand_new") == "brand new"
     assert refusal_words.kind_name("odd") == "odd" and refusal_words.kind_meaning("odd") == ""
     assert learning_words.verdict_name("odd") == "odd" and learning_words.treatment_meaning("odd") == ""
     assert learning_words.mix_meaning("7/1") == ""

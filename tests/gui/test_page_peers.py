@@ -187,7 +187,7 @@ def test_what_was_refused_is_explained(qtbot: QtBot) -> None:
     assert [row[:2] for row in rows] == [["Invalid", "1"], ["Unverifiable", "3"], ["Ignored", "17"]]
     assert rows[0][2] == "The signature does not belong to the named author."
     scene.page._refused.table.selectRow(1)
-    assert "another version of the tasks" in texts(scene.page._refused)
+    assert "its library has another version" in texts(scene.page._refused)
 
 
 def test_nothing_refused_is_said_too(qtbot: QtBot) -> None:

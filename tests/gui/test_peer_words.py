@@ -1,23 +1,8 @@
 from __future__ import annotations
 
-import pytest
-
 from sapo_desktop.core.records import Mark
 from sapo_desktop.gui import peer_words
-from sapo_desktop.swarm.refusals import Reason, kind_of
 from sapo_desktop.worker.messages import PosedQuestion
-
-
-@pytest.mark.parametrize("reason", list(Reason))
-def test_every_reason_there_is_has_a_sentence(reason: Reason) -> None:
-    words = peer_words.reason_words(reason.value)
-    assert words.endswith(".") and words != reason.value.replace("_", " ")
-    assert peer_words.kind_words(kind_of(reason)).lower() == kind_of(reason)
-
-
-def test_a_reason_of_a_newer_worker_is_shown_by_its_name() -> None:
-    assert peer_words.reason_words("brand_new") == "brand new"
-    assert peer_words.kind_words("odd") == "odd"
 
 
 def test_keys_are_short_in_tables() -> None:

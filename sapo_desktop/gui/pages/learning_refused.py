@@ -150,7 +150,7 @@ class RefusedPane(Card):
             )
         )
         self.words.setText(refusal_meaning(shown.reason))
-        self._kind.setText(f"{_sentence_case(kind_name(shown.kind))}. {kind_meaning(shown.kind)}")
+        self._kind.setText(f"{kind_name(shown.kind)}. {kind_meaning(shown.kind)}")
         self.answers.set_text(
             "\n\n".join(shown.answers),
             tr("Show the peer's text"),

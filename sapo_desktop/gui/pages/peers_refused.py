@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from PySide6.QtWidgets import QStackedWidget
 
-from sapo_desktop.gui import numbers, peer_words
+from sapo_desktop.gui import numbers
 from sapo_desktop.gui.language import tr
+from sapo_desktop.gui.refusal_words import kind_name, refusal_meaning
 from sapo_desktop.gui.refused import Refusal, refusals
 from sapo_desktop.gui.widgets.layout import Card
 from sapo_desktop.gui.widgets.notes import Empty
@@ -27,12 +28,12 @@ class RefusedTable(Table):
             [
                 Heading(
                     tr("Kind"),
-                    lambda row: peer_words.kind_words(row.kind),
+                    lambda row: kind_name(row.kind),
                     lambda row: row.order,
                     icon=lambda row: _ICONS.get(row.kind),
                 ),
                 Heading(tr("Count"), lambda row: numbers.count(row.count), lambda row: row.count, right=True),
-                Heading(tr("Reason"), lambda row: peer_words.reason_words(row.reason), stretch=True),
+                Heading(tr("Reason"), lambda row: refusal_meaning(row.reason), stretch=True),
             ],
             rows_shown=rows_shown,
             same=lambda row: (row.kind, row.reason),
@@ -76,7 +77,7 @@ class RefusedCard(Card):
     def _explain(self) -> None:
         """The whole sentence of the selected row, which a narrow table cuts."""
         selected = self.table.selected()
-        self._words.setText(peer_words.reason_words(selected[0].reason) if len(selected) == 1 else "")
+        self._words.setText(refusal_meaning(selected[0].reason) if len(selected) == 1 else "")
         self._words.setVisible(bool(self._words.text()))
 
 
