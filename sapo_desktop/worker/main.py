@@ -225,10 +225,10 @@ class Worker:
         for task in (playing, watching, renewing):
             task.cancel()
         await asyncio.wait({playing, watching, renewing})
-        if failure is None and not ending.done():
-            self._close_for_renewal()
-            return None
-        return self._stopped(failure)
+        if failure is not None or ending.done():
+            return self._stopped(failure)
+        await self._close_for_renewal(await self._ready)
+        return None
 
     async def _until_renewed(self, node: Node) -> None:
         """Return where another node is wanted and this one computes no round. One that is paused in the middle of a
@@ -237,13 +237,14 @@ class Worker:
         node.leave_off()
         await node.gate.wait_shut()
 
-    def _close_for_renewal(self) -> None:
-        """From now on requests wait for the next node."""
-        self._renew.clear()
+    async def _close_for_renewal(self, requests: Requests) -> None:
+        """From now on requests wait for the next node, which holds what those under way change."""
         self._orders = None
         self._ready = asyncio.get_running_loop().create_future()
         why = Starting()
         self._publish(m.StateChanged(state=NodeState.STARTING.value, reason=in_english(why, time.time()), why=why))
+        await requests.settle()
+        self._renew.clear()
 
     def _follow(self, wanted: Settings) -> None:
         """These settings are kept: a node of them is put together where this one does not hold them all."""

@@ -167,6 +167,11 @@ class Requests:
         task.add_done_callback(self._changed)
         return await asyncio.shield(task)
 
+    async def settle(self) -> None:
+        """Return once every change that was begun is whole."""
+        while self._changing:
+            await asyncio.wait(self._changing)
+
     def _changed(self, task: asyncio.Future[m.Reply]) -> None:
         self._changing.discard(task)
         if not task.cancelled():

@@ -79,6 +79,7 @@ class SettingsRequests:
         self._publish = publish
         self._give_way = give_way
         self._follow = follow
+        self._one_change = asyncio.Lock()
         self._wanted = node.settings
         """Those that are kept, with what this run's command line says."""
 
@@ -114,11 +115,13 @@ class SettingsRequests:
         return self._node.settings
 
     async def change(self, request: m.SetSettings) -> m.Ok:
-        return await self._take(settings_file.apply(self.kept(), request.values), set(request.values))
+        async with self._one_change:  # else two at once would each write what it began with
+            return await self._take(settings_file.apply(self.kept(), request.values), set(request.values))
 
     async def reset(self, request: m.ResetSettings) -> m.Ok:
         keys = request.keys or settings_file.known_keys()
-        return await self._take(settings_file.reset(self.kept(), keys), set(keys))
+        async with self._one_change:
+            return await self._take(settings_file.reset(self.kept(), keys), set(keys))
 
     async def _take(self, settings: Settings, keys: set[str]) -> m.Ok:
         """Keep the settings and make them effective, apart from those of this run's command line."""

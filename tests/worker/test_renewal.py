@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import Catalogue
 from sapo_desktop.worker import main as worker_main
 from sapo_desktop.worker import messages as m
+from sapo_desktop.worker import settings_requests
 from sapo_desktop.worker.assembly import Assembled, Publish
 from sapo_desktop.worker.client import Client, connect
 from sapo_desktop.worker.main import Options, Worker
@@ -128,6 +130,25 @@ def test_a_paused_node_is_replaced_at_once_and_stays_paused(tmp_path: Path, monk
         await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
         status = await client.call(m.GetStatus())
         assert status.state == "paused" and status.resume_in is not None
+
+    play(tmp_path, monkeypatch, story)
+
+
+def test_a_change_under_way_is_whole_before_the_next_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = threading.Event()
+    monkeypatch.setattr(settings_requests, "find_model", lambda *args: found.wait(10))
+
+    async def story(factory: Factory, client: Client) -> None:
+        await client.call(m.Pause())
+        quick = asyncio.create_task(client.call(m.SetSettings(values=TASKS)))
+        slow = asyncio.create_task(client.call(m.SetSettings(values={"model": "other"})))
+        await until(client, lambda event: isinstance(event, m.StateChanged) and event.state == "starting")
+        found.set()
+        await asyncio.gather(quick, slow)
+        await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
+        are = await client.call(m.GetSettings())
+        assert (are.settings.model, are.settings.tasks, are.waiting) == ("other", "gcd/easy", [])
+        assert len(factory.made) == 2
 
     play(tmp_path, monkeypatch, story)
 

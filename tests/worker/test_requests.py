@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
@@ -19,6 +20,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker import messages as m
+from sapo_desktop.worker import settings_requests
 from sapo_desktop.worker.examiner import KeptIds
 from sapo_desktop.worker.model_requests import ModelRequests
 from sapo_desktop.worker.requests import Requests
@@ -223,3 +225,22 @@ def test_the_swarm_is_shown_without_the_history(tmp_path: Path) -> None:
 def test_there_is_an_answer_to_every_request(tmp_path: Path) -> None:
     _, served = requests(tmp_path)
     assert set(served._handlers) == set(get_args(m.Request))
+
+
+def test_two_changes_at_once_lose_neither(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = threading.Event()
+    monkeypatch.setattr(settings_requests, "find_model", lambda *args: found.wait(10))
+
+    async def scene() -> None:
+        settings_file.write(tmp_path / "settings.toml", SETTINGS)
+        _, served = requests(tmp_path)
+        slow = asyncio.create_task(served.handle(m.SetSettings(values={"model": "other"})))
+        await asyncio.sleep(0)
+        quick = asyncio.create_task(served.handle(m.SetSettings(values={"label": "mine"})))
+        await asyncio.sleep(0)
+        found.set()
+        await asyncio.gather(slow, quick)
+        kept = settings_file.read(tmp_path / "settings.toml", 0.0).settings
+        assert (kept.model, kept.label) == ("other", "mine")
+
+    asyncio.run(scene())
