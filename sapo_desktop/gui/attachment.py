@@ -167,15 +167,20 @@ class Attachment:
         worker = self._worker
         last: Stopping | None = None
         try:
-            settings, curve = await self._greet(worker)
+            known: tuple[SettingsAre, Curve] | None = await self._greet(worker)
             if not self._closely:
                 await worker.watch(False)
             async for event in worker.events():
                 if isinstance(event, Stopping):
                     last = event
-                # The curve may be ahead of the snapshot: what is told again replaces what is there.
-                attached = isinstance(event, Snapshot)
-                self._deliver(Attached(status=event.status, settings=settings, curve=curve) if attached else event)
+                if isinstance(event, Snapshot):
+                    # A second one is that of another node, which took the place of the first in the same worker.
+                    settings, curve = known or await self._greet(worker)
+                    known = None
+                    # The curve may be ahead of the snapshot: what is told again replaces what is there.
+                    self._deliver(Attached(status=event.status, settings=settings, curve=curve))
+                else:
+                    self._deliver(event)
             reason = await worker.end_reason()
         except SapoError as error:
             reason = error.text

@@ -68,7 +68,8 @@ _TYPES = {
 """ggml's number of a tensor type -> numbers in a block, bytes of a block."""
 _REPACKED = {2, 10, 12, 20, 39}
 """Q4_0, Q2_K, Q4_K, IQ4_NL and MXFP4: llama.cpp rearranges matrices of these for a processor with AVX2 (Q2_K: with
-AVX-512, and counted wherever it is met), and multiplies with the copy. Rows of a table of tokens are still taken from what the file has."""
+AVX-512, and counted wherever it is met), and multiplies with the copy. Rows of a table of tokens are still taken from
+what the file has."""
 _ROWS_REPACKED = 8
 _TABLE, _HEAD = "token_embd.weight", "output.weight"
 _PART = re.compile(r"(.+)-(\d{5})-of-(\d{5})\.gguf")

@@ -6,8 +6,8 @@ Random weights in the shapes of tests/bench/models.py; no answer ends early, so 
 within the run, in turns, by CPU time, because the machine may be busy with something else: our loops in torch and in
 llama.cpp (16 bits a weight, and the 8 and 4 that a node answers with), transformers' own generate() in both precisions,
 a bare llama.cpp decode loop of the same batch that draws nothing, and llama-cpp-python one answer after the other. On
-x86-64 also our torch loop in a process that is held to AVX2, which is what our llama.cpp is built for. At the end by
-wall time what the number of threads, following the load, makes of a machine whose cores are all kept busy. Without
+x86-64 also our torch loop in a process that is held to AVX2, as on a processor without AVX-512. At the end by wall time
+what the number of threads, following the load, makes of a machine whose cores are all kept busy. Without
 llama-cpp-python its lines are missing. tests/bench/generate_profile.py shows where the time goes.
 """
 

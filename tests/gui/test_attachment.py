@@ -124,6 +124,18 @@ def test_attached_it_hears_events_and_asks(stage: Stage) -> None:
         stage.link.call(Pause()).result(20)
 
 
+def test_another_node_in_the_same_worker_is_asked_anew(stage: Stage) -> None:
+    first = stage.next()
+    assert isinstance(first, Attached) and first.curve.round == []
+    worker = stage.workers[0]
+    worker.rounds = [1]
+    again = Snapshot(status=status(Ready(), "idle", Settings(), 1))
+    stage.link._loop.call_soon_threadsafe(worker.told.put_nowait, again)
+    second = stage.next()
+    assert isinstance(second, Attached) and second.curve.round == [1], "rounds that came since the first are not lost"
+    assert second.settings is not first.settings and len(stage.workers) == 1
+
+
 def test_a_dead_worker_is_said_and_started_again(stage: Stage) -> None:
     assert isinstance(stage.next(), Attached)
     stage.die()
