@@ -37,6 +37,7 @@ SMOOTH = 20
 SCRIPTS = {
     "first_answer": "tests.bench.first_answer",
     "generate": "tests.bench.generate",
+    "generate_large": "tests.bench.generate",  # with --options "--models 0.5B"
     "generate_profile": "tests.bench.generate_profile",
     "train": "tests.bench.train",
     "precision": "tests.bench.precision",

@@ -20,8 +20,7 @@ from typing import Any
 BEGAN = time.monotonic()
 
 import msgspec  # noqa: E402
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal  # noqa: E402
-from PySide6.QtTest import QTest  # noqa: E402
+from PySide6.QtCore import QEvent, QEventLoop, QObject, Qt, QTimer, Signal  # noqa: E402
 from PySide6.QtWidgets import QApplication, QWidget  # noqa: E402
 
 POINTS = 100_000
@@ -74,6 +73,8 @@ class Clicks(QObject):
             self._asked.emit(time.perf_counter())
 
     def _click(self, asked: float) -> None:
+        from PySide6.QtTest import QTest  # no part of the window, so not there yet when its memory is looked at
+
         QTest.mouseClick(self._buttons[len(self.seconds) % len(self._buttons)], Qt.MouseButton.LeftButton)
         self._shown.repaint()
         self.seconds.append(time.perf_counter() - asked)
@@ -104,7 +105,7 @@ def start(folder: Path) -> None:
 
 
 def load(folder: Path, seconds: float) -> None:
-    from sapo_desktop.worker.messages import StartRounds
+    from sapo_desktop.worker.messages import Pause, Resume, StartRounds
 
     app, desktop = our_desktop(folder)
     desktop.begin()
@@ -114,17 +115,18 @@ def load(folder: Path, seconds: float) -> None:
     tell(rss=rss(), anonymous=rss("RssAnon"))
     fill(desktop)
     chart = desktop.window.page._chart.chart
-    frames = animate(chart, seconds)
     segments = desktop.window.page._chart._range
-    clicks = Clicks(list(segments._buttons.values()), chart.viewport())
-    QTest.qWait(round(1000 * seconds))
-    clicks.stop()
+    frames, clicks = animate(chart, seconds), clicked(segments, chart, seconds)
+    tell(frames=frames, clicks=clicks, rss=rss(), anonymous=rss("RssAnon"))
+    desktop.bridge.ask(Pause(), of=desktop)
+    run(1)
+    tell(frames=animate(chart, seconds / 2), clicks=clicked(segments, chart, seconds / 2))
+    desktop.bridge.ask(Resume(), of=desktop)
     rounds = len(desktop.view.curves)
-    tell(frames=frames, clicks=clicks.seconds, rss=rss(), anonymous=rss("RssAnon"))
     desktop.window.hide()
-    QTest.qWait(2000)
+    run(2)
     before, began = cpu(), time.monotonic()
-    QTest.qWait(round(2000 * seconds))
+    run(2 * seconds)
     tell(hidden=(cpu() - before) / (time.monotonic() - began), rounds=len(desktop.view.curves) - rounds)
     desktop.quit()
     app.exec()
@@ -151,7 +153,7 @@ def fill(desktop: Any) -> None:
     add = curves.add
     curves.add = lambda report: add(msgspec.structs.replace(report, round=curves.last_round + 1))
     desktop.bridge.changed.emit(frozenset({"curves"}))
-    QTest.qWait(500)
+    run(0.5)
 
 
 def animate(chart: Any, seconds: float) -> list[float]:
@@ -167,8 +169,24 @@ def animate(chart: Any, seconds: float) -> list[float]:
         chart._go(low, low + wide)
         chart.viewport().repaint()
         taken.append(time.perf_counter() - began)
-        QTest.qWait(4)
+        run(0.004)
     return taken
+
+
+def clicked(segments: Any, chart: Any, seconds: float) -> list[float]:
+    """Seconds from a click on a range to the chart's picture of it."""
+    clicks = Clicks(list(segments._buttons.values()), chart.viewport())
+    run(seconds)
+    clicks.stop()
+    return clicks.seconds
+
+
+def run(seconds: float) -> None:
+    """Let the event loop run. QTest.qWait would look at it a hundred times a second: clicks would wait for it, and a
+    hidden window would be charged for its looking."""
+    loop = QEventLoop()
+    QTimer.singleShot(round(1000 * seconds), loop.quit)
+    loop.exec()
 
 
 def wait(holds: Any, complaint: str) -> None:
@@ -176,7 +194,7 @@ def wait(holds: Any, complaint: str) -> None:
     while not holds():
         if time.monotonic() > until:
             sys.exit(complaint)
-        QTest.qWait(50)
+        run(0.05)
 
 
 def rss(name: str = "VmRSS") -> int:
