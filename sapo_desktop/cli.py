@@ -31,7 +31,11 @@ def main(arguments: Sequence[str] | None = None, door: Door | None = None) -> in
     out = Output("--json" in words)
     debug = "--debug" in words
     try:
-        return _main(words, out, door)
+        try:
+            return _main(words, out, door)
+        finally:
+            if sys.stdout is not None:  # there is none under pythonw
+                sys.stdout.flush()  # here a reader that has gone is noticed quietly; at exit Python would complain
     except SapoError as error:
         if debug:
             traceback.print_exc()

@@ -17,7 +17,7 @@ PACKAGE = "sapo_desktop"
 
 # Part -> the parts it may import, besides itself and the version in `sapo_desktop`. The longest name wins.
 HOSTS = ("worker.hosting", "worker.host_options", "worker.services")
-DOOR = ("worker.messages", "worker.channel", "worker.proof", "worker.frames", "worker.lock")
+DOOR = ("worker.messages", "worker.channel", "worker.proof", "worker.frames", "worker.lock", "worker.last_words")
 ARROWS: dict[str, tuple[str, ...]] = {
     "core": (),
     "system": ("core",),
@@ -33,6 +33,7 @@ ARROWS: dict[str, tuple[str, ...]] = {
     "worker.client": (*DOOR, "system", "core"),
     "worker.channel": (*DOOR, "system", "core"),
     "worker.proof": ("system", "core"),
+    "worker.last_words": ("core",),
     "worker.frames": ("core",),
     "worker.lock": ("system", "core"),
     "worker": (*DOOR, *HOSTS, "worker.librarian", "engines", "swarm", "tasks", "models", "system", "core"),

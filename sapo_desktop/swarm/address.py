@@ -103,10 +103,11 @@ def _is_global(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     if isinstance(ip, ipaddress.IPv6Address):
         if ip.is_site_local or ip in _COMPATIBLE:
             return False  # long deprecated, and still somebody's home network
-        # A translator may carry what is sent to these to the IPv4 address inside.
+        # A translator may carry what is sent to these to the IPv4 address inside: that decides. What Python says of the
+        # ranges themselves changed between its releases.
         inside = ip.sixtofour or (ipaddress.IPv4Address(ip.packed[12:]) if ip in _NAT64 else None)
-        if inside is not None and not _is_global(inside):
-            return False
+        if inside is not None:
+            return _is_global(inside)
     return ip.is_global and not ip.is_multicast
 
 

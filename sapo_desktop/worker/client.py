@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 import functools
 import json
-import re
 import subprocess
 import sys
 import time
@@ -29,6 +28,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.logs import last_lines, log_size, open_log
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.channel import ControlLink, open_link
+from sapo_desktop.worker.last_words import named_error
 from sapo_desktop.worker.messages import FitReply, FitRequest
 
 START_SECONDS = 60.0
@@ -37,7 +37,6 @@ _LAST_SECONDS = 5.0
 _LOOK_AGAIN = 0.03
 """Seconds between looks for the control file of a worker that starts: no event tells of it on every
 system."""
-_NAMED_ERROR = re.compile(r"^([A-Z]\w+): (.+)\Z", re.MULTILINE | re.DOTALL)
 
 
 class Client:
@@ -137,7 +136,7 @@ class Client:
             await asyncio.to_thread(self.process.wait, _LAST_SECONDS)
         except subprocess.TimeoutExpired:
             return None
-        return _named_error(self.last_words())
+        return named_error(self.last_words())
 
     async def _read(self) -> None:
         try:
@@ -330,16 +329,8 @@ def _error(failure: m.Failure) -> SapoError:
     return error_class(failure.kind)(failure.text)
 
 
-def _named_error(said: str) -> SapoError | None:
-    """A worker names the error that it ends with in its last line, as `FolderInUse: ...`."""
-    named = _NAMED_ERROR.search(said)
-    if named is not None and (named[1] == SapoError.__name__ or error_class(named[1]) is not SapoError):
-        return error_class(named[1])(named[2].strip())
-    return None
-
-
 def _early_end(code: int, said: str) -> SapoError:
-    if named := _named_error(said):
+    if named := named_error(said):
         return named
     reason = processes.exit_reason(code)
     if not said:

@@ -37,6 +37,7 @@ from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.assembly import Assembled, assemble
 from sapo_desktop.worker.channel import Client, ControlServer
+from sapo_desktop.worker.last_words import last_words
 from sapo_desktop.worker.lock import FolderLock
 from sapo_desktop.worker.model_requests import ModelRequests
 from sapo_desktop.worker.node import Node
@@ -73,13 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return asyncio.run(_work(options))
     except SapoError as error:
-        print(_last_words(error), file=sys.stderr)
+        print(last_words(error), file=sys.stderr)
         return error.exit_code
-
-
-def _last_words(error: SapoError) -> str:
-    """How worker/client.py recognises the error of a worker that ended before it could be asked."""
-    return f"{type(error).__name__}: {error}"
 
 
 def _parse(arguments: Sequence[str] | None) -> Options:
@@ -282,7 +278,7 @@ class Worker:
             return 0
         if isinstance(error, SapoError):
             self._server.publish(m.Stopping(failed=True, reason=error.text))
-            print(_last_words(error), file=sys.stderr)
+            print(last_words(error), file=sys.stderr)
             return error.exit_code
         log.error("This is a bug in SAPO Desktop.", exc_info=error)
         self._server.publish(m.Stopping(failed=True, reason=f"A bug: {type(error).__name__}: {error}"))

@@ -39,6 +39,7 @@ from sapo_desktop.worker.entering import announcement, listen_at, task_ids
 from sapo_desktop.worker.examiner import Examiner, KeptIds
 from sapo_desktop.worker.hosting import Host
 from sapo_desktop.worker.joining import Identified, Linked, link_up
+from sapo_desktop.worker.last_words import last_words
 from sapo_desktop.worker.lock import FolderLock
 from sapo_desktop.worker.own_identity import PASSPHRASE, OwnIdentity
 from sapo_desktop.worker.private_swarm import members_of
@@ -69,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return asyncio.run(_work(options))
     except SapoError as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        print(last_words(error), file=sys.stderr)
         return error.exit_code
 
 
