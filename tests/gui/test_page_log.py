@@ -199,10 +199,10 @@ def test_no_file_is_written_without_a_place_and_a_failure_is_said(
     choose(monkeypatch, "")
     press(page, "Diagnostics file")
     assert not bridge.asked_for(Diagnose)
-    bridge.replies[Diagnose] = SapoError("/root/x.txt could not be written: Permission denied.")
-    choose(monkeypatch, "/root/x.txt")
+    bridge.replies[Diagnose] = SapoError("/closed/x.txt could not be written: Permission denied.")
+    choose(monkeypatch, "/closed/x.txt")
     press(page, "Diagnostics file")
-    assert "/root/x.txt could not be written: Permission denied." in texts(page)
+    assert "/closed/x.txt could not be written: Permission denied." in texts(page)
     assert page._diagnose.isEnabled()
 
 
