@@ -51,6 +51,7 @@ SCRIPTS = {
     "bandwidth": "tests.bench.bandwidth",
     "two_kinds": "tests.bench.two_kinds",
     "window": "tests.bench.window",
+    "window_profile": "tests.bench.window_profile",
 }
 
 

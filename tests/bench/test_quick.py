@@ -27,6 +27,7 @@ SCRIPTS = [
     "tests.bench.bandwidth",
     "tests.bench.two_kinds",
     "tests.bench.window",
+    "tests.bench.window_profile",
 ]
 
 

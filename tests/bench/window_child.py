@@ -2,11 +2,14 @@
 
 bare                 pyqtgraph's smallest window, to its first paint
 start FOLDER         ours, to its first paint
+imports              what each import adds to the memory
+frames FOLDER SECONDS   ours with 100,000 points and no node at work: frames with and without parts of the chart
 load FOLDER SECONDS  ours, with a node at work and 100,000 points: frames, clicks, memory, then hidden in the tray
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import random
@@ -132,6 +135,40 @@ def load(folder: Path, seconds: float) -> None:
     app.exec()
 
 
+def imports() -> None:
+    grown = {"Python and Qt": rss()}
+    for name, module in (
+        ("numpy", "numpy"),
+        ("pyqtgraph", "pyqtgraph"),
+        ("the link to the node", "sapo_desktop.gui.attachment"),
+        ("the window's own modules", "sapo_desktop.gui.app"),
+    ):
+        before = rss()
+        importlib.import_module(module)
+        grown[name] = rss() - before
+    tell(**grown)
+
+
+def frames(folder: Path, seconds: float) -> None:
+    app, desktop = our_desktop(folder)
+    desktop.begin()
+    wait(lambda: desktop.view.attached, "no node")
+    fill(desktop)
+    chart = desktop.window.page._chart.chart
+    plot = chart.getPlotItem()
+    curves = [item for item in plot.items if item.isVisible()]
+    axes = [plot.getAxis(side) for side in ("left", "bottom")]
+    taken: dict[str, list[float]] = {"whole": [], "without curves": [], "empty": []}
+    for _ in range(4):
+        for kind, shown in (("whole", [*curves, *axes]), ("without curves", axes), ("empty", [])):
+            for item in (*curves, *axes):
+                item.setVisible(item in shown)
+            taken[kind] += animate(chart, seconds / 12)
+    tell(**taken)
+    desktop.quit()
+    app.exec()
+
+
 def our_desktop(folder: Path) -> tuple[Any, Any]:
     from sapo_desktop.gui.app import App, Desktop
     from sapo_desktop.gui.remembered import WELCOME, Remembered, remember
@@ -214,5 +251,9 @@ if __name__ == "__main__":
             bare()
         case ["start", folder]:
             start(Path(folder))
+        case ["imports"]:
+            imports()
+        case ["frames", folder, seconds]:
+            frames(Path(folder), float(seconds))
         case ["load", folder, seconds]:
             load(Path(folder), float(seconds))
