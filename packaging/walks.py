@@ -8,13 +8,13 @@ Real nodes are run, with the starter; every process of theirs tells which files 
 of (walk_hook.py). Imports do not count, nor does what the processes do to start. The walks:
 
 round       a round in silo, in worker, engine and examiner: from its first phase to the next round's. Files entered in
-            each of three rounds, so what happens only now and then (a look at the power supply) is left out.
+            two of three rounds: what happens only now and then is left out, a round without a step hides nothing.
 peer        a peer's group, between two nodes and a relay: what is called by and under PEER's functions, from the frame
             that holds it to the trainer's step.
 setting     a changed setting that acts at once (low_priority), in the worker: from the request to its reply and event.
 renewal     one that a node is put together by (micro_batch): from the request until the new node stands.
-contribute  a click on the button: window, worker, and back until the button says Pause. What the worker does in the
-            round that then begins (under ROUND) is left out.
+contribute  a click on the large button, which says Learn alone in silo: window, worker, and back until it says Pause.
+            What the worker does in the round that then begins (under ROUND) is left out.
 sentence    files in which a text of the window stands: the code's and the translations'. The number that is usual, over
             all literals of `tr` and `sentence`.
 add         a new setting: files in which nearly every one of today's settings is named or described.
@@ -48,7 +48,6 @@ PACKAGE = ROOT / "sapo_desktop"
 
 PEER = {
     "worker": (
-        "Session._on_publish",
         "Session._on_groups",
         "Exchange._take_in",
         "Member.draw",
@@ -66,7 +65,7 @@ ROUND = ("Node.run", "Node._prepared_round")
 HOSTS = ("examiner", "engine", "generator", "librarian")
 NEARLY_EVERY = 0.8
 PATIENCE = 300.0
-QUIET = {"low_priority": "off", "validate_every": "0", "questions": "4"}
+QUIET = {"low_priority": "off", "validate_every": "0", "questions": "8", "seed": "1"}
 """Settings that keep a walk short."""
 
 
@@ -177,7 +176,7 @@ def _role(words: list[str]) -> str:
 
 
 def a_round(scratch: Path) -> Walk:
-    """Files that each of three rounds in silo enters."""
+    """Files that two of three rounds in silo enter."""
     from sapo_desktop.worker import messages as m
 
     traces = Traces(scratch)
@@ -199,7 +198,8 @@ def a_round(scratch: Path) -> Walk:
         traces.entered(["worker", "engine", "examiner"], window=window)
         for window in itertools.pairwise(begins)
     ]
-    return _walk("round", {role: set.intersection(*(one[role] for one in rounds)) for role in rounds[0]})
+    counts = {role: Counter(file for one in rounds for file in one[role]) for role in rounds[0]}
+    return _walk("round", {role: {file for file, times in seen.items() if times > 1} for role, seen in counts.items()})
 
 
 def a_setting(scratch: Path, key: str, value: str, *, renews: bool) -> Walk:
@@ -267,7 +267,7 @@ def click(folder: Path) -> None:
             QTest.qWait(10)
         return found
 
-    contribute = wait("Contribute")
+    contribute = wait("Learn alone")
     QTest.qWait(3000)  # what the window asks for when it is new has come
     begin = time.monotonic()
     QTest.mouseClick(contribute, Qt.MouseButton.LeftButton)
