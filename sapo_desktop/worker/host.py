@@ -1,11 +1,11 @@
 """A host: the process in which one service (examiner, engine) works for the worker.
 
 `python -m sapo_desktop.worker.host KIND --parent PID` speaks frames over what were its standard input and output;
-before anything heavy is imported these are moved away, so that whatever libraries print goes to standard error, the log.
-Requests are handled one by one on the main thread (signals and timers work only there); a second thread takes frames in
-and passes cancellations on. The process ends with its parent: at the end of its input, and by the kernel where it can
-(system/processes.py). What a service owes stands in worker/services.py. `--service MODULE:FUNCTION` instead of KIND runs
-a service that is not in the table there.
+before anything heavy is imported these are moved away, so that whatever libraries print goes to standard error, the
+log. Requests are handled one by one on the main thread (signals and timers work only there); a second thread takes
+frames in and passes cancellations on. The process ends with its parent: at the end of its input, and by the kernel
+where it can (system/processes.py). What a service owes stands in worker/services.py. `--service MODULE:FUNCTION`
+instead of KIND runs a service that is not in the table there.
 """
 
 from __future__ import annotations
