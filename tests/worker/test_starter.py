@@ -64,11 +64,10 @@ def worker(folder: Path, **changed: str) -> Worker:
 def test_a_worker_whose_starter_never_attached_ends(tmp_path: Path) -> None:
     async def run() -> None:
         forsaken = worker(tmp_path)
-        async with forsaken.channel():
-            async with await connect(tmp_path) as somebody:  # who only looks does not keep it
-                await somebody.call(m.GetStatus(wait=False))
-                forsaken._let_go()
-                assert forsaken._quit.is_set()
+        async with forsaken.channel(), await connect(tmp_path) as somebody:  # who only looks does not keep it
+            await somebody.call(m.GetStatus(wait=False))
+            forsaken._let_go()
+            assert forsaken._quit.is_set()
 
     asyncio.run(run())
 
