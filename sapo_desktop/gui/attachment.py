@@ -173,7 +173,6 @@ class Attachment:
         except (SapoError, OSError) as error:
             return error.text if isinstance(error, SapoError) else str(error)
         worker = self._worker
-        self._last = None
         greeting = asyncio.create_task(self._greet(worker))
         hearing = asyncio.create_task(self._hear(worker, greeting))
         try:
@@ -189,7 +188,7 @@ class Attachment:
         finally:
             for task in (greeting, hearing):
                 task.cancel()
-            await asyncio.wait({greeting, hearing})
+            await asyncio.gather(greeting, hearing, return_exceptions=True)  # each error was seen above
             self._worker = None
             await worker.close()
         if self._last is None:
@@ -198,7 +197,7 @@ class Attachment:
 
     async def _hear(self, worker: Worker, greeting: asyncio.Task[tuple[SettingsAre, Curve]]) -> None:
         """Hand on what the worker tells, to its end."""
-        attached = False
+        attached, self._last = False, None
         if not self._closely:
             await worker.watch(False)
         async for event in worker.events():
