@@ -14,9 +14,10 @@ OLDEST = (3, 11)
 NEWEST = (3, 13)
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 USAGE = """\
-python3 installers/bootstrap.py run [OPTIONS]    set up what is needed, then start the node
-                                                 (OPTIONS as in `sapo-desktop run --help`)
-python3 installers/bootstrap.py window           the same, then open the window
+python3 installers/bootstrap.py run              set up what is needed, then open the window; where there is no
+                                                 display, or with --terminal, play in the terminal
+python3 installers/bootstrap.py run OPTIONS      the same, then play in the terminal with these options
+                                                 (as in `sapo-desktop run --help`; --data goes with either)
 python3 installers/bootstrap.py test             set up, then lint, type check and quick tests
 python3 installers/bootstrap.py test --slow      the tests that take minutes
 python3 installers/bootstrap.py setup            set up for `run` and stop

@@ -18,9 +18,7 @@ def run_command(root: str, arguments: list[str], usage: str) -> int:
     try:
         match arguments:
             case ["run", *options]:
-                return _start(prepare(place, "run", sys.stderr), ["-m", "sapo_desktop", "run", *options])
-            case ["window", *options]:
-                return _start(prepare(place, "run", sys.stderr), ["-m", "sapo_desktop", *options])
+                return _start(prepare(place, "run", sys.stderr), ["-m", "sapo_desktop", *product(options)])
             case ["setup"]:
                 prepare(place, "run", sys.stderr)
                 return 0
@@ -40,6 +38,18 @@ def run_command(root: str, arguments: list[str], usage: str) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("\nStopped. The same command goes on from here.\n")
         return 1
+
+
+def product(options: list[str]) -> list[str]:
+    """What `run` starts: the window, which plays in the terminal where it cannot open or `--terminal` is given. What
+    else is asked for (`--rounds`, `--silo`, ...) is for one run, and a run of its own is the terminal's."""
+    words = iter(options)
+    for word in words:
+        if word == "--data":
+            next(words, None)
+        elif not word.startswith("--data=") and word not in ("--debug", "--tray", "--terminal"):
+            return ["run", *(one for one in options if one != "--terminal")]
+    return options
 
 
 def _start(python: Path, arguments: list[str]) -> int:

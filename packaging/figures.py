@@ -36,6 +36,7 @@ SMOOTH = 20
 
 SCRIPTS = {
     "first_answer": "tests.bench.first_answer",
+    "busy": "tests.bench.busy",
     "generate": "tests.bench.generate",
     "generate_large": "tests.bench.generate",  # with --options "--models 0.5B"
     "generate_profile": "tests.bench.generate_profile",

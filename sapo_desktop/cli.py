@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.terminal.output import Output
 
 if TYPE_CHECKING:
@@ -62,18 +62,35 @@ def _main(words: list[str], out: Output, door: Door | None) -> int:
     parser = build_parser()
     args = parser.parse_args(words)
     if not hasattr(args, "function"):
-        return _window(args)
+        why = _why_in_terminal(args)
+        if not why:
+            return _window(args, out)
+        out.warn(why)
+        args = parser.parse_args([*(word for word in words if word != "--terminal"), "run"])
     asyncio.run(_run_command(args, out, door))
     return 0
 
 
-def _window(args: Namespace) -> int:
-    """The window; SapoError where there can be none."""
-    from sapo_desktop.commands.door import data_folder
-    from sapo_desktop.gui.display import why_no_window
+def _why_in_terminal(args: Namespace) -> str:
+    """Why a start without a command plays in the terminal; empty where it opens the window. SapoError where neither is
+    what was asked for."""
+    from sapo_desktop.gui.display import TERMINAL, why_no_window
 
-    if why := why_no_window():
-        raise SapoError(why)
+    if args.tray and args.terminal:
+        raise UsageError("--tray is for the window: leave out --terminal, or --tray.")
+    if args.terminal or getattr(args, "json", False):
+        return "Playing in the terminal, as asked."
+    why = why_no_window()
+    if why and args.tray:
+        raise SapoError(f"{why} {TERMINAL}")
+    return f"{why} Playing in the terminal." if why else ""
+
+
+def _window(args: Namespace, out: Output) -> int:
+    from sapo_desktop.commands.door import data_folder
+
+    if sys.stderr is not None and sys.stderr.isatty():
+        out.warn("Opening the window. Ctrl-C here ends it, and the node; --terminal plays here instead.")
     from sapo_desktop.gui.app import main as show_window
 
     return show_window(data_folder(getattr(args, "data", None)), hidden=args.tray)

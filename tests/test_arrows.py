@@ -16,8 +16,11 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "sapo_desktop"
 
 # Part -> the parts it may import, besides itself and the version in `sapo_desktop`. The longest name wins.
-HOSTS = ("worker.hosting", "worker.host_options", "worker.services")
-DOOR = ("worker.messages", "worker.channel", "worker.proof", "worker.frames", "worker.lock", "worker.last_words")
+HOSTS = ("worker.hosting", "worker.host_options", "worker.services", "worker.patience")
+DOOR = (
+    *("worker.messages", "worker.channel", "worker.proof", "worker.frames", "worker.lock", "worker.last_words"),
+    *("worker.starter", "worker.patience"),
+)
 ARROWS: dict[str, tuple[str, ...]] = {
     "core": (),
     "system": ("core",),
@@ -34,6 +37,8 @@ ARROWS: dict[str, tuple[str, ...]] = {
     "worker.channel": (*DOOR, "system", "core"),
     "worker.proof": ("system", "core"),
     "worker.last_words": ("core",),
+    "worker.patience": ("system", "core"),
+    "worker.starter": (),
     "worker.frames": ("core",),
     "worker.lock": ("system", "core"),
     "worker": (*DOOR, *HOSTS, "worker.librarian", "engines", "swarm", "tasks", "models", "system", "core"),

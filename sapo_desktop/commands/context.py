@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError, UsageError
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.wording import nearest
 from sapo_desktop.worker.messages import (
@@ -42,6 +43,9 @@ class Node(Protocol):
 
     def events(self) -> AsyncIterator[Event]:
         """What happens from now on, until the node ends or the channel breaks."""
+
+    async def end_reason(self) -> Text:
+        """What is known of a node that closed its channel without taking its leave."""
 
     async def close(self) -> None: ...
 

@@ -40,10 +40,11 @@ class WorkerDoor:
         return Attached(node=client, started=started, ended=_Ending(client.process))
 
     async def relay_started(self, folder: Path, arguments: Sequence[str]) -> Attached:
-        from sapo_desktop.worker.client import connect, start_worker
+        from sapo_desktop.worker.client import start_and_connect
 
-        process = await start_worker(folder, arguments, module="sapo_desktop.worker.relay")
-        return Attached(node=await connect(folder, owner=True), started=True, ended=_Ending(process))
+        client = await start_and_connect(folder, arguments, module="sapo_desktop.worker.relay")
+        assert client.process is not None
+        return Attached(node=client, started=True, ended=_Ending(client.process))
 
     async def appraise(self, folder: Path, request: FitRequest) -> FitReply:
         from sapo_desktop.worker.client import appraise

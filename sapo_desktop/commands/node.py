@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from argparse import Namespace
 from datetime import datetime
 
 from sapo_desktop.commands.context import Context, call, expect
 from sapo_desktop.core.errors import NotRunning
+from sapo_desktop.core.why import in_english
 from sapo_desktop.terminal.json_lines import round_fields, share
 from sapo_desktop.terminal.swarm_words import relay_fields, relay_lines, swarm_line, swarm_lines
 from sapo_desktop.terminal.wording import amount, duration, parse_duration, parse_until, percent
@@ -20,6 +22,7 @@ from sapo_desktop.worker.messages import (
     Request,
     Resume,
     SetSilo,
+    StartingStatus,
     Status,
 )
 
@@ -27,13 +30,18 @@ from sapo_desktop.worker.messages import (
 async def status(context: Context, args: Namespace) -> None:
     try:
         async with context.running() as node:
-            reply = await node.call(GetStatus())
+            reply = await node.call(GetStatus(wait=False))
     except NotRunning:
         context.out.emit("status", running=False, data=str(context.folder))
         raise
     if isinstance(reply, RelayStatus):
         context.out.emit("relay", **relay_fields(reply))
         context.out.say("\n".join(relay_lines(reply)))
+        return
+    if isinstance(reply, StartingStatus):
+        reason = in_english(reply.why, time.time())
+        context.out.emit("status", running=True, data=str(context.folder), state="starting", reason=reason)
+        context.out.say(f"{reason} (for {duration(reply.uptime)}, process {reply.pid}).")
         return
     found = expect(reply, Status)
     _emit_status(context, found)

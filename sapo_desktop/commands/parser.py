@@ -31,10 +31,12 @@ def build_parser() -> Parser:
     parser = Parser(
         prog=PROGRAM,
         description="A node that learns to reason: it answers questions, marks its answers and learns from them.",
-        epilog=f"Without a command the window opens. Help on a command: {PROGRAM} COMMAND --help",
+        epilog="Without a command the window opens; where none can, or with --terminal, rounds are played here, as by "
+        f"`run`. Help on a command: {PROGRAM} COMMAND --help",
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     parser.add_argument("--tray", action="store_true", help="without a command: begin in the tray, the window closed")
+    parser.add_argument("--terminal", action="store_true", help="without a command: no window, play rounds here")
     _common(parser)
     commands = parser.add_subparsers(metavar="COMMAND", dest="command_name", title="commands")
     _run(commands)

@@ -63,7 +63,7 @@ async def _follow(context: Context, node: Node) -> str:
             context.out.say(str(event.text))
         if isinstance(event, Stopping):
             return str(event.reason) if event.failed else ""
-    return f"The relay ended without a word; its log is in {context.folder / 'logs'}."
+    return f"{await node.end_reason()} (The relay's log is in {context.folder / 'logs'}.)"
 
 
 async def _look(context: Context, node: Node) -> None:

@@ -28,6 +28,7 @@ from sapo_desktop.worker.messages import (
     Ok,
     Quit,
     SettingsAre,
+    Snapshot,
     StartRounds,
     StateChanged,
     Status,
@@ -57,6 +58,8 @@ class Watch:
     _begun: bool = False
     _interrupts: int = 0
     _seen_working: bool = False
+    _last: Stopping | None = None
+    """With what a node took its leave that failed while it started."""
 
     def __post_init__(self) -> None:
         self.node: Node = self.attached.node
@@ -86,13 +89,13 @@ class Watch:
             if await self._is_last(event):
                 return
         self.failure = self.failure or (
-            f"The node ended without a word; its log is in {self.context.folder / 'logs'}. Every finished round is "
+            f"{await self.node.end_reason()} (The log is in {self.context.folder / 'logs'}.) Every finished round is "
             f"kept: go on with sapo-desktop run{self.context.data_option}"
         )
 
     async def _begin(self, overrides: Mapping[str, str], rounds: int | None) -> None:
         """Learn what the node is, tell the view, and set it to work where it does not work yet."""
-        status = await call(self.node, GetStatus(), Status)
+        status = await self._when_started()
         settings = await call(self.node, GetSettings(), SettingsAre)
         if not self.attached.started:
             _refuse_other_settings(settings, overrides)
@@ -108,6 +111,28 @@ class Watch:
         else:
             self._seen_working = True
         self._begun = True
+
+    async def _when_started(self) -> Status:
+        """How the node stands, once there is one; what it says until then is shown meanwhile."""
+        listening = asyncio.create_task(self._hear_start())
+        try:
+            return await call(self.node, GetStatus(), Status)
+        except ControlError as error:
+            raise (SapoError(self._last.reason) if self._last else error) from error
+        finally:
+            listening.cancel()
+            await asyncio.wait({listening})
+
+    async def _hear_start(self) -> None:
+        """Show what comes until there is a node."""
+        async for event in self.node.events():
+            if isinstance(event, Snapshot):
+                return
+            if isinstance(event, Stopping):
+                self._last = event if event.failed else None
+                return
+            self.dashboard.apply(event, time.monotonic())
+            self.view.event(event)
 
     async def _own(self) -> None:
         """Attach again as owner: whoever started this idle node may leave before we do."""

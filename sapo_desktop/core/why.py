@@ -22,6 +22,8 @@ class Starting(Reason, frozen=True, kw_only=True):
     """The node is put together, or brought back after a failure."""
 
     again: bool = False
+    busy: Text = ""
+    """That it takes longer because the computer is busy, where it is."""
 
 
 class Ready(Reason, frozen=True, kw_only=True):
@@ -105,8 +107,9 @@ def given_up(text: Text, failures: int) -> Sentence:
 def in_english(why: Why, now: float) -> str:
     """In English. `now`: Unix time, by which a moment is told with or without its day."""
     match why:
-        case Starting(again=again):
-            return "Starting again" if again else "Starting"
+        case Starting(again=again, busy=busy):
+            begun = "Starting again" if again else "Starting"
+            return f"{begun}. {busy}".rstrip(".") if busy else begun
         case Ready():
             return "Ready"
         case Training(round=number):

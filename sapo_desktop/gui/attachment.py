@@ -8,7 +8,6 @@ What arrives is handed to `deliver`, on this thread; bridge.py carries it over i
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import threading
 import time
@@ -19,6 +18,7 @@ from typing import Any, Protocol
 
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
 from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.why import Starting
 from sapo_desktop.gui.curves import COLUMNS
 from sapo_desktop.gui.link import Arrival, Attached, Connecting, Ended, Lost
 from sapo_desktop.worker.messages import (
@@ -30,6 +30,7 @@ from sapo_desktop.worker.messages import (
     Request,
     SettingsAre,
     Snapshot,
+    StateChanged,
     Stopping,
 )
 
@@ -77,9 +78,15 @@ class Attachment:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="worker link", daemon=True)
         self._worker: Worker | None = None
+        self._last: Stopping | None = None
+        """How the worker took its leave."""
         self._closely = True
+        self._is_again = False
+        """Whether there was a worker before the one that is waited for."""
         self._again = asyncio.Event()
         self._keeping: Future[None] | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        """The same, as the link's own loop knows it."""
 
     def start(self) -> None:
         self._thread.start()
@@ -141,9 +148,10 @@ class Attachment:
 
     async def _keep(self) -> None:
         pause = FIRST_PAUSE
-        again = False
+        self._keeper = asyncio.current_task()
+        self._is_again = False
         while True:
-            self._deliver(Connecting(again=again))
+            self._deliver(Connecting(again=self._is_again))
             began = time.monotonic()
             reason = await self._attend()
             if reason is None:
@@ -156,7 +164,7 @@ class Attachment:
                 self._deliver(Lost(reason=reason, retry_at=time.time() + pause))
                 called = await self._wait(pause)
                 pause = FIRST_PAUSE if called else min(2 * pause, LONGEST_PAUSE)
-            again = True
+            self._is_again = True
 
     async def _attend(self) -> Text | None:
         """Attach and hear the worker to its end; returns why it failed, None where it was told to end."""
@@ -165,41 +173,47 @@ class Attachment:
         except (SapoError, OSError) as error:
             return error.text if isinstance(error, SapoError) else str(error)
         worker = self._worker
-        last: Stopping | None = None
+        greeting = asyncio.create_task(self._greet(worker))
+        hearing = asyncio.create_task(self._hear(worker, greeting))
         try:
-            known: tuple[SettingsAre, Curve] | None = await self._greet(worker)
-            if not self._closely:
-                await worker.watch(False)
-            async for event in worker.events():
-                if isinstance(event, Stopping):
-                    last = event
-                if isinstance(event, Snapshot):
-                    # A second one is that of another node, which took the place of the first in the same worker.
-                    settings, curve = known or await self._greet(worker)
-                    known = None
-                    # The curve may be ahead of the snapshot: what is told again replaces what is there.
-                    self._deliver(Attached(status=event.status, settings=settings, curve=curve))
-                else:
-                    self._deliver(event)
+            await asyncio.wait({greeting, hearing}, return_when=asyncio.FIRST_COMPLETED)
+            if greeting.done() and greeting.exception() is not None:
+                # It may take its leave just now, and say why.
+                await asyncio.wait({hearing}, timeout=_LAST_SECONDS)
+                await greeting
+            await hearing
             reason = await worker.end_reason()
         except SapoError as error:
             reason = error.text
-            last = await self._last_word(worker)
         finally:
+            for task in (greeting, hearing):
+                task.cancel()
+            await asyncio.gather(greeting, hearing, return_exceptions=True)  # each error was seen above
             self._worker = None
             await worker.close()
-        if last is None:
+        if self._last is None:
             return reason
-        return last.reason if last.failed else None
+        return self._last.reason if self._last.failed else None
 
-    async def _last_word(self, worker: Worker) -> Stopping | None:
-        """How the worker took its leave, where it did while it was still being greeted."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_LAST_SECONDS):
-                async for event in worker.events():
-                    if isinstance(event, Stopping):
-                        return event
-        return None
+    async def _hear(self, worker: Worker, greeting: asyncio.Task[tuple[SettingsAre, Curve]]) -> None:
+        """Hand on what the worker tells, to its end."""
+        attached, self._last = False, None
+        if not self._closely:
+            await worker.watch(False)
+        async for event in worker.events():
+            if isinstance(event, Stopping):
+                self._last = event
+            if isinstance(event, Snapshot):
+                # A second one is that of another node, which took the place of the first in the same worker.
+                settings, curve = await self._greet(worker) if attached else await greeting
+                attached = True
+                # The curve may be ahead of the snapshot: what is told again replaces what is there.
+                self._deliver(Attached(status=event.status, settings=settings, curve=curve))
+            elif isinstance(event, StateChanged) and not attached:
+                busy = event.why.busy if isinstance(event.why, Starting) else ""
+                self._deliver(Connecting(again=self._is_again, busy=busy))
+            else:
+                self._deliver(event)
 
     async def _greet(self, worker: Worker) -> tuple[SettingsAre, Curve]:
         settings, curve = [await worker.call(ask) for ask in (GetSettings(), GetCurve())]
@@ -242,10 +256,9 @@ class Attachment:
         return True
 
     async def _leave(self) -> None:
-        if self._keeping is not None:
-            self._keeping.cancel()
-        if self._worker is not None:
-            await self._worker.close()
+        if self._keeper is not None:
+            self._keeper.cancel()  # it leaves the worker, or ends one that it has only begun to start
+            await asyncio.wait({self._keeper})
 
 
 def expect_curve(reply: Reply) -> Curve:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import os
+import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,17 +19,20 @@ TERMINAL = "In the terminal the node works too: sapo-desktop run"
 
 
 def why_no_window(environment: Mapping[str, str] = os.environ) -> str:
-    """Why there can be no window, and what to do; empty where there can be one."""
+    """Why there can be no window; empty where there can be one."""
     if importlib.util.find_spec("PySide6") is None:
-        return f"The window's library, PySide6, is not installed here. {TERMINAL}"
+        return "The window's library, PySide6, is not installed here."
     if not sys.platform.startswith("linux"):
         return ""
     # Who names a plugin knows what it needs, as tests do.
     if not environment.get("QT_QPA_PLATFORM"):
         if not (environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")):
-            return f"There is no display here to open a window on. {TERMINAL}"
+            return "There is no display here to open a window on."
         if missing := _missing_library("libqxcb.so" if environment.get("DISPLAY") else ""):
             return _without(missing)
+        if not (_x_answers(environment.get("DISPLAY", "")) or _wayland_answers(environment)):
+            named = environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")
+            return f"The display {named} does not answer, so no window can be opened on it."
     if missing := _missing_library(""):
         return _without(missing)
     return ""
@@ -37,8 +41,37 @@ def why_no_window(environment: Mapping[str, str] = os.environ) -> str:
 def _without(missing: str) -> str:
     return (
         f"The window needs a system library that is missing here: {missing}. On Debian and Ubuntu: "
-        f"sudo apt install {LIBRARIES}. {TERMINAL}"
+        f"sudo apt install {LIBRARIES}."
     )
+
+
+def _x_answers(name: str) -> bool:
+    """Whether an X server takes us for a client: Qt would end the process where none does."""
+    if not name:
+        return False
+    try:
+        xcb = ctypes.CDLL("libxcb.so.1")
+    except OSError:
+        return True  # what Qt itself misses is said elsewhere
+    xcb.xcb_connect.restype = ctypes.c_void_p
+    connection = ctypes.c_void_p(xcb.xcb_connect(name.encode(), None))
+    refused = xcb.xcb_connection_has_error(connection)
+    xcb.xcb_disconnect(connection)
+    return not refused
+
+
+def _wayland_answers(environment: Mapping[str, str]) -> bool:
+    """Whether anybody listens on Wayland's socket."""
+    name = environment.get("WAYLAND_DISPLAY", "")
+    if not name:
+        return False
+    path = Path(environment.get("XDG_RUNTIME_DIR", ""), name)
+    with socket.socket(socket.AF_UNIX) as trying:
+        try:
+            trying.connect(str(path))
+        except OSError:
+            return False
+    return True
 
 
 def _missing_library(plugin: str) -> str:

@@ -11,6 +11,8 @@ class Connecting(Record, frozen=True, kw_only=True):
     """A worker is looked for, or started."""
 
     again: bool = False
+    busy: Text = ""
+    """That it takes longer because the computer is busy, where it is."""
 
 
 class Attached(Record, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""Ctrl-C and a polite kill end the window as its menu does."""
+"""Ctrl-C, a polite kill and a closed terminal end the window as its menu does."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from PySide6.QtCore import QSocketNotifier
 
 @contextlib.contextmanager
 def polite_ends(call: Callable[[], object]) -> Iterator[None]:
-    """Call `call`, within Qt's loop, for SIGINT and SIGTERM.
+    """Call `call`, within Qt's loop, for SIGINT, SIGTERM and SIGHUP (the terminal that it was started from is closed).
 
     Python runs its handlers only between two of its own steps, and Qt's loop takes none: a byte in a socket wakes it.
     Windows has neither signal for a program without a console.
@@ -32,7 +32,10 @@ def polite_ends(call: Callable[[], object]) -> Iterator[None]:
     notifier = QSocketNotifier(ours.fileno(), QSocketNotifier.Type.Read)
     notifier.activated.connect(told)
     before = signal.set_wakeup_fd(theirs.fileno())
-    handlers = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup it stays ignored
+        numbers.append(signal.SIGHUP)
+    handlers = {number: signal.signal(number, lambda *_: None) for number in numbers}
     try:
         yield
     finally:

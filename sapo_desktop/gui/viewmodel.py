@@ -142,8 +142,8 @@ class View:
         match arrival:
             case Attached():
                 return self._attached(arrival)
-            case Connecting():
-                self.link = arrival
+            case Connecting(busy=busy):
+                self.link = msgspec.structs.replace(arrival, busy=plain_text(busy, one_line))
                 return frozenset({"link", "state"})
             case Lost() | Ended():
                 self.link = _plain_link(arrival)
@@ -360,8 +360,13 @@ class View:
 
 
 def _plain(why: Why) -> Why:
-    """A reason that carries a host's last words, made plain."""
-    return msgspec.structs.replace(why, text=plain_text(why.text, _last_words)) if isinstance(why, Failed) else why
+    """A reason that carries a worker's own words, made plain."""
+    match why:
+        case Failed(text=text):
+            return msgspec.structs.replace(why, text=plain_text(text, _last_words))
+        case Starting(busy=busy):
+            return msgspec.structs.replace(why, busy=plain_text(busy, one_line))
+    return why
 
 
 def _plain_link(link: Lost | Ended) -> Lost | Ended:

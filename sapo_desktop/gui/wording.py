@@ -31,6 +31,8 @@ _DAY_FROM = 20 * 3600
 def state_sentence(view: View) -> str:
     """One sentence: what the node does, and why."""
     match view.link:
+        case Connecting(busy=busy) if busy:
+            return in_words(busy)
         case Connecting(again=again):
             return tr("Starting the node again") if again else tr("Starting the node")
         case Lost(reason=reason):
@@ -44,6 +46,8 @@ def state_sentence(view: View) -> str:
 def reason_sentence(why: Why, now: float, peers: int = 0, silo: bool = True) -> str:
     """A state's reason in one sentence."""
     match why:
+        case Starting(busy=busy) if busy:
+            return in_words(busy)
         case Starting(again=again):
             return tr("Starting again after a failure") if again else tr("Loading the model")
         case Ready():

@@ -13,24 +13,26 @@ import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sapo_desktop.core.sentences import Text, sentence
 
 _PR_SET_PDEATHSIG = 1
-_AUTOGROUP = Path("/proc/self/autogroup")
 
 
 def group_options() -> dict[str, Any]:
     """Options for subprocess: a group of its own, so that Ctrl-C in a terminal stays with the parent.
 
-    The session stays the parent's: when a parent dies, POSIX then wakes and ends the stopped members of the
-    group.
+    On Linux a session of its own too: it may share the processor out by session (autogroup), and then one process gives
+    way to others without the rest of its family. Elsewhere the session stays the parent's: when that dies, POSIX wakes
+    and ends the stopped members of the group, for which Linux has a call of its own (`die_with_parent`).
     """
     if sys.platform == "win32":
         import subprocess
 
         return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
+    elif sys.platform == "linux":
+        return {"start_new_session": True}
     else:
         return {"process_group": 0}
 
@@ -86,42 +88,38 @@ def tie_to_this_process(pid: int) -> None:
         windows_jobs.tie(pid)
 
 
-def set_low_priority() -> None:
-    """Let every other program go first. Threads inherit it, so call it before any are started."""
-    if sys.platform == "win32":
-        import psutil
+def give_way(pid: int, low: bool) -> bool:
+    """Let every other program go before process `pid` and its children, or no longer; False where the system refuses.
+    Gone already: nothing.
 
-        psutil.Process().nice(psutil.IDLE_PRIORITY_CLASS)
-    else:
-        os.setpriority(os.PRIO_PROCESS, 0, 19)
-        # Where Linux groups processes by session (autogroup), a nice value counts only inside its session. The
-        # session is ours to lower where we lead it; the terminal's, with other programs in it, is not.
-        if os.getsid(0) == os.getpid():
-            # Refused in some containers, and to everybody for a tenth of a second after another's change: then the
-            # nice value has to do.
-            with contextlib.suppress(OSError):
-                _AUTOGROUP.write_text("19")
-
-
-def give_way(low: bool) -> bool:
-    """Let every other program go before this one and all its children, or no longer; False where the system refuses.
-
-    Most systems let a program lower its priority and not take it back.
+    Most systems let a program lower a priority and not raise it again.
     """
     import psutil
 
-    this = psutil.Process()
-    for process in (this, *this.children(recursive=True)):
+    try:
+        first = psutil.Process(pid)
+        family = [pid, *(child.pid for child in first.children(recursive=True))]
+    except psutil.NoSuchProcess:
+        return True
+    for process in family:
         try:
-            _set_priority(process.pid, low)
+            _set_priority(process, low)
         except PermissionError:
             return False
         except (ProcessLookupError, psutil.NoSuchProcess):
             continue  # it ended meanwhile
-    if sys.platform != "win32" and os.getsid(0) == os.getpid():
-        with contextlib.suppress(OSError):  # as in `set_low_priority`
-            _AUTOGROUP.write_text("19" if low else "0")
+    _set_session_priority(pid, low)
     return True
+
+
+def _set_session_priority(pid: int, low: bool) -> None:
+    """Where Linux groups processes by session, a nice value counts only inside its session. One that a process of ours
+    leads is ours to lower; the terminal's, with other programs in it, is not."""
+    # Refused in some containers, and to everybody for a tenth of a second after another's change: then the nice value
+    # has to do.
+    with contextlib.suppress(OSError):
+        if sys.platform == "linux" and os.getsid(pid) == pid:
+            Path(f"/proc/{pid}/autogroup").write_text("19" if low else "0")
 
 
 def _set_priority(pid: int, low: bool) -> None:
@@ -142,6 +140,58 @@ def _set_priority(pid: int, low: bool) -> None:
     for number in numbers:
         with contextlib.suppress(ProcessLookupError):
             os.setpriority(os.PRIO_PROCESS, number, 19 if low else 0)
+
+
+class Effort(NamedTuple):
+    """What a process has done since it began."""
+
+    cpu: float
+    """Seconds of processor time."""
+    read: int
+    """Bytes read from disks, 0 where the system does not tell."""
+
+
+def effort(pid: int) -> Effort:
+    """What process `pid` has done so far; nothing where it is gone."""
+    import psutil
+
+    # On Windows a virtual environment's python.exe is a launcher: the work is its child's.
+    family = _windows_tree(pid) if sys.platform == "win32" else [psutil.Process(pid)] if psutil.pid_exists(pid) else []
+    cpu, read = 0.0, 0
+    for process in family:
+        with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            times = process.cpu_times()
+            cpu += times.user + times.system
+            read += process.io_counters().read_bytes if hasattr(process, "io_counters") else 0
+    return Effort(cpu, read)
+
+
+def family_cpu() -> float:
+    """Seconds of processor time that this process and all its children have used so far."""
+    import psutil
+
+    this = psutil.Process()
+    return sum(effort(process.pid).cpu for process in (this, *this.children(recursive=True)))
+
+
+class Processors(NamedTuple):
+    """The computer's processors since it began, in seconds over all of them."""
+
+    busy: float
+    total: float
+
+    def share_since(self, before: Processors) -> float:
+        """The share of them that computed since `before`, 0 to 1."""
+        return (self.busy - before.busy) / max(1e-9, self.total - before.total)
+
+
+def processors() -> Processors:
+    """What the processors did so far."""
+    import psutil
+
+    times = psutil.cpu_times()
+    total = float(sum(times[:8]))  # guests are counted in the first two already
+    return Processors(total - times.idle - getattr(times, "iowait", 0.0), total)
 
 
 def own_memory(pid: int) -> int:
@@ -201,6 +251,19 @@ def kill_tree(pid: int) -> None:
             process.kill()
     else:
         _signal_group(pid, signal.SIGKILL)
+
+
+def wait_gone(pid: int, seconds: float) -> bool:
+    """Whether process `pid`, no child of ours, has ended within so many seconds, or had ended before."""
+    import psutil
+
+    try:
+        psutil.Process(pid).wait(seconds)
+    except psutil.TimeoutExpired:
+        return False
+    except psutil.NoSuchProcess:
+        pass
+    return True
 
 
 def exit_reason(code: int) -> Text:

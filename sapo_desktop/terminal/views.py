@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.core.why import Starting
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.json_lines import emit_event
 from sapo_desktop.terminal.output import Output
@@ -23,7 +24,7 @@ from sapo_desktop.worker.messages import Answered, EvalFinished, Event, Notice, 
 SMALLEST = (50, 12)
 """Columns and lines that the live view needs."""
 _TOLD_STATES = ("finishing", "paused", "failed")
-"""States that deserve a plain line; of the others rounds and the summary tell."""
+"""States that deserve a plain line, as does a start that takes long; of the others rounds and the summary tell."""
 
 
 class View(Protocol):
@@ -102,7 +103,9 @@ class PlainView:
                 self._out.say(eval_line(report))
             case Notice(text=text):
                 self._out.warn(one_line(str(text)))
-            case StateChanged(state=state, reason=reason) if state in _TOLD_STATES and reason != self._reason:
+            case StateChanged(state=state, reason=reason, why=why) if (
+                (state in _TOLD_STATES or (isinstance(why, Starting) and why.busy)) and reason != self._reason
+            ):
                 self._reason = reason
                 self._out.say(one_line(reason))
             case _:

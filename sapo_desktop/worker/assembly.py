@@ -34,7 +34,7 @@ from sapo_desktop.worker.evaluation import Evaluator
 from sapo_desktop.worker.examiner import Examiner, KeptIds
 from sapo_desktop.worker.gate import Gate
 from sapo_desktop.worker.history import History
-from sapo_desktop.worker.hosting import Host
+from sapo_desktop.worker.hosting import Host, OnBusy
 from sapo_desktop.worker.keeper import Keeper
 from sapo_desktop.worker.learning import Levels, group_levels, trainer_settings
 from sapo_desktop.worker.librarian import models_folder
@@ -68,11 +68,13 @@ async def assemble(
     publish: Publish,
     said: Text,
     before: Assembled | None = None,
+    on_busy: OnBusy | None = None,
 ) -> Assembled:
     """A node that is ready for its first round, or for the one after its newest checkpoint.
 
     `said`: what reading the settings had to say, or nothing. `before`: the one that it takes the place of, and that was
-    closed: who it is to others, and what a person answered and no round has learned from, goes on.
+    closed: who it is to others, and what a person answered and no round has learned from, goes on. `on_busy`: told
+    where hosts load slowly because the computer is busy.
 
     Raises:
         SapoError: the folder, the model or a setting cannot be used; the hosts that were started have ended.
@@ -91,7 +93,7 @@ async def assemble(
         device=settings.device,
         way=way,
     )
-    hosting = Hosting(folder, plan.threads, settings.low_priority)
+    hosting = Hosting(folder, plan.threads, settings.low_priority, on_busy)
     engine, examining = await _start(hosting, model, settings, plan)
     try:
         key = _catalogue_key(catalogue)

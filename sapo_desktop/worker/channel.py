@@ -141,6 +141,11 @@ class ControlServer:
             self._server.close()
             raise
 
+    @property
+    def attended(self) -> bool:
+        """Whether any client is attached."""
+        return bool(self._clients)
+
     def publish(self, event: m.Event) -> None:
         """Tell every client that wants events. Returns at once."""
         frame = msgspec.msgpack.encode(m.Note(event=event))

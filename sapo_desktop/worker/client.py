@@ -29,11 +29,19 @@ from sapo_desktop.system.logs import last_lines, log_size, open_log
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker.channel import ControlLink, open_link
 from sapo_desktop.worker.last_words import named_error
+from sapo_desktop.worker.lock import holder
 from sapo_desktop.worker.messages import FitReply, FitRequest
+from sapo_desktop.worker.patience import LOOK_SECONDS, Patience, look
+from sapo_desktop.worker.starter import OPTION, let_go
 
 START_SECONDS = 60.0
+"""In which a worker that starts does nothing at all."""
 _LAST_SECONDS = 5.0
 """Until a worker that closed its channel has ended."""
+_STRANGERS_SECONDS = 1.0
+"""The same of a worker that somebody else started."""
+_LOST_SECONDS = 20.0
+"""Until one has ended that closed it just after it was reached."""
 _LOOK_AGAIN = 0.03
 """Seconds between looks for the control file of a worker that starts: no event tells of it on every
 system."""
@@ -47,7 +55,7 @@ class Client:
         self.process: subprocess.Popen[bytes] | None = None
         """The worker's process where it was started for this client."""
         self.last_words: Callable[[], str] = str
-        """What that process said at its end."""
+        """What the worker's log says since this client came, or since the start of a worker of our own."""
         self._number = 0
         self._calls: dict[int, asyncio.Future[m.Reply]] = {}
         self._events: asyncio.Queue[m.Event | None] = asyncio.Queue()
@@ -124,19 +132,29 @@ class Client:
         if (error := await self._why_it_ended()) is not None:
             return error.text
         code = self.process.poll() if self.process is not None else None
+        reason: Text = "" if code is None else processes.exit_reason(code)
+        said = self.last_words()
+        if code is None and said:
+            return sentence("The worker is gone. Its last words:\n{words}", words=said)
         if code is None:
             return sentence("It ended without a word.")
-        return sentence("The worker is gone: {reason}.", reason=processes.exit_reason(code))
+        if said and code > 0:
+            return sentence("The worker is gone: {reason}. Its last words:\n{words}", reason=reason, words=said)
+        return sentence("The worker is gone: {reason}.", reason=reason)
 
     async def _why_it_ended(self) -> SapoError | None:
-        """The error that a worker of our own named as it ended, before it could be asked or while it was."""
+        """The error that the worker named as it ended, before it could be asked or while it was."""
+        gone = await asyncio.to_thread(self._wait_gone)
+        return named_error(self.last_words()) if gone else None
+
+    def _wait_gone(self) -> bool:
         if self.process is None:
-            return None
+            return processes.wait_gone(self.worker_pid, _STRANGERS_SECONDS)
         try:
-            await asyncio.to_thread(self.process.wait, _LAST_SECONDS)
+            self.process.wait(_LAST_SECONDS)
         except subprocess.TimeoutExpired:
-            return None
-        return named_error(self.last_words())
+            return False
+        return True
 
     async def _read(self) -> None:
         try:
@@ -178,9 +196,13 @@ async def connect(folder: Path, *, owner: bool = False, events: bool = True, sta
         NotRunning: there is none.
         ControlError: what answers is not the worker.
     """
-    link = await open_link(DataFolder.at(folder).control)
+    data = DataFolder.at(folder)
+    since = log_size(data.log("worker"))
+    link = await open_link(data.control)
     await link.send(m.Attach(owner=owner, events=events, stay=stay))
-    return Client(link)
+    client = Client(link)
+    client.last_words = functools.partial(last_lines, data.log("worker"), since)
+    return client
 
 
 async def connect_or_start(
@@ -204,21 +226,50 @@ async def connect_or_start(
     # A stranger on the port of a dead worker is no reason to stay away: the new worker replaces the control file.
     with contextlib.suppress(NotRunning, ControlError):
         return Attached(await connect(folder, events=events, stay=stay), False)
-    data = DataFolder.open(folder)
-    since = log_size(data.log("worker"))
     try:
-        process = await start_worker(folder, ["--overrides", json.dumps(dict(overrides)), *arguments])
+        client = await start_and_connect(
+            folder,
+            ["--overrides", json.dumps(dict(overrides)), *arguments],
+            owner=owner,
+            events=events,
+            stay=stay,
+        )
     except FolderInUse:
         return Attached(await _connect_soon(folder, events, stay=stay), False)
+    return Attached(client, True)
+
+
+async def start_and_connect(
+    folder: Path,
+    arguments: Sequence[str],
+    *,
+    module: str = "sapo_desktop.worker.main",
+    owner: bool = True,
+    events: bool = True,
+    stay: bool = False,
+) -> Client:
+    """Start a worker and attach to it; further arguments as for `start_worker` and `connect_or_start`.
+
+    Raises:
+        SapoError: what `start_worker` raises, and what it said as it ended before it could be attached to.
+    """
+    data = DataFolder.open(folder)
+    since = log_size(data.log("worker"))
+    process = await start_worker(folder, arguments, module=module)
     try:
         client = await connect(folder, owner=owner, events=events, stay=stay)
     except (NotRunning, ControlError) as error:
         # It answered once and then failed at what comes after.
-        code = await asyncio.to_thread(process.wait)
+        try:
+            code = await asyncio.to_thread(process.wait, _LOST_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise error from None
         raise _early_end(code, last_lines(data.log("worker"), since)) from error
+    finally:
+        let_go(process)  # attached or not: who is not ends what was started for us
     client.process = process
     client.last_words = functools.partial(last_lines, data.log("worker"), since)
-    return Attached(client, True)
+    return client
 
 
 async def start_worker(
@@ -227,9 +278,10 @@ async def start_worker(
     timeout: float = START_SECONDS,
     module: str = "sapo_desktop.worker.main",
 ) -> subprocess.Popen[bytes]:
-    """Start a worker that outlives this process and its terminal; returns when its channel answers.
+    """Start a worker that outlives this process and its terminal once it was attached to; returns when its channel
+    answers. Until then our end of its standard input says that we live (starter.py).
 
-    `arguments` go to `module` after `--data`.
+    `arguments` go to `module` after `--data`; `timeout`: seconds in which it may do nothing at all.
 
     Raises:
         FolderInUse: another worker has the folder.
@@ -240,30 +292,32 @@ async def start_worker(
     with open_log(path) as log:
         since = log.tell()
         process = subprocess.Popen(
-            [*processes.python_command(module), "--data", str(data.root), *arguments],
-            stdin=subprocess.DEVNULL,
+            [*processes.python_command(module), "--data", str(data.root), OPTION, *arguments],
+            stdin=subprocess.PIPE,
             stdout=log,
             stderr=log,
             env=processes.python_environment({}),
             **processes.session_options(),
         )
-    deadline = time.monotonic() + timeout
+    waiting = _Waiting(process.pid, timeout)
     try:
         while not await _answers(data, process):
             if process.poll() is not None:
                 raise _early_end(process.returncode, last_lines(path, since))
-            if time.monotonic() > deadline:
+            if waiting.is_over():
                 process.kill()
                 raise SapoError(
                     sentence(
-                        "The worker did not answer within {seconds} s and was ended; see {path}.",
+                        "The worker did nothing for {seconds} s while it started and was ended; see {path}.",
                         seconds=float(timeout),
                         path=str(path),
                     )
                 )
             await asyncio.sleep(_LOOK_AGAIN)
-    except asyncio.CancelledError:
-        process.terminate()  # nobody is its owner yet, who would end it by leaving
+    except BaseException as error:
+        let_go(process)
+        if isinstance(error, asyncio.CancelledError):
+            process.terminate()  # nobody is its owner yet, who would end it by leaving
         raise
     return process
 
@@ -302,14 +356,32 @@ async def appraise(folder: Path, request: FitRequest) -> FitReply:
 
 async def _connect_soon(folder: Path, events: bool, *, stay: bool) -> Client:
     """Attach to a worker that somebody else has just started: it holds the folder and listens soon."""
-    deadline = time.monotonic() + START_SECONDS
+    waiting: _Waiting | None = None
     while True:
         try:
             return await connect(folder, events=events, stay=stay)
         except NotRunning:
-            if time.monotonic() > deadline:
+            waiting = waiting or _Waiting(holder(DataFolder.at(folder)) or 0, START_SECONDS)
+            if waiting.is_over():
                 raise
         await asyncio.sleep(_LOOK_AGAIN)
+
+
+class _Waiting:
+    """For a worker that starts: as long as it does anything."""
+
+    def __init__(self, pid: int, timeout: float) -> None:
+        self._pid = pid
+        self._patience = Patience(timeout, loading=True)
+        self._seen = look(pid, time.monotonic(), loading=False)
+
+    def is_over(self) -> bool:
+        """Look again, where it is time to; whether it did nothing for too long."""
+        now = time.monotonic()
+        if now - self._seen.at >= min(LOOK_SECONDS, self._patience.left):
+            before, self._seen = self._seen, look(self._pid, now, loading=False)
+            self._patience.count(now - before.at, before, self._seen)
+        return self._patience.left <= 0
 
 
 async def _answers(folder: DataFolder, process: subprocess.Popen[bytes]) -> bool:

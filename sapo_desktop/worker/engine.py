@@ -58,6 +58,7 @@ UNTRAINED = "untrained"
 
 # Generous: a host that computes is not hung. What is caught here is a dead-lock, not slowness.
 LOAD_SECONDS = 900.0
+"""Of a host that does nothing at all meanwhile."""
 WORK_SECONDS = 3600.0
 
 
@@ -264,7 +265,8 @@ class Engine:
             device=self.plan.way.device or self.plan.device,
             batch=self.plan.batch,
         )
-        self.loaded = expect(await self._call(request, LOAD_SECONDS), Loaded)
+        reply: EngineReply = await self.host.call(request, timeout=LOAD_SECONDS, loading=True)
+        self.loaded = expect(reply, Loaded)
         if checkpoint is not None:
             await self._restore(checkpoint)
         return self.loaded

@@ -26,7 +26,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import card_environment, gpus
 from sapo_desktop.worker.engine import Engine, EnginePlan
 from sapo_desktop.worker.generator import GeneratorHost
-from sapo_desktop.worker.hosting import Host
+from sapo_desktop.worker.hosting import Host, OnBusy
 from sapo_desktop.worker.librarian import models_folder
 from sapo_desktop.worker.remote_engine import RemoteEngine
 from sapo_desktop.worker.split_engine import AnswerEngine, GgufBase, SplitEngine, generator_load
@@ -43,6 +43,7 @@ class Hosting:
     folder: DataFolder
     threads: int
     low_priority: bool
+    on_busy: OnBusy | None = None
 
     async def start(self, kind: str) -> Host:
         """Start a host of that kind with its own log."""
@@ -50,7 +51,12 @@ class Hosting:
         # Of several cards the freest, for the host's whole life: CUDA does not look again.
         card = card_environment(await asyncio.to_thread(gpus)) if kind in ("engine", "generator") else {}
         return await Host.start(
-            kind, log=self.folder.log(kind), threads=threads, low_priority=self.low_priority, env=card
+            kind,
+            log=self.folder.log(kind),
+            on_busy=self.on_busy,
+            threads=threads,
+            low_priority=self.low_priority,
+            env=card,
         )
 
 

@@ -81,7 +81,7 @@ class GeneratorHost:
         if self.loaded is None or self._process != self.host.pid:
             self._process = self.host.pid
             self.loaded = None
-            reply = await self._call(self.load, LOAD_SECONDS)
+            reply = await self.host.call(self.load, timeout=LOAD_SECONDS, loading=True)
             if not isinstance(reply, Loaded):
                 raise HostError(
                     sentence("The generator answered {found} where Loaded was expected.", found=type(reply).__name__)

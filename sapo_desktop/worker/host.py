@@ -1,12 +1,11 @@
 """A host: the process in which one service (examiner, engine) works for the worker.
 
-`python -m sapo_desktop.worker.host KIND --parent PID [--low-priority]` speaks frames over
-what were its standard input and output; before anything heavy is imported these are moved away, so that
-whatever libraries print goes to standard error, the log. Requests are handled one by one on the main thread
-(signals and timers work only there); a second thread takes frames in and passes cancellations on. The process
-ends with its parent: at the end of its input, and by the kernel where it can (system/processes.py). What a
-service owes stands in worker/services.py. `--service MODULE:FUNCTION` instead of KIND runs a service that is
-not in the table there.
+`python -m sapo_desktop.worker.host KIND --parent PID` speaks frames over what were its standard input and output;
+before anything heavy is imported these are moved away, so that whatever libraries print goes to standard error, the
+log. Requests are handled one by one on the main thread (signals and timers work only there); a second thread takes
+frames in and passes cancellations on. The process ends with its parent: at the end of its input, and by the kernel
+where it can (system/processes.py). What a service owes stands in worker/services.py. `--service MODULE:FUNCTION`
+instead of KIND runs a service that is not in the table there.
 """
 
 from __future__ import annotations
@@ -145,8 +144,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parse(arguments)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker decides what Ctrl-C means
     processes.die_with_parent(options.parent)
-    if options.low_priority:
-        processes.set_low_priority()
     writer = FrameWriter(pipes.write)
     kind = kind_of_service(options.service) if options.service else KINDS[options.kind]
     try:
@@ -175,7 +172,6 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("kind", nargs="?", choices=sorted(KINDS))
     parser.add_argument("--service", metavar="MODULE:FUNCTION")
     parser.add_argument("--parent", type=int, required=True, metavar="PID")
-    parser.add_argument("--low-priority", action="store_true")
     options = parser.parse_args(arguments)
     if (options.kind is None) == (options.service is None):
         parser.error("name a KIND or a --service")

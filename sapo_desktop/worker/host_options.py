@@ -26,8 +26,11 @@ class HostOptions(msgspec.Struct, frozen=True, kw_only=True):
     threads: int | None = None
     """For libraries that compute; None: the kind's choice or theirs."""
     low_priority: bool = False
+    """Whether it gives way to other programs, once it is loaded and `haste` is over."""
+    haste: float = 60.0
+    """Seconds after loading in which it does not yet: somebody waits for a first answer and a first round."""
     start_timeout: float = 180.0
-    """Seconds until ready; importing torch on a busy machine takes many."""
+    """Seconds without any sign of work until it is given up, while it starts."""
 
 
 def command(options: HostOptions) -> list[str]:
@@ -35,8 +38,6 @@ def command(options: HostOptions) -> list[str]:
     line = [*processes.python_command("sapo_desktop.worker.host", options.python), "--parent", str(os.getpid())]
     kind = options.kind
     line += [kind.name] if KINDS.get(kind.name) is kind else ["--service", kind.create]
-    if options.low_priority:
-        line.append("--low-priority")
     return line
 
 

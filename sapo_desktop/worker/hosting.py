@@ -2,8 +2,9 @@
 
 A `Host` is one process with one request in hand at a time; further calls wait their turn. Nothing here
 decides what to do about an error: the round restarts a host with `restart()`, at its own pace. Suspended time
-counts for no time-out. Hosts are started from the thread that runs the event loop, the main one: Linux kills
-them with it.
+counts for no time-out, nor does time in which a host gets no processor (patience.py). It loads at normal priority and
+gives way to other programs after that: to lower a priority is easy, to raise it again is for root alone. Hosts are
+started from the thread that runs the event loop, the main one: Linux kills them with it.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from typing import Any, NoReturn
 import msgspec
 
 from sapo_desktop.core.errors import HostCancelled, HostDied, HostError, HostTimeout, error_class
-from sapo_desktop.core.sentences import sentence
+from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.system import processes
 from sapo_desktop.system.logs import last_lines, open_log
 from sapo_desktop.worker.frames import FrameError, pack, read_frame
 from sapo_desktop.worker.host_options import HostOptions, command, environment
+from sapo_desktop.worker.patience import LOOK_SECONDS, Patience, Sight, look
 from sapo_desktop.worker.services import (
     KINDS,
     Cancel,
@@ -46,13 +48,16 @@ grace_of_caller = contextvars.ContextVar("grace_of_caller", default=GRACE)
 """How long a call that is cancelled waits for the host to give up, before it ends the process."""
 READ_BUFFER = 1 << 20
 OnProgress = Callable[[Any], None]
+OnBusy = Callable[[Text], None]
+"""Told in a sentence that loading takes long because the computer is busy."""
 
 
 class Host:
     """One host process. Made by `start`."""
 
-    def __init__(self, options: HostOptions) -> None:
+    def __init__(self, options: HostOptions, on_busy: OnBusy | None = None) -> None:
         self.options = options
+        self._on_busy = on_busy
         self.versions: dict[str, str] = {}
         self._replies = decoder(options.kind.reply)
         self._progress = decoder(options.kind.progress)
@@ -66,9 +71,12 @@ class Host:
         """Whether it is to be suspended: a process that is started meanwhile begins so."""
         self._switched = asyncio.Event()
         self._log_start = 0
+        self._haste: asyncio.TimerHandle | None = None
 
     @classmethod
-    async def start(cls, kind: str, *, log: Path, service: str | None = None, **options: Any) -> Host:
+    async def start(
+        cls, kind: str, *, log: Path, service: str | None = None, on_busy: OnBusy | None = None, **options: Any
+    ) -> Host:
         """Start a host of a kind in the table (or of `service`, `module:function`) and await its Ready.
 
         Further keywords are the fields of HostOptions.
@@ -77,7 +85,7 @@ class Host:
             HostError: it could not start; HostDied, HostTimeout, or what its service raised.
         """
         chosen = kind_of_service(service) if service else KINDS[kind]
-        host = cls(HostOptions(kind=chosen, log=log, **options))
+        host = cls(HostOptions(kind=chosen, log=log, **options), on_busy)
         await host._launch()
         return host
 
@@ -94,8 +102,16 @@ class Host:
     def suspended(self) -> bool:
         return self._suspended
 
-    async def call(self, request: msgspec.Struct, timeout: float | None, on_progress: OnProgress | None = None) -> Any:
-        """Ask the host and wait for its reply, at most `timeout` seconds of un-suspended time.
+    async def call(
+        self,
+        request: msgspec.Struct,
+        timeout: float | None,
+        on_progress: OnProgress | None = None,
+        *,
+        loading: bool = False,
+    ) -> Any:
+        """Ask the host and wait for its reply, at most `timeout` seconds in which it was not suspended and had a
+        processor; of one that is `loading`, in which it did nothing at all.
 
         Raises:
             HostTimeout: no reply in time; the host was killed.
@@ -108,9 +124,13 @@ class Host:
                 raise HostDied(sentence("The {host} is not running.", host=self._name))
             self._number += 1
             self._call = _PendingCall(self._number, on_progress)
+            if loading:
+                self._keep_pace()
             try:
                 await self._send(Request(id=self._number, body=pack_body(request)))
-                await self._settle(self._call.answer, timeout)
+                await self._settle(self._call.answer, Patience(timeout, loading=loading))
+                if loading:
+                    self._loaded()
                 return self._call.answer.result()
             except asyncio.CancelledError:
                 await _to_the_end(self.cancel(grace_of_caller.get()))
@@ -146,6 +166,15 @@ class Host:
         self._asleep = False
         self._switch(False)
 
+    def give_way(self, low: bool) -> bool:
+        """Let every other program go before this one, or no longer; False where the system refuses, and then it holds
+        from the next start on where `options` say so."""
+        self._keep_pace()
+        if self.pid is not None and not processes.give_way(self.pid, low):
+            return False
+        self.options = msgspec.structs.replace(self.options, low_priority=low)
+        return True
+
     async def stop(self) -> None:
         """End the process; a pending call raises HostDied."""
         await self._end(GRACE)
@@ -180,8 +209,10 @@ class Host:
         self._call = _PendingCall(0, None)
         self._listener = asyncio.create_task(self._listen(self._process))
         try:
-            await self._settle(self._call.answer, self.options.start_timeout)
+            await self._settle(self._call.answer, Patience(self.options.start_timeout, loading=True))
             self.versions = self._call.answer.result()
+            if not self.options.kind.loads:
+                self._loaded()
         except BaseException:
             await _to_the_end(self._end(0.0))
             raise
@@ -189,8 +220,21 @@ class Host:
             self._call.forget()
             self._call = None
 
+    def _loaded(self) -> None:
+        """From now on it only computes: it gives way, in a while."""
+        if self.options.low_priority:
+            loop = asyncio.get_running_loop()
+            self._haste = loop.call_later(self.options.haste, self.give_way, True)
+
+    def _keep_pace(self) -> None:
+        """Forget that it was to give way soon."""
+        if self._haste is not None:
+            self._haste.cancel()
+            self._haste = None
+
     async def _end(self, grace: float) -> None:
         """Terminate, wait, kill; returns when the process is gone and its last frame was read."""
+        self._keep_pace()
         process, listener = self._process, self._listener
         if process is None or listener is None:
             return
@@ -272,33 +316,47 @@ class Host:
 
     # -- waiting ---------------------------------------------------------------------------------------------
 
-    async def _settle(self, answer: asyncio.Future[Any], timeout: float | None) -> None:
-        """Wait for the answer; kill the host after `timeout` seconds in which it was not suspended."""
+    async def _settle(self, answer: asyncio.Future[Any], patience: Patience) -> None:
+        """Wait for the answer; kill the host where the patience is used up."""
         clock = asyncio.get_running_loop().time
-        spent = 0.0
+        seen: Sight | None = None  # most calls are over before there is anything to see
         while not answer.done():
             self._switched.clear()
             suspended, began = self._suspended, clock()
-            left = None if suspended or timeout is None else timeout - spent
-            if left is not None and left <= 0:
-                await self._time_out(timeout)
+            if patience.left <= 0 and not suspended:
+                await self._time_out(patience)
+            pause = None if suspended or patience.limit is None else min(LOOK_SECONDS, patience.left)
             switched = asyncio.ensure_future(self._switched.wait())
             try:
-                await asyncio.wait({answer, switched}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({answer, switched}, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
             finally:
                 switched.cancel()
+            if answer.done() or patience.limit is None or self.pid is None:
+                continue
+            now = look(self.pid, clock(), loading=patience.loading)
             if not suspended:
-                spent += clock() - began
+                patience.count(clock() - began, seen, now)
+                self._tell_busy(patience.busy(now))
+            seen = now
 
-    async def _time_out(self, timeout: float | None) -> NoReturn:
+    def _tell_busy(self, busy: Text | None) -> None:
+        if busy is not None and self._on_busy is not None:
+            self._on_busy(busy)
+
+    async def _time_out(self, patience: Patience) -> NoReturn:
         if self.pid is not None:
             processes.kill_tree(self.pid)
         await self._end(0.0)
+        seconds = float(patience.limit or 0)
+        if patience.loading:
+            raise HostTimeout(
+                sentence("The {host} did nothing for {seconds} s and was ended.", host=self._name, seconds=seconds)
+            )
         raise HostTimeout(
             sentence(
                 "The {host} did not answer within {seconds} s and was ended.",
                 host=self._name,
-                seconds=float(timeout or 0),
+                seconds=seconds,
             )
         )
 

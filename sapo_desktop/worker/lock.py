@@ -6,6 +6,7 @@ no clearing. The file holds the process id, for the person who finds the folder 
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from types import TracebackType
@@ -13,8 +14,10 @@ from typing import Self
 
 from sapo_desktop.core.errors import FolderInUse
 from sapo_desktop.core.sentences import Sentence, sentence
-from sapo_desktop.system.folders import DataFolder, explained
+from sapo_desktop.system.folders import DataFolder, FolderError, explained
 
+LOOK_SECONDS = 5.0
+"""Between looks at whether the folder is still there."""
 _LOCKED_AT = 1 << 20
 """Windows locks bytes, and locked bytes cannot be read: lock one that is never written."""
 
@@ -56,6 +59,22 @@ class FolderLock:
             os.ftruncate(self._descriptor, 0)
             os.close(self._descriptor)
             self._descriptor = None
+
+    async def until_lost(self) -> FolderError:
+        """Return once the folder was removed, or another is in its place: what is held is then nobody's any more."""
+        while not self._is_lost():
+            await asyncio.sleep(LOOK_SECONDS)
+        root = str(self._folder.root)
+        return FolderError(sentence("The data folder {folder} was removed, so what ran on it ends.", folder=root))
+
+    def _is_lost(self) -> bool:
+        assert self._descriptor is not None
+        try:
+            return not os.path.samestat(self._folder.lock.stat(), os.fstat(self._descriptor))
+        except (FileNotFoundError, NotADirectoryError):
+            return True
+        except OSError:
+            return False  # a disk that does not answer now may do so later
 
     def _in_use(self) -> Sentence:
         pid = holder(self._folder)

@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import contextlib
 import logging
+import os
 import signal
 import sys
 import time
@@ -23,6 +24,7 @@ from typing import Literal
 
 import msgspec
 
+import sapo_desktop
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.governor import Wishes
@@ -31,10 +33,11 @@ from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState, Trigger
 from sapo_desktop.core.why import Ending, Starting, in_english
-from sapo_desktop.system import power, processes
-from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system import power
+from sapo_desktop.system.folders import DataFolder, FolderError
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker import messages as m
+from sapo_desktop.worker import starter
 from sapo_desktop.worker.assembly import Assembled, assemble
 from sapo_desktop.worker.channel import Client, ControlServer
 from sapo_desktop.worker.last_words import last_words
@@ -66,6 +69,8 @@ class Options:
     begin: Literal["rounds", "as before", "idle"]
     """Whether rounds begin at once, or where they were wanted when the node last ran; idle: the node waits for
     requests."""
+    started: bool = False
+    """Whether somebody holds our standard input until it has attached (starter.py)."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -83,12 +88,15 @@ def _parse(arguments: Sequence[str] | None) -> Options:
     parser.add_argument("--data", type=Path, required=True, help="the node's data folder")
     parser.add_argument("--overrides", default="{}", help="settings for this run only, as a JSON object of texts")
     parser.add_argument("--rounds", type=int, help="stop training after that many rounds")
+    parser.add_argument(starter.OPTION, action="store_true", help="end where the end of our input comes too early")
     begin = parser.add_mutually_exclusive_group()
     begin.add_argument("--idle", action="store_true", help="serve requests, train nothing until told")
     begin.add_argument("--as-before", action="store_true", help="train or pause as when the node last ran")
     given = parser.parse_args(arguments)
     overrides = msgspec.json.decode(given.overrides, type=dict[str, str])
-    return Options(data=given.data, overrides=overrides, rounds=given.rounds, begin=_beginning(given))
+    return Options(
+        data=given.data, overrides=overrides, rounds=given.rounds, begin=_beginning(given), started=given.started
+    )
 
 
 def _beginning(given: argparse.Namespace) -> Literal["rounds", "as before", "idle"]:
@@ -100,15 +108,19 @@ def _beginning(given: argparse.Namespace) -> Literal["rounds", "as before", "idl
 async def _work(options: Options) -> int:
     folder = DataFolder.open(options.data)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
-    with FolderLock(folder):
+    with FolderLock(folder) as held:
         read = settings_file.read(folder.settings, time.time())
         settings = settings_file.apply(read.settings, options.overrides)
         check(settings)
-        if settings.low_priority:
-            processes.set_low_priority()
+        # This process keeps its priority: the hosts that it starts would inherit a lower one and load with it.
         worker = Worker(folder, settings, options)
-        async with worker.channel():
-            return await worker.run(read.said)
+        losing = asyncio.create_task(held.until_lost())
+        losing.add_done_callback(worker.abandon)
+        try:
+            async with worker.channel():
+                return await worker.run(read.said)
+        finally:
+            losing.cancel()
 
 
 @dataclass(frozen=True)
@@ -140,6 +152,13 @@ class Worker:
         """Whether a client that stays has come: then no owner's end is ours."""
         self._only_served = options.begin == "idle"
         """Whether it runs for requests alone, and nobody has asked for rounds so far."""
+        self._found = False
+        """Whether a client has come that the worker runs for."""
+        self._starting = Starting()
+        """How far it is, while there is no node yet."""
+        self._began = time.monotonic()
+        self._abandoned: SapoError | None = None
+        """Why it ends although nobody asked it to."""
 
     @contextlib.asynccontextmanager
     async def channel(self) -> AsyncIterator[None]:
@@ -150,11 +169,19 @@ class Worker:
         finally:
             await self._server.close()
 
+    def abandon(self, losing: asyncio.Task[FolderError]) -> None:
+        """End with that reason."""
+        if not losing.cancelled():
+            self._abandoned = losing.result()
+            self._quit.set()
+
     async def run(self, said: Text) -> int:
         """Build the node, play rounds, end. Returns the exit code. `said`: as for `assemble`."""
         for name in (signal.SIGTERM, signal.SIGINT):
             with contextlib.suppress(NotImplementedError):  # Windows
                 asyncio.get_running_loop().add_signal_handler(name, self._quit.set)
+        if self._options.started:
+            starter.when_let_go(self._let_go)
         models = ModelRequests(self._folder, self._in_force, self._publish)
         ending = asyncio.create_task(self._quit.wait())
         replaced: _Replaced | None = None
@@ -180,7 +207,7 @@ class Worker:
         another was replaced and the new settings cannot be used, those that it ran by are kept and used again."""
         before = replaced.node if replaced else None
         building = asyncio.create_task(
-            assemble(self._folder, self._settings, self._catalogue, self._publish, said, before)
+            assemble(self._folder, self._settings, self._catalogue, self._publish, said, before, self._busy)
         )
         await asyncio.wait({building, ending}, return_when=asyncio.FIRST_COMPLETED)
         if not building.done():
@@ -237,8 +264,8 @@ class Worker:
         """From now on requests wait for the next node, which holds what those under way change."""
         self._orders = None
         self._ready = asyncio.get_running_loop().create_future()
-        why = Starting()
-        self._publish(m.StateChanged(state=NodeState.STARTING.value, reason=in_english(why, time.time()), why=why))
+        self._starting = Starting()
+        self._publish(self._state_of_start())
         await requests.settle()
         self._renew.clear()
 
@@ -273,6 +300,7 @@ class Worker:
 
     def _stopped(self, error: BaseException | None) -> int:
         """Tell the clients why the worker ends."""
+        error = error or self._abandoned
         if error is None:
             self._server.publish(m.Stopping(failed=False, reason=sentence("Ended as asked.")))
             return 0
@@ -320,6 +348,13 @@ class Worker:
         if isinstance(request, m.Quit) and not self._ready.done():
             self._quit.set()
             return m.Ok(text=sentence("Ending."))
+        if isinstance(request, m.GetStatus) and not request.wait and not self._ready.done():
+            return m.StartingStatus(
+                why=self._starting,
+                pid=os.getpid(),
+                version=sapo_desktop.__version__,
+                uptime=time.monotonic() - self._began,
+            )
         requests = await asyncio.shield(self._ready)
         return await requests.handle(request)
 
@@ -327,6 +362,9 @@ class Worker:
         if (requests := self._served()) is not None:
             # Before any wait: the first event that the client is told after it is the first that is not in it.
             self._server.tell(client, m.Snapshot(status=requests.status()))
+        elif self._starting.busy:
+            self._server.tell(client, self._state_of_start())
+        self._found = self._found or owner or client.stay
         if owner:
             self._owners += 1
         if client.stay:
@@ -346,22 +384,47 @@ class Worker:
         done = self._ready.done() and not self._ready.cancelled() and self._ready.exception() is None
         return self._ready.result() if done else None
 
-    def _detached(self, client: object, owner: bool) -> None:
-        if not owner:
-            return
-        self._owners -= 1
-        if self._owners == 0 and not self._adopted and self._in_force().when_window_closes == "end":
-            self._owner_left = asyncio.get_running_loop().call_later(OWNER_GRACE, self._quit.set)
+    def _detached(self, client: Client, owner: bool) -> None:
+        self._owners -= owner
+        goes_on = self._in_force().when_window_closes == "continue"
+        # A window is no owner: what it leaves behind goes on. But nothing is, before there is a node.
+        forsaken = client.stay and self._served() is None and not self._server.attended
+        if not goes_on and (forsaken or (owner and self._owners == 0 and not self._adopted)):
+            self._end_soon()
+
+    def _let_go(self) -> None:
+        """Whoever started this worker has attached; or it died, or gave up, before that."""
+        if not self._found:
+            log.info("Whoever started this node has gone: it ends.")
+            self._quit.set()
+
+    def _end_soon(self) -> None:
+        """End, unless somebody comes whom the worker runs for."""
+        log.info("Nobody is there for whom this node runs: it ends soon.")
+        if self._owner_left is not None:
+            self._owner_left.cancel()
+        self._owner_left = asyncio.get_running_loop().call_later(OWNER_GRACE, self._quit.set)
+
+    def _state_of_start(self) -> m.StateChanged:
+        why = self._starting
+        return m.StateChanged(state=NodeState.STARTING.value, reason=in_english(why, time.time()), why=why)
+
+    def _busy(self, text: Text) -> None:
+        """A host loads slowly, as the computer is busy."""
+        log.info("%s", text)
+        if self._served() is None:
+            self._starting = msgspec.structs.replace(self._starting, busy=text)
+            self._publish(self._state_of_start())
+        else:
+            self._publish(m.Notice(level="info", text=text, time=time.time()))
 
 
 def _give_way(assembled: Assembled, low: bool) -> bool:
-    """Let other programs go first, or no longer; False where the system refuses."""
-    if not processes.give_way(low):
-        return False
+    """Have what computes let other programs go first, or no longer; False where the system refuses."""
     node = assembled.node
-    for host in (*node.engine.hosts, node.examiner.host, *assembled.side.hosts):
-        host.options = msgspec.structs.replace(host.options, low_priority=low)  # for its next start
-    return True
+    hosts = (*node.engine.hosts, node.examiner.host, *assembled.side.hosts)
+    gave = [host.give_way(low) for host in hosts]  # each, whatever the one before could do
+    return all(gave)
 
 
 async def _watch_power(orders: Orders) -> None:

@@ -34,6 +34,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import TaskKey, load_catalogue
 from sapo_desktop.tasks.identity import ids_key
 from sapo_desktop.worker import messages as m
+from sapo_desktop.worker import starter
 from sapo_desktop.worker.channel import ControlServer
 from sapo_desktop.worker.entering import announcement, listen_at, task_ids
 from sapo_desktop.worker.examiner import Examiner, KeptIds
@@ -59,6 +60,8 @@ class Options:
     peers: str
     announce: str
     private_addresses: bool
+    started: bool = False
+    """Whether somebody holds our standard input until it has attached (starter.py)."""
     swarm: str = ""
     admission: str = ""
     """As in the settings of a node (core/settings.py)."""
@@ -83,6 +86,7 @@ def _parse(arguments: Sequence[str] | None) -> Options:
     parser.add_argument("--peers", default="", help="addresses to keep links to, by comma")
     parser.add_argument("--announce", default="", help="the address to tell others")
     parser.add_argument("--private-addresses", action="store_true", help="home and loopback addresses are as good")
+    parser.add_argument(starter.OPTION, action="store_true", help="end where the end of our input comes too early")
     parser.add_argument("--swarm", default="", help="admission key of a private swarm, in hex")
     parser.add_argument("--admission", default="", help="what admits the relay's key there, in hex")
     given = parser.parse_args(arguments)
@@ -93,6 +97,7 @@ def _parse(arguments: Sequence[str] | None) -> Options:
         peers=given.peers,
         announce=given.announce,
         private_addresses=given.private_addresses,
+        started=given.started,
         swarm=given.swarm,
         admission=given.admission,
     )
@@ -103,8 +108,8 @@ async def _work(options: Options) -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
     for key in ("swarm", "admission"):
         settings_file.parse_value(key, getattr(options, key))
-    with FolderLock(folder):
-        return await Relay(folder, options).run()
+    with FolderLock(folder) as held:
+        return await Relay(folder, options).run(held)
 
 
 class Relay:
@@ -116,23 +121,28 @@ class Relay:
         self._catalogue = load_catalogue(resource("tasks.toml"))
         self._server = ControlServer(folder.control, self._handle, self._attached, self._detached)
         self._quit = asyncio.Event()
+        self._found = False
+        """Whether a client has come."""
         self._started = time.monotonic()
         self._info = m.SwarmInfo(state="joining", reason=sentence("Starting"))
         self._linked: Linked | None = None
         self._identity = OwnIdentity(folder, self._say_for_session)
         self._address = ""
 
-    async def run(self) -> int:
+    async def run(self, held: FolderLock) -> int:
         """Compare tasks, listen, relay, say goodbye. Returns the exit code."""
         for name in (signal.SIGTERM, signal.SIGINT):
             with contextlib.suppress(NotImplementedError):  # Windows
                 asyncio.get_running_loop().add_signal_handler(name, self._quit.set)
+        if self._options.started:
+            starter.when_let_go(self._let_go)
         await self._server.start()
+        losing = asyncio.create_task(held.until_lost())
         relaying = asyncio.create_task(self._relay())
         ending = asyncio.create_task(self._quit.wait())
         try:
-            await asyncio.wait({relaying, ending}, return_when=asyncio.FIRST_COMPLETED)
-            failed = relaying.exception() if relaying.done() else None
+            await asyncio.wait({relaying, ending, losing}, return_when=asyncio.FIRST_COMPLETED)
+            failed = relaying.exception() if relaying.done() else losing.result() if losing.done() else None
             self._server.publish(m.Stopping(failed=failed is not None, reason=_last_words(failed)))
             if failed is not None:
                 raise failed
@@ -140,6 +150,7 @@ class Relay:
         finally:
             relaying.cancel()
             ending.cancel()
+            losing.cancel()
             await asyncio.wait({relaying})
             await self._server.close()
 
@@ -175,7 +186,7 @@ class Relay:
     async def _task_ids(self) -> tuple[dict[TaskKey, bytes], dict[TaskKey, bytes]]:
         """Ids of the catalogue, and those before its change; the examiner that compares ends before the first link."""
         key = ids_key(self._catalogue, version("reasoning_gym"), sapo_desktop.__version__)
-        host = await Host.start("examiner", log=self._folder.log("examiner"), low_priority=False)
+        host = await Host.start("examiner", log=self._folder.log("examiner"), on_busy=self._comparing)
         try:
             kept = KeptIds(self._folder.cache / "task-ids.json", key)
             ids = await task_ids(Examiner(host, kept), self._catalogue.tasks(), self._comparing)
@@ -223,9 +234,15 @@ class Relay:
 
     def _attached(self, client: object, owner: bool) -> None:
         """A relay goes on whoever comes."""
+        self._found = True
 
     def _detached(self, client: object, owner: bool) -> None:
         """And whoever leaves."""
+
+    def _let_go(self) -> None:
+        """Whoever started this relay has attached; or it died, or gave up, before that."""
+        if not self._found:
+            self._quit.set()
 
 
 def _last_words(failed: BaseException | None) -> Text:

@@ -34,6 +34,8 @@ class HostKind(msgspec.Struct, frozen=True, kw_only=True):
     progress: str | None = None
     environment: dict[str, str] = {}
     """Set for the process before Python starts."""
+    loads: bool = False
+    """Whether it is asked to load something before it can work (`Host.call(..., loading=True)`)."""
 
 
 KINDS = {
@@ -48,6 +50,7 @@ KINDS = {
     ),
     "engine": HostKind(
         name="engine",
+        loads=True,
         create="sapo_desktop.engines.service:create",
         request="sapo_desktop.engines.protocols:EngineRequest",
         reply="sapo_desktop.engines.protocols:EngineReply",
@@ -57,6 +60,7 @@ KINDS = {
     ),
     "remote": HostKind(
         name="remote",
+        loads=True,
         create="sapo_desktop.engines.remote:create",
         request="sapo_desktop.engines.protocols:RemoteRequest",
         reply="sapo_desktop.engines.protocols:GeneratorReply",
@@ -65,6 +69,7 @@ KINDS = {
     ),
     "generator": HostKind(
         name="generator",
+        loads=True,
         create="sapo_desktop.engines.llama_cpp_service:create",
         request="sapo_desktop.engines.protocols:GeneratorRequest",
         reply="sapo_desktop.engines.protocols:GeneratorReply",

@@ -259,7 +259,10 @@ class SwarmSide:
         who = await self.identity.identify()
         members = members_of(settings.swarm, settings.admission, Signer(who.seed).key, time.time())
         host = await Host.start(
-            "examiner", log=around.folder.log("foreign-examiner"), low_priority=settings.low_priority
+            "examiner",
+            log=around.folder.log("foreign-examiner"),
+            on_busy=lambda text: self._show("joining", text),
+            low_priority=settings.low_priority,
         )
         self._foreign = host
         foreign = Examiner(host, around.kept_ids, FOREIGN_SECONDS)

@@ -18,6 +18,7 @@ SCRIPTS = [
     "tests.bench.precision",
     "tests.bench.memory",
     "tests.bench.first_answer",
+    "tests.bench.busy",
     "tests.bench.learning",
     "tests.attack.kills",
     "tests.attack.flood",

@@ -14,6 +14,7 @@ from sapo_desktop.commands.context import Attached
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import CheckpointError, NotRunning, PassphraseNeeded, SapoError
 from sapo_desktop.core.records import EvalReport, Mark, RoundReport, TaskMark
+from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Ready, Training
 from sapo_desktop.models.catalogue import model_catalogue
@@ -92,6 +93,7 @@ class FakeNode:
     without_keyring: bool = False
     identity: m.IdentityIs = field(default_factory=lambda: m.IdentityIs(key="ab" * 32, kept="keyring", created=True))
     ended: bool = False
+    why: Text = "It ended without a word."
     closed: int = 0
     machine: Hardware = SMALL_MACHINE
     listeners: list[asyncio.Queue[m.Event | None]] = field(default_factory=list)
@@ -182,6 +184,9 @@ class FakeNode:
             queue.put_nowait(m.Stopping(failed=False, reason="Ended as asked."))
         while (event := await queue.get()) is not None:
             yield event
+
+    async def end_reason(self) -> Text:
+        return self.why
 
     async def close(self) -> None:
         self.closed += 1

@@ -56,7 +56,7 @@ def test_a_signal_ends_it_in_good_order(run: Words, door: FakeDoor, number: int)
     ("event", "said"),
     [
         (m.Stopping(failed=True, reason="The port is taken."), "The port is taken."),
-        (None, "ended without a word; its log is in"),
+        (None, "ended without a word. (The relay's log is in"),
     ],
 )
 def test_a_relay_that_fails_gives_its_reason(run: Words, door: FakeDoor, event: m.Event | None, said: str) -> None:

@@ -32,7 +32,7 @@ def loaded_after(words: list[str]) -> str:
     return python(code).stderr.splitlines()[-1]
 
 
-@pytest.mark.parametrize("words", [["--help"], [], ["--version"], ["run", "--help"], ["stauts"]])
+@pytest.mark.parametrize("words", [["--help"], ["--tray"], ["--version"], ["run", "--help"], ["stauts"]])
 def test_help_and_mistakes_import_nothing_slow(words: list[str]) -> None:
     assert loaded_after(words) == "[]"
 

@@ -13,7 +13,7 @@ import pytest
 
 from sapo_desktop.core.errors import NotRunning, SapoError, UsageError
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.core.why import Ready
+from sapo_desktop.core.why import Ready, Starting
 from sapo_desktop.gui import attachment
 from sapo_desktop.gui.attachment import Attachment
 from sapo_desktop.gui.curves import COLUMNS
@@ -28,6 +28,7 @@ from sapo_desktop.worker.messages import (
     Quit,
     SettingsAre,
     Snapshot,
+    StateChanged,
     Stopping,
 )
 from tests.gui.scenes import NOW, empty_curve, status
@@ -41,6 +42,9 @@ class FakeWorker:
         self.told: asyncio.Queue[object] = asyncio.Queue()
         self.asked: list[object] = []
         self.closed = False
+
+        self.answers = asyncio.Event()
+        """For a worker that is slow."""
 
     async def call(self, request: object) -> Any:
         self.asked.append(request)
@@ -223,3 +227,36 @@ def test_whether_somebody_looks_is_told_to_every_worker(stage: Stage) -> None:
     assert isinstance(stage.next(), Lost) and stage.next() == Connecting(again=True)
     assert isinstance(stage.next(), Attached)
     assert [worker.asked.count(False) for worker in stage.workers] == [1, 1]
+
+
+def test_a_busy_computer_is_told_while_the_node_starts(tmp_path: Path) -> None:
+    busy = StateChanged(state="starting", reason="Starting", why=Starting(busy="The computer is busy."))
+
+    class Slow(FakeWorker):
+        async def call(self, request: object) -> Any:
+            await self.answers.wait()
+            return await super().call(request)
+
+        async def events(self) -> AsyncIterator[Any]:
+            yield busy
+            await self.answers.wait()
+            async for event in super().events():
+                yield event
+
+    made: list[Slow] = []
+
+    class Place(Stage):
+        async def _open(self) -> FakeWorker:
+            made.append(Slow([]))
+            made[-1].answers = asyncio.Event()
+            return made[-1]
+
+    stage = Place(tmp_path)
+    stage.link.start()
+    try:
+        assert stage.next() == Connecting(again=False)
+        assert stage.next() == Connecting(again=False, busy="The computer is busy.")
+        stage.link._loop.call_soon_threadsafe(made[0].answers.set)
+        assert isinstance(stage.next(), Attached)
+    finally:
+        stage.link.stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from sapo_desktop.core import consent as published
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.settings_file import apply
-from sapo_desktop.gui import consent, language, numbers
+from sapo_desktop.gui import consent, display, language, numbers
 from sapo_desktop.gui.actions import seconds_until_tomorrow
 from sapo_desktop.gui.display import why_no_window
 from sapo_desktop.gui.first_run import Choices
@@ -25,9 +26,26 @@ from sapo_desktop.system.folders import DataFolder
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems always have a display")
 def test_without_a_display_the_terminal_is_offered() -> None:
-    said = why_no_window({})
-    assert "no display" in said and "sapo-desktop run" in said
+    assert "no display" in why_no_window({})
     assert why_no_window({"QT_QPA_PLATFORM": "offscreen"}) == ""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems always have a display")
+def test_a_display_that_does_not_answer_is_none(tmp_path: Path) -> None:
+    assert "display :4711 does not answer" in why_no_window({"DISPLAY": ":4711"})
+    wayland = {"WAYLAND_DISPLAY": "wayland-9", "XDG_RUNTIME_DIR": str(tmp_path)}
+    assert "display wayland-9 does not answer" in why_no_window(wayland)
+    with socket.socket(socket.AF_UNIX) as compositor:
+        compositor.bind(str(tmp_path / "wayland-9"))
+        compositor.listen()
+        assert why_no_window(wayland) == ""
+        assert why_no_window(wayland | {"DISPLAY": ":4711"}) == ""
+
+
+def test_a_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(display, "_missing_library", lambda plugin: "libxcb-cursor.so.0")
+    said = why_no_window({"QT_QPA_PLATFORM": "xcb"})
+    assert ("libxcb-cursor.so.0" in said and "apt install" in said) == sys.platform.startswith("linux")
 
 
 def test_a_window_is_remembered(tmp_path: Path) -> None:

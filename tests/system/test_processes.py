@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -14,12 +15,6 @@ import pytest
 from sapo_desktop.system import processes
 
 AUTOGROUP = Path("/proc/self/autogroup")
-GENTLE = """
-import os
-from sapo_desktop.system import processes
-processes.set_low_priority()
-print(os.getpriority(os.PRIO_PROCESS, 0), *open("/proc/self/autogroup").read().split()[-1:])
-"""
 TREE = """
 import subprocess, sys
 child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
@@ -91,14 +86,24 @@ def test_our_package_is_found_from_anywhere(tmp_path: object) -> None:
 
 @pytest.mark.allowed_skip("only Linux may group processes by session, and only where it is built in")
 @pytest.mark.skipif(not AUTOGROUP.exists(), reason="this system does not group processes by session")
-@pytest.mark.parametrize("own", [True, False])
-def test_low_priority_lowers_the_session_where_it_is_the_workers_own(own: bool) -> None:
-    options = processes.session_options() if own else processes.group_options()
+@pytest.mark.parametrize("leads", [True, False])
+def test_giving_way_lowers_the_session_of_a_process_that_leads_one_and_no_other(leads: bool) -> None:
+    options = processes.group_options() if leads else {}
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, **options)
+    group = Path(f"/proc/{child.pid}/autogroup")
     # Empty where this session has no group of its own, as in some containers.
-    expected = ["19"] if own else AUTOGROUP.read_text().split()[-1:]
-    command, environment = [sys.executable, "-c", GENTLE], processes.python_environment({})
-    # Linux refuses a second change within a tenth of a second to everybody but root.
-    until(lambda: subprocess.check_output(command, env=environment, text=True, **options).split() == ["19", *expected])
+    before = group.read_text().split()[-1:]
+    expected = ["19"] if leads and before else before
+
+    def lowered() -> bool:
+        # Linux refuses a second change within a tenth of a second to everybody but root.
+        assert processes.give_way(child.pid, True)
+        return group.read_text().split()[-1:] == expected
+
+    until(lowered)
+    assert child.stdin is not None
+    child.stdin.close()
+    child.wait()
 
 
 GIVING_WAY = """
@@ -110,8 +115,8 @@ child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIP
 threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
 def nice(pid):
     return sorted({os.getpriority(os.PRIO_PROCESS, int(one.name)) for one in Path(f"/proc/{pid}/task").iterdir()})
-print(processes.give_way(True), nice(os.getpid()), nice(child.pid))
-print(processes.give_way(False), nice(os.getpid()), nice(child.pid))
+print(processes.give_way(os.getpid(), True), nice(os.getpid()), nice(child.pid))
+print(processes.give_way(os.getpid(), False), nice(os.getpid()), nice(child.pid))
 child.kill()
 """
 
@@ -130,9 +135,22 @@ def test_a_system_that_lets_no_program_take_back_its_priority_is_not_said_to(mon
         raise PermissionError
 
     monkeypatch.setattr(processes, "_set_priority", refuse)
-    assert not processes.give_way(False)
+    assert not processes.give_way(os.getpid(), False)
 
 
 def test_the_memory_that_a_process_occupies(tree: list[psutil.Process]) -> None:
     assert processes.resident_memory(tree[0].pid) > 2**20
     assert processes.resident_memory(2**22 - 1) == 0
+
+
+def test_what_a_process_has_done_grows_while_it_computes() -> None:
+    before = processes.effort(os.getpid())
+    used = processes.processors()
+    spent = time.process_time()
+    while time.process_time() - spent < 0.05:
+        pass
+    assert processes.effort(os.getpid()).cpu > before.cpu
+    assert processes.family_cpu() >= processes.effort(os.getpid()).cpu - 0.05
+    assert 0.0 <= processes.processors().share_since(used) <= 1.0
+    assert processes.effort(2**22 - 1) == (0.0, 0)
+    assert processes.wait_gone(2**22 - 1, 1.0)

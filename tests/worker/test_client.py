@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
@@ -17,7 +18,14 @@ from sapo_desktop.system import processes
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker import client as client_module
 from sapo_desktop.worker import messages as m
-from sapo_desktop.worker.client import ask_worker, connect, connect_or_start, start_worker
+from sapo_desktop.worker.client import (
+    Client,
+    ask_worker,
+    connect,
+    connect_or_start,
+    start_and_connect,
+    start_worker,
+)
 from sapo_desktop.worker.proof import FILE
 
 
@@ -208,5 +216,37 @@ def test_who_starts_a_worker_owns_it_unless_it_says_otherwise(folder: DataFolder
             assert started and await client.call(m.Ask(question="owners?")) == m.Ok(text=str(int(owner)))
             await client.close()
             await stop(folder, client.process)
+
+    play(folder, scene)
+
+
+def test_a_worker_that_somebody_else_started_is_quoted_too(folder: DataFolder) -> None:
+    async def scene() -> None:
+        process = await start_worker(folder.root, ["fail"])
+        async with await connect(folder.root) as client:
+            with pytest.raises(UsageError, match=r"^The model does not fit the settings\.$"):
+                await client.call(m.GetStatus())
+            assert str(await client.end_reason()) == "The model does not fit the settings."
+        await asyncio.to_thread(process.wait, 5)
+
+    play(folder, scene)
+
+
+def test_what_ends_before_it_could_be_attached_to_gives_its_reason(
+    folder: DataFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It answered once, and was gone with its reason when we came again."""
+
+    async def fail(*_: object, **__: object) -> Client:
+        async with await connect(folder.root) as client:
+            with contextlib.suppress(SapoError):
+                await client.call(m.GetStatus())
+        raise NotRunning("There is none.")
+
+    async def scene() -> None:
+        monkeypatch.setattr(client_module, "connect", fail)
+        with pytest.raises(UsageError, match=r"^The model does not fit the settings\.$"):
+            await start_and_connect(folder.root, ["fail"], module="a relay's")
+        monkeypatch.undo()
 
     play(folder, scene)

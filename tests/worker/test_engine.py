@@ -37,6 +37,8 @@ class CalledHost(FakeHost):
         request: msgspec.Struct,
         timeout: float | None,
         on_progress: Callable[[msgspec.Struct], None] | None = None,
+        *,
+        loading: bool = False,
     ) -> msgspec.Struct:
         match request:
             case Save(folder=folder):
@@ -122,7 +124,9 @@ def test_torch_computes_where_it_was_found_to_fit() -> None:
     """A card that is too small leaves the processor, though the setting leaves it open."""
 
     class LoadingHost(FakeHost):
-        async def call(self, request: msgspec.Struct, timeout: float | None, on_progress: object = None) -> Loaded:
+        async def call(
+            self, request: msgspec.Struct, timeout: float | None, on_progress: object = None, *, loading: bool = False
+        ) -> Loaded:
             assert isinstance(request, Load)
             self.device = request.device
             return LOADED

@@ -35,10 +35,10 @@ class Refusing(Recorder):
         super().__init__()
         self.error = error
 
-    async def call(self, request: Any, timeout: float, on_progress: Any = None) -> Any:
+    async def call(self, request: Any, timeout: float, on_progress: Any = None, *, loading: bool = False) -> Any:
         if isinstance(request, p.WriteGguf):
             raise self.error
-        return await super().call(request, timeout, on_progress)
+        return await super().call(request, timeout, on_progress, loading=loading)
 
 
 class Hosting:

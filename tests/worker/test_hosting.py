@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import itertools
 import os
 import signal
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import psutil
 import pytest
 
@@ -23,8 +25,11 @@ from sapo_desktop.core.errors import (
 )
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system.logs import MAX_LOG_BYTES
+from sapo_desktop.system.processes import Effort, Processors
+from sapo_desktop.worker import hosting
 from sapo_desktop.worker.host_options import HostOptions, command, environment
 from sapo_desktop.worker.hosting import GRACE, PATIENCE, Host, grace_of_caller
+from sapo_desktop.worker.patience import Sight
 from sapo_desktop.worker.services import KINDS
 
 HERE = Path(__file__).parent
@@ -331,12 +336,64 @@ def test_a_service_that_cannot_start_says_why(tmp_path: Path) -> None:
         play(tmp_path, scene, service="hosted_service:no_such_function")
 
 
-def test_priority_and_threads_reach_the_process(tmp_path: Path) -> None:
+def test_threads_reach_the_process_and_it_gives_way_once_it_is_loaded(tmp_path: Path) -> None:
+    async def values(host: Host) -> dict[str, str]:
+        found: dict[str, str] = (await host.call(tiny().Environment(["OMP_NUM_THREADS"]), timeout=30)).values
+        return found
+
     async def scene(host: Host) -> None:
-        values = (await host.call(tiny().Environment(["OMP_NUM_THREADS"]), timeout=30)).values
-        assert values == {"OMP_NUM_THREADS": "3", "nice": "19"}
+        assert await values(host) == {"OMP_NUM_THREADS": "3", "nice": "0"}, "while somebody waits for it"
+        host.options = msgspec.structs.replace(host.options, haste=0.0)
+        host._loaded()
+        await asyncio.sleep(0.0)
+        await asyncio.sleep(0.0)
+        assert (await values(host))["nice"] == "19"
+        host.options = msgspec.structs.replace(host.options, haste=60.0)
+        await host.restart()
+        assert (await values(host))["nice"] == "0", "what starts anew loads at normal priority again"
+        assert host.give_way(True)
+        assert (await values(host))["nice"] == "19"
 
     play(tmp_path, scene, threads=3, low_priority=True)
+
+
+def test_what_is_to_load_keeps_its_pace_until_it_has(tmp_path: Path) -> None:
+    async def scene(host: Host) -> None:
+        host.options = msgspec.structs.replace(host.options, haste=0.0)
+        host._loaded()
+        nice = (await host.call(tiny().Environment([]), timeout=30, loading=True)).values["nice"]
+        assert nice == "0"
+        assert host._haste is not None, "now it is loaded"
+
+    play(tmp_path, scene, low_priority=True)
+
+
+def test_a_host_that_loads_and_gets_no_processor_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its CPU time grows, so the time-out stands still; that the computer is busy is told."""
+    looks = itertools.count()
+    said: list[str] = []
+
+    def look(pid: int, at: float, *, loading: bool) -> Sight:
+        number = next(looks)
+        return Sight(20.0 * number, Effort(0.01 * number, 0), 0.01 * number, Processors(40.0 * number, 40.0 * number))
+
+    monkeypatch.setattr(hosting, "look", look)
+    monkeypatch.setattr(hosting, "LOOK_SECONDS", 0.01)
+
+    async def scene(host: Host) -> None:
+        host._on_busy = lambda text: said.append(str(text))
+        loading = asyncio.create_task(host.call(tiny().Work(), timeout=0.05, loading=True))
+        while not said:
+            await asyncio.sleep(0.01)
+        assert not loading.done()
+        monkeypatch.setattr(hosting, "look", lambda pid, at, loading: Sight(at, Effort(9.0, 0), 0.0, Processors(0, 1)))
+        with pytest.raises(HostTimeout, match="did nothing for"):
+            await loading
+
+    play(tmp_path, scene)
+    assert said == ["The computer is busy: other programs take 100% of its processors, so starting takes longer."]
 
 
 def test_a_full_log_is_turned_over(tmp_path: Path) -> None:

@@ -41,8 +41,8 @@ class RemoteHost(Recorder):
         self.asleep = False
         self.versions: dict[str, str] = {}
 
-    async def call(self, request: Any, timeout: float, on_progress: Any = None) -> Any:
-        done = await super().call(request, timeout, on_progress)
+    async def call(self, request: Any, timeout: float, on_progress: Any = None, *, loading: bool = False) -> Any:
+        done = await super().call(request, timeout, on_progress, loading=loading)
         match request:
             case p.LoadRemote():
                 return msgspec.structs.replace(LOADED, learns=self.learns)

@@ -87,7 +87,7 @@ class FakeHost:
         self.pid: int | None = 1
         self.asked: list[Any] = []
 
-    async def call(self, request: Any, *, timeout: float, on_progress: Any = None) -> Any:
+    async def call(self, request: Any, *, timeout: float, on_progress: Any = None, loading: bool = False) -> Any:
         self.asked.append(request)
         return Loaded(
             model="m", parameters=0, trainable=0, device="remote", dtype="vllm", vocabulary=9, context=9, versions={}

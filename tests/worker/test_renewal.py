@@ -20,6 +20,7 @@ from sapo_desktop.worker import messages as m
 from sapo_desktop.worker import settings_requests
 from sapo_desktop.worker.assembly import Assembled, Publish
 from sapo_desktop.worker.client import Client, connect
+from sapo_desktop.worker.hosting import OnBusy
 from sapo_desktop.worker.main import Options, Worker
 from tests.worker.test_node import SETTINGS, Scene
 from tests.worker.test_requests import side_of
@@ -45,6 +46,7 @@ class Factory:
         publish: Publish,
         said: str,
         before: Assembled | None = None,
+        on_busy: OnBusy | None = None,
     ) -> Assembled:
         assert (before is None) == (not self.made)
         self.asked.append(settings)

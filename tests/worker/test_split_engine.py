@@ -47,7 +47,12 @@ class Recorder:
         self.deaths: list[HostDied] = []
 
     async def call(
-        self, request: Any, timeout: float, on_progress: Callable[[msgspec.Struct], None] | None = None
+        self,
+        request: Any,
+        timeout: float,
+        on_progress: Callable[[msgspec.Struct], None] | None = None,
+        *,
+        loading: bool = False,
     ) -> Any:
         if self.pid is None:
             raise HostDied("It is not running.")

@@ -7,7 +7,7 @@ import msgspec
 from sapo_desktop.core.records import EvalReport, Mark, RoundReport
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.core.why import Why
+from sapo_desktop.core.why import Starting, Why
 from sapo_desktop.worker.messages.asking import AskReply
 from sapo_desktop.worker.messages.base import Message, Phase
 from sapo_desktop.worker.messages.facts import FactReply
@@ -54,6 +54,15 @@ class Status(Message, frozen=True):
     """Own answers marked, over all history; of lost rounds too."""
     answers_shared: int = 0
     """Own answers published, over all history."""
+
+
+class StartingStatus(Message, frozen=True):
+    """How things stand while there is no node yet."""
+
+    why: Starting
+    pid: int
+    version: str
+    uptime: float
 
 
 class RelayStatus(Message, frozen=True):
@@ -271,6 +280,7 @@ Reply = (
     Ok
     | Status
     | RelayStatus
+    | StartingStatus
     | SettingsAre
     | Checkpoints
     | Evaluated

@@ -15,7 +15,9 @@ from sapo_desktop.worker.messages.rollouts import RolloutRequest
 
 
 class GetStatus(Message, frozen=True):
-    pass
+    """`wait`: until there is a node; else StartingStatus says that there is none yet."""
+
+    wait: bool = True
 
 
 class StartRounds(Message, frozen=True):

@@ -1,0 +1,83 @@
+"""A start without a command: the window where there can be one, else rounds in the terminal, and the reason said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop.cli import main
+from sapo_desktop.gui import display
+from sapo_desktop.worker import messages as m
+from tests.cli.fake_node import FakeDoor, FakeNode
+
+NO_DISPLAY = "There is no display here to open a window on."
+
+
+class Played(FakeNode):
+    """Ends by itself after its second round."""
+
+    async def _play(self, rounds: int | None) -> None:
+        await super()._play(2)
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, bool]]:
+    """Windows that were opened: their folder, and whether in the tray."""
+    from sapo_desktop.gui import app
+
+    seen: list[tuple[Path, bool]] = []
+
+    def show(folder: Path, *, hidden: bool) -> int:
+        seen.append((folder, hidden))
+        return 0
+
+    monkeypatch.setattr(app, "main", show)
+    return seen
+
+
+def start(folder: Path, *words: str) -> tuple[int, FakeDoor]:
+    door = FakeDoor(node=Played())
+    return main([*words, "--data", str(folder)], door), door
+
+
+def test_where_there_is_a_display_the_window_opens(
+    tmp_path: Path, opened: list[tuple[Path, bool]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(display, "why_no_window", lambda: "")
+    assert start(tmp_path)[0] == 0 and start(tmp_path, "--tray")[0] == 0
+    assert opened == [(tmp_path, False), (tmp_path, True)]
+
+
+@pytest.mark.parametrize(
+    ("words", "why", "said"),
+    [
+        ((), NO_DISPLAY, f"{NO_DISPLAY} Playing in the terminal."),
+        (("--terminal",), "", "Playing in the terminal, as asked."),
+        (("--json",), "", "Playing in the terminal, as asked."),
+    ],
+)
+def test_else_rounds_are_played_in_the_terminal_and_it_is_said_why(
+    tmp_path: Path,
+    opened: list[tuple[Path, bool]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    why: str,
+    said: str,
+) -> None:
+    monkeypatch.setattr(display, "why_no_window", lambda: why)
+    code, door = start(tmp_path, *words)
+    assert code == 0 and opened == []
+    assert capsys.readouterr().err.startswith(said + "\n")
+    assert m.StartRounds() in door.node.requests
+
+
+def test_a_tray_is_no_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(display, "why_no_window", lambda: NO_DISPLAY)
+    code, door = start(tmp_path, "--tray")
+    assert code == 1 and not door.node.requests
+    assert "sapo-desktop run" in capsys.readouterr().err
+    assert start(tmp_path, "--tray", "--terminal")[0] == 2
