@@ -55,7 +55,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "gguf": ("engines",),
     "llama_cpp": ("engines",),
     "numpy": ("engines", "gui"),
-    "jinja2": ("engines.chat_template",),
+    "jinja2": ("engines.template_child",),
     "huggingface_hub": ("engines", "models.hub"),
     "httpx2": ("engines.remote_http", "models.hub"),
     "reasoning_gym": ("tasks.examiner",),

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from sapo_desktop.core.errors import FolderInUse
+from sapo_desktop.core.reading import UnfitFile, read_bytes
 from sapo_desktop.core.sentences import Sentence, sentence
 from sapo_desktop.system.folders import DataFolder, explained
 
@@ -67,12 +68,16 @@ class FolderLock:
         )
 
 
+_LONGEST = 100
+"""Bytes of a lock file that are looked at."""
+
+
 def holder(folder: DataFolder) -> int | None:
     """Process id that the lock file names; None where it names none. Says nothing about whether it still
     runs."""
     try:
-        text = folder.lock.read_text(encoding="ascii").strip()
-    except FileNotFoundError:
+        text = read_bytes(folder.lock, _LONGEST).decode("ascii", "replace").strip()
+    except (FileNotFoundError, UnfitFile):
         return None
     return int(text) if text.isdecimal() else None
 
