@@ -11,8 +11,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from io import BufferedRandom, BufferedReader
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -29,7 +30,7 @@ class UnfitFile(OSError):
     """There is something of that name which is not read; `strerror` says why."""
 
 
-def open_regular(path: Path, *, links: bool = True) -> BinaryIO:
+def open_regular(path: Path, *, links: bool = True) -> BufferedReader:
     """The file, open for reading. `links`: also where the name is a link to one.
 
     Raises:
@@ -81,7 +82,7 @@ def read_text(path: Path, most: int = MOST_OF_OUR_OWN) -> str:
     return read_bytes(path, most).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
 
 
-def create_like(source: BinaryIO, target: Path) -> BinaryIO:
+def create_like(source: BufferedReader, target: Path) -> BufferedRandom:
     """A new file for a copy of `source`: its permissions as the umask has them, for nobody else than may read the
     source. FileExistsError where there is one."""
     of = os.fstat(source.fileno())

@@ -107,9 +107,13 @@ def touched(path: Path) -> Path:
     return path
 
 
-def link(path: Path, target: str) -> None:
+def gone(path: Path) -> Path:
     path.unlink()
-    path.symlink_to(target)
+    return path
+
+
+def link(path: Path, target: str) -> None:
+    gone(path).symlink_to(target)
 
 
 SPOILED: list[tuple[str, Callable[[Path], object], str]] = [
@@ -165,7 +169,7 @@ SPOILED: list[tuple[str, Callable[[Path], object], str]] = [
     ("a template like a book", lambda f: (f / "chat_template.jinja").write_text("x" * 1_000_001), "too large"),
     ("a vocabulary without end", lambda f: os.truncate(touched(f / "vocab.json"), 64_000_001), "too large"),
     ("a pipe for a template", lambda f: os.mkfifo(f / "chat_template.jinja"), "is not a file"),
-    ("a pipe for a configuration", lambda f: (f / "config.json").unlink() or os.mkfifo(f / "config.json"), "not a file"),
+    ("a pipe for a configuration", lambda f: os.mkfifo(gone(f / "config.json")), "not a file"),
     ("a device for weights", lambda f: link(f / "model.safetensors", "/dev/zero"), "no regular file"),
     ("a configuration from elsewhere", lambda f: link(f / "config.json", "/etc/passwd"), "no part of the model"),
     ("a tokenizer from elsewhere", lambda f: link(f / "tokenizer_config.json", "/etc/passwd"), "no part of the model"),

@@ -1,4 +1,4 @@
-"""What stands in a data folder at the place of a file and never ends, or never begins, costs neither time nor memory."""
+"""What stands at the place of a data folder's file and never ends, or never begins, costs neither time nor memory."""
 
 from __future__ import annotations
 
