@@ -1,12 +1,15 @@
 """Who may import whom, and which library may be imported where. The two tables are the rule; the code obeys.
 
-Imports are read with `ast`, those inside functions included, so nothing is loaded and nothing can hide.
+Imports are read with `ast`, those inside functions and those through importlib included, so nothing is loaded and
+nothing can hide.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -60,7 +63,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "gguf": ("engines",),
     "llama_cpp": ("engines",),
     "numpy": ("engines", "gui"),
-    "jinja2": ("engines.chat_template",),
+    "jinja2": ("engines.template_child",),
     "huggingface_hub": ("engines", "models.hub"),
     "httpx2": ("engines.remote_http", "models.hub"),
     "reasoning_gym": ("tasks.examiner",),
@@ -69,6 +72,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "tomlkit": ("core.settings_file",),
     "platformdirs": ("system",),
     "psutil": ("system",),
+    "pynvml": ("system.hardware",),
     "keyring": ("system",),
     "nacl": ("swarm.signing", "swarm.certificate", "system.identity"),
     "rich": ("terminal",),
@@ -81,8 +85,16 @@ DISTRIBUTIONS = {
     "llama_cpp": "llama_cpp_python",
     "nacl": "pynacl",
     "PySide6": "pyside6_essentials",
-    "shiboken6": "pyside6",
+    "shiboken6": "pyside6_essentials",
+    "pynvml": "nvidia_ml_py",
 }
+"""Library -> what installs it, where that has another name."""
+
+LOADERS = {"import_module", "__import__", "resolve_name", "run_module", "run_path", "exec_module", "load_module"}
+"""Functions that import what a text names."""
+HIDDEN = "a name that only shows when it runs"
+LOADED_BY_NAME = {"worker.services"}
+"""Modules that may import what nobody can read off them: the services of hosts, each in a process of its own."""
 
 
 def modules(root: Path) -> dict[str, Path]:
@@ -96,7 +108,9 @@ def modules(root: Path) -> dict[str, Path]:
 
 def imports(path: Path, module: str, known: dict[str, Path]) -> Iterator[str]:
     """Full dotted names that a file imports; of `from x import y`, `x.y` where that is a module."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    yield from named_by_text(tree)
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -109,6 +123,29 @@ def imports(path: Path, module: str, known: dict[str, Path]) -> Iterator[str]:
             for alias in node.names:
                 name = f"{base}.{alias.name}"
                 yield name if name.removeprefix(f"{PACKAGE}.") in known else base
+
+
+def named_by_text(tree: ast.AST) -> Iterator[str]:
+    """What is imported through a function: the constant name; of `f"{PACKAGE}.part.{name}"` the constant beginning,
+    which is a package; HIDDEN for all else, a function that is only handed on included."""
+    calls = {id(node.func): node for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(attr=name) | ast.Name(id=name) if name in LOADERS:
+                call = calls.get(id(node))
+                yield constant(call.args[0]) if call is not None and call.args else HIDDEN
+            case ast.ImportFrom(names=names):
+                yield from (HIDDEN for alias in names if alias.name in LOADERS and alias.asname)
+
+
+def constant(argument: ast.expr) -> str:
+    """The name that a loader is given, as far as it can be read."""
+    match argument:
+        case ast.Constant(value=str(name)) if not name.startswith("."):
+            return name
+        case ast.JoinedStr(values=[ast.Constant(value=str(start)), *_]) if start.count(".") > 1 and start[-1] == ".":
+            return start.rstrip(".")
+    return HIDDEN
 
 
 def is_within(module: str, part: str) -> bool:
@@ -136,6 +173,8 @@ def violations(root: Path) -> list[str]:
 
 def forbidden(module: str, part: str, name: str) -> str | None:
     """Why `module` may not import `name`, or None where it may."""
+    if name == HIDDEN:
+        return None if module in LOADED_BY_NAME else "only a module of LOADED_BY_NAME may"
     top = name.partition(".")[0]
     if top in sys.stdlib_module_names:
         return "pickle runs whatever it is given" if top in {"pickle", "shelve", "marshal"} else None
@@ -205,9 +244,21 @@ def test_what_is_shown_is_decided_without_qt() -> None:
     assert [name for name in loaded if qt & {top.partition(".")[0] for top in imports(known[name], name, known)}] == []
 
 
+def declared(root: Path) -> set[str]:
+    """What `pip install` of the project brings, extras included; names as in DISTRIBUTIONS."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["llama"]]
+    return {re.split(r"[^A-Za-z0-9._-]", one)[0].lower().replace("-", "_") for one in wanted}
+
+
 def test_every_library_of_the_table_is_declared() -> None:
-    declared = (ROOT / "pyproject.toml").read_text(encoding="utf-8").lower().replace("-", "_")
-    assert [name for name in LIBRARIES if DISTRIBUTIONS.get(name, name) not in declared] == []
+    assert [name for name in LIBRARIES if DISTRIBUTIONS.get(name, name).lower() not in declared(ROOT)] == []
+
+
+def test_every_library_of_the_table_is_imported() -> None:
+    known = modules(ROOT)
+    found = {name.partition(".")[0] for module, path in known.items() for name in imports(path, module, known)}
+    assert LIBRARIES.keys() - found == set()
 
 
 @pytest.mark.parametrize(
@@ -226,6 +277,16 @@ def test_every_library_of_the_table_is_declared() -> None:
         ("terminal/live.py", "import requests", "not one of our libraries"),
         ("engines/grpo.py", "import pickle", "pickle runs whatever it is given"),
         ("helpers/odd.py", "import os", "no arrow says"),
+        ("core/why.py", "import importlib\nimportlib.import_module('torch.nn')", "only engines may"),
+        ("core/why.py", "from importlib import import_module\nimport_module('pynvml')", "only system.hardware may"),
+        ("system/power.py", "def late():\n    return __import__('requests')", "not one of our libraries"),
+        ("cli.py", "import importlib\nimportlib.import_module(f'sapo_desktop.engines.{x}')", "cli may not import eng"),
+        ("core/why.py", "import importlib\nimportlib.import_module(name)", HIDDEN),
+        ("core/why.py", "import importlib\nimportlib.import_module(f'{name}.x')", HIDDEN),
+        ("core/why.py", "import importlib\nimportlib.import_module('.x', 'torch')", HIDDEN),
+        ("core/why.py", "import importlib\nload = importlib.import_module", HIDDEN),
+        ("core/why.py", "from importlib import import_module as load", HIDDEN),
+        ("core/why.py", "import runpy\nrunpy.run_module('torch')", "only engines may"),
     ],
 )
 def test_a_planted_violation_is_found(tmp_path: Path, file: str, line: str, complaint: str) -> None:

@@ -9,9 +9,12 @@ from typing import Literal
 from sapo_desktop.commands.context import Context, Node, call
 from sapo_desktop.commands.passphrase import typed_passphrase, with_passphrase
 from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.reading import read_bytes
 from sapo_desktop.system.folders import write_private
 from sapo_desktop.worker.messages import ChangeIdentity, GetIdentity, IdentityIs
 
+_LONGEST = 4096
+"""Bytes of an exported identity that are looked at; it has some hundred."""
 _PLACES = {
     "keyring": "in this computer's keyring",
     "file": "in a file that its passphrase closes",
@@ -85,10 +88,10 @@ async def _opened(context: Context, node: Node) -> IdentityIs:
 
 async def import_(context: Context, args: Namespace) -> None:
     try:
-        sealed = Path(args.file).expanduser().read_bytes()
+        sealed = read_bytes(Path(args.file).expanduser(), _LONGEST)
     except OSError as error:
         raise SapoError(f"{args.file} could not be read: {error.strerror or error}.") from error
-    request = ChangeIdentity(action="import", sealed=sealed[:4096], passphrase=typed_passphrase(context))
+    request = ChangeIdentity(action="import", sealed=sealed, passphrase=typed_passphrase(context))
     _told(context, await context.ask(request, IdentityIs))
 
 

@@ -22,6 +22,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from sapo_desktop.core.durable import disk_errors_as, remove_leftovers, write_atomically
 from sapo_desktop.core.errors import SettingsError
+from sapo_desktop.core.reading import UnfitFile, read_text
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Sentence, Text, joined, sentence
 from sapo_desktop.core.settings import SETTINGS_VERSION, Settings
@@ -29,6 +30,8 @@ from sapo_desktop.core.settings import SETTINGS_VERSION, Settings
 Migration = Callable[[dict[str, object]], dict[str, object]]
 MIGRATIONS: tuple[Migration, ...] = ()
 """Step n takes the values of version n + 1 to version n + 2."""
+_LONGEST = 1 << 18
+"""Bytes; thirty times what all settings take, and about a second to read."""
 _VERSION = "version"
 _YES, _NO = {"on", "true", "yes", "1"}, {"off", "false", "no", "0"}
 
@@ -69,7 +72,7 @@ def read(path: Path, now: float, migrations: Sequence[Migration] = MIGRATIONS) -
     """
     remove_leftovers(path)
     try:
-        values = dict(tomlkit.parse(path.read_text(encoding="utf-8")).unwrap())
+        values = dict(tomlkit.parse(read_text(path, _LONGEST)).unwrap())
     except FileNotFoundError:
         return ReadSettings(settings=Settings())
     except (TOMLKitError, UnicodeDecodeError) as error:
@@ -84,6 +87,14 @@ def read(path: Path, now: float, migrations: Sequence[Migration] = MIGRATIONS) -
             name=aside.name,
         )
         return ReadSettings(settings=Settings(), said=said)
+    except UnfitFile as error:
+        raise SettingsError(
+            sentence(
+                "{path} is no settings file ({reason}): move it away, and the defaults are used.",
+                path=str(path),
+                reason=str(error.strerror),
+            )
+        ) from error
     except OSError as error:
         raise SettingsError(
             sentence(
@@ -188,7 +199,7 @@ def changed_keys(settings: Settings) -> list[str]:
 
 def _document(path: Path) -> tomlkit.TOMLDocument:
     try:
-        return tomlkit.parse(path.read_text(encoding="utf-8"))
+        return tomlkit.parse(read_text(path, _LONGEST))
     except FileNotFoundError:
         document = tomlkit.document()
         document.add(tomlkit.comment("Settings of this node. Change them here while it does not run, or with"))

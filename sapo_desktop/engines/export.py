@@ -23,6 +23,7 @@ from safetensors import SafetensorError
 from torch import Tensor
 
 from sapo_desktop.core.errors import ModelError, SapoError, UsageError
+from sapo_desktop.core.model_links import copy_file
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.engines.export_card import card
 from sapo_desktop.engines.gguf import write_model
@@ -65,8 +66,8 @@ def export(
         _WRITERS[format](model, tokenizer, model_folder, part)
         text = card(format, model_folder, rounds, adapted=isinstance(model, PeftModel))
         (part / "README.md").write_text(text, encoding="utf-8")
-        _copy_licence(model_folder, part)
         _open_to_readers(part)
+        _copy_along(format, model_folder, part)  # last: these keep the permissions that they have
         if to.exists():
             to.rmdir()  # empty: Windows does not rename over a folder
         part.rename(to)
@@ -78,8 +79,8 @@ def export(
 
 
 def _open_to_readers(part: Path) -> None:
-    """Files as readable as the card: safetensors writes its own for their owner alone, which a shared folder or
-    another user's llama.cpp could not read."""
+    """What was written here as readable as the card: safetensors writes its own for their owner alone, which a shared
+    folder or another user's llama.cpp could not read."""
     mode = (part / "README.md").stat().st_mode
     for file in part.iterdir():
         file.chmod(mode)
@@ -217,8 +218,6 @@ def _write_merged(model: Any, tokenizer: Any, model_folder: Path, part: Path) ->
     config["dtype"] = config.pop("torch_dtype", dtype)
     (part / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
     _write_tokenizer(tokenizer, part)
-    if (model_folder / "generation_config.json").is_file():
-        shutil.copyfile(model_folder / "generation_config.json", part / "generation_config.json")
 
 
 def _write_tokenizer(tokenizer: Any, part: Path) -> None:
@@ -239,7 +238,9 @@ def _write_gguf(model: Any, tokenizer: Any, model_folder: Path, part: Path) -> N
 _WRITERS = {"peft": _write_adapter, "merged": _write_merged, "gguf": _write_gguf}
 
 
-def _copy_licence(model_folder: Path, part: Path) -> None:
-    for name in ("LICENSE", "LICENSE.txt", "LICENSE.md", "NOTICE"):
+def _copy_along(format: str, model_folder: Path, part: Path) -> None:
+    """The files that go along as they are."""
+    settings = ["generation_config.json"] if format == "merged" else []
+    for name in (*settings, "LICENSE", "LICENSE.txt", "LICENSE.md", "NOTICE"):
         if (model_folder / name).is_file():
-            shutil.copyfile(model_folder / name, part / name)
+            copy_file(model_folder / name, part / name)

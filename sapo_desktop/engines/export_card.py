@@ -7,7 +7,9 @@ import json
 from pathlib import Path
 
 import sapo_desktop
+from sapo_desktop.core.reading import open_regular, read_bytes
 
+_LONGEST_CARD = 4_000_000
 _KIND = {
     "peft": "LoRA adapter (peft)",
     "merged": "merged weights (transformers)",
@@ -58,7 +60,7 @@ def _weights(model_folder: Path) -> str:
     """The base's weight files with their SHA-256: the base's name alone says little."""
     named = []
     for file in sorted(model_folder.glob("*.safetensors")):
-        with file.open("rb") as stream:
+        with open_regular(file) as stream:
             named.append(f"{file.name} (SHA-256 {hashlib.file_digest(stream, 'sha256').hexdigest()})")
     return ", ".join(named)
 
@@ -68,7 +70,7 @@ def licence_of(path: Path) -> str:
     card = path / "README.md"
     if not card.is_file():
         return ""
-    lines = card.read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = read_bytes(card, _LONGEST_CARD).decode("utf-8", "replace").splitlines()
     if not lines or lines[0].strip() != "---":
         return ""
     for line in lines[1:]:

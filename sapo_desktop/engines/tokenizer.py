@@ -81,7 +81,7 @@ def model_numbers(folder: Path) -> ModelNumbers:
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         return ModelNumbers(int(config["vocab_size"]), int(config["max_position_embeddings"]))
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ModelError(
             sentence(
                 "The config.json in {folder} cannot be read: {reason}. Get the folder again, whole.",

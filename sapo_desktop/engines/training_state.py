@@ -16,6 +16,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from sapo_desktop.core.errors import CheckpointError
+from sapo_desktop.core.reading import read_json
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.lora import check_fit, read_tensors
 from sapo_desktop.engines.trainer import GrpoTrainer
@@ -100,7 +101,7 @@ def reset_trainer(trainer: GrpoTrainer) -> None:
 def _read_state(folder: Path) -> TrainerState:
     path = folder / STATE_FILE
     try:
-        state = msgspec.json.decode(path.read_bytes(), type=TrainerState)
+        state = read_json(path, TrainerState)
     except (OSError, msgspec.DecodeError) as error:
         raise CheckpointError(
             sentence(

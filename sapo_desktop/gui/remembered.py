@@ -13,9 +13,11 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.durable import write_atomically
+from sapo_desktop.core.reading import read_json, read_text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
 
+_LONGEST_LINE = 4000
 WELCOME = 1
 """Number of the first-run questions; a higher one would ask again."""
 
@@ -34,8 +36,8 @@ class Remembered(msgspec.Struct, frozen=True, kw_only=True):
 def recall(folder: DataFolder) -> Remembered:
     """What is remembered; nothing of a file that cannot be read."""
     try:
-        return msgspec.json.decode(_file(folder).read_bytes(), type=Remembered)
-    except (OSError, UnicodeDecodeError, msgspec.DecodeError):
+        return read_json(_file(folder), Remembered)
+    except (OSError, msgspec.DecodeError):
         return Remembered()
 
 
@@ -47,15 +49,18 @@ def remember(folder: DataFolder, what: Remembered) -> None:
 def settings_in(folder: DataFolder) -> Settings:
     """The settings as the worker will most likely have them. It is the worker who complains about a damaged file; here
     what cannot be used is left at its default."""
-    try:
-        found = tomllib.loads(folder.settings.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
-        return Settings()
     settings = Settings()
-    for key in found.keys() & set(Settings.__struct_fields__):
-        with contextlib.suppress(msgspec.ValidationError):
-            checked = msgspec.convert({key: found[key]}, Settings)
-            settings = msgspec.structs.replace(settings, **{key: getattr(checked, key)})
+    try:
+        lines = read_text(folder.settings).splitlines()
+    except (OSError, UnicodeDecodeError):
+        return settings
+    # Line by line: tomllib takes minutes for one key of many parts, and the window waits for this.
+    for line in lines:
+        key = line.partition("=")[0].strip()
+        if key in Settings.__struct_fields__ and len(line) <= _LONGEST_LINE:
+            with contextlib.suppress(tomllib.TOMLDecodeError, RecursionError, msgspec.ValidationError):
+                checked = msgspec.convert(tomllib.loads(line), Settings)
+                settings = msgspec.structs.replace(settings, **{key: getattr(checked, key)})
     return settings
 
 

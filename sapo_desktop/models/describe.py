@@ -52,7 +52,7 @@ def _folder(path: Path) -> Model:
 
 def _gguf(path: Path) -> Model:
     file = check_gguf(parts_of(path))
-    if file.shape is None or not file.context:
+    if file.shape is None or not 0 < file.context <= LONGEST_CONTEXT:
         raise ModelError(sentence("{path} does not tell the model's shape in the usual way.", path=str(path)))
     return Model(
         id=path.stem,

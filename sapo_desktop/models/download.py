@@ -18,6 +18,7 @@ import msgspec
 from sapo_desktop.core.durable import disk_errors_as
 from sapo_desktop.core.errors import DownloadError, ModelError
 from sapo_desktop.core.models import Access, FileSpec, Installed, Kept, KeptFile, ModelSpec, Stage, Transfer
+from sapo_desktop.core.reading import read_json
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.models.check import check_model
 from sapo_desktop.models.choice import choose, kind_of_files
@@ -211,7 +212,7 @@ class _Download:
 
     def _left_identities(self) -> dict[str, Identity]:
         try:
-            return msgspec.json.decode((self._staging / "state.json").read_bytes(), type=dict[str, Identity])
+            return read_json(self._staging / "state.json", dict[str, Identity])
         except (FileNotFoundError, msgspec.MsgspecError):
             return {}  # nothing that can be gone on with
 

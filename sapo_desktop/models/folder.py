@@ -8,28 +8,30 @@ machine.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
-import math
 import os
-import struct
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import Meta
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.model_links import real_file
+from sapo_desktop.core.reading import open_regular, read_bytes
 from sapo_desktop.core.sentences import sentence
+from sapo_desktop.models.names import kind_of
+from sapo_desktop.models.safetensors_file import count_numbers
+from sapo_desktop.models.shape import shape_of
 
 ARCHITECTURES = ("LlamaForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "SmolLM3ForCausalLM")
 _PICKLES = {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib"}
-_LONGEST_HEADER = 25_000_000
 _LONGEST_JSON = 64_000_000
 _LONGEST_PARSED = 16_000_000
 """Of a JSON file that is taken apart: in memory it may be twenty times as large."""
-_MOST_NUMBERS = 1 << 50
+_LONGEST_TEMPLATE = 1_000_000
 LONGEST_CONTEXT = 1 << 31
 _NAMED_IN_HASH = (
     "config.json",
@@ -38,24 +40,6 @@ _NAMED_IN_HASH = (
     "tokenizer_config.json",
     "chat_template.jinja",
 )
-
-
-_Size = Annotated[int, Meta(ge=0, le=_MOST_NUMBERS)]
-
-
-class _Tensor(msgspec.Struct, frozen=True):
-    """One entry of a safetensors header, as far as it is looked at."""
-
-    shape: Annotated[list[_Size], Meta(max_length=8)]
-    data_offsets: tuple[_Size, _Size]
-
-    @property
-    def numbers(self) -> int:
-        return math.prod(self.shape)
-
-    def __post_init__(self) -> None:
-        if self.data_offsets[0] > self.data_offsets[1] or self.numbers > _MOST_NUMBERS:
-            raise ValueError("of no tensor")
 
 
 class ModelFolder(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,11 +71,14 @@ def read_folder(path: Path) -> ModelFolder:
     config = read_json(path / "config.json")
     architecture = _architecture(config)
     _check_tokenizer(path, names)
+    _check_small_files(path, names)
     weights = _weight_files(path, names)
+    parameters = sum(count_numbers(file) for file in weights)
+    _check_size(config, architecture, parameters)
     return ModelFolder(
         path=path,
         architecture=architecture,
-        parameters=sum(count_numbers(file) for file in weights),
+        parameters=parameters,
         vocabulary=_positive(config, "vocab_size"),
         context=_positive(config, "max_position_embeddings"),
         weight_bytes=sum(file.stat().st_size for file in weights),
@@ -106,14 +93,16 @@ def check_before_weights(path: Path, coming: Sequence[str]) -> None:
     _refuse_code(path, names)
     _architecture(read_json(path / "config.json"))
     _check_tokenizer(path, names)
+    _check_small_files(path, names)
     _weight_files(path, [*names, *coming])
 
 
 def check_folder(path: Path) -> None:
     """All checks of `read_folder`, without reading the weights for their hash. Raises ModelError."""
     check_before_weights(path, [])
-    for file in _weight_files(path, [entry.name for entry in path.iterdir()]):
-        count_numbers(file)
+    files = _weight_files(path, [entry.name for entry in path.iterdir()])
+    config = read_json(path / "config.json")
+    _check_size(config, _architecture(config), sum(count_numbers(file) for file in files))
 
 
 def _refuse_code(path: Path, names: Sequence[str]) -> None:
@@ -136,6 +125,45 @@ def _refuse_code(path: Path, names: Sequence[str]) -> None:
                     name=name,
                 )
             )
+
+
+        if name == "adapter_config.json":
+            # transformers would load the model that this file names, from wherever that is.
+            raise ModelError(
+                sentence(
+                    "{path} contains {name}: it is an adapter for another model. Name that model, or move the file "
+                    "away.",
+                    path=str(path),
+                    name=name,
+                )
+            )
+
+
+def _check_small_files(path: Path, names: Sequence[str]) -> None:
+    """What whoever loads the model reads unasked: files of this folder, none longer than such files are."""
+    files = [path / name for name in names if kind_of(name) in ("json", "tokenizer") or name.endswith(".jinja")]
+    for file in [*files, *path.glob("additional_chat_templates/*.jinja")]:
+        longest = _LONGEST_TEMPLATE if file.suffix == ".jinja" else _LONGEST_JSON
+        if not file.is_dir() and real_file(file, weights=False).stat().st_size > longest:
+            raise _too_large(file)
+
+
+def _check_size(config: dict[str, Any], architecture: str, numbers: int) -> None:
+    """Whether the weights hold the model that config.json describes: what is loaded has room made for what is
+    described. A configuration without a shape is refused where the shape is needed (models/describe.py)."""
+    if "num_hidden_layers" not in config:
+        return
+    # Whether the head is the embedding may go unsaid, so the smaller of the two is held against the files.
+    least = msgspec.structs.replace(shape_of(config), tied=True).parameters(architecture)
+    if least > numbers:
+        raise ModelError(
+            sentence(
+                "config.json describes a model of {described} numbers, and the weights hold {found}: they do not "
+                "belong together, or files are missing.",
+                described=least,
+                found=numbers,
+            )
+        )
 
 
 def _architecture(config: dict[str, Any]) -> str:
@@ -192,40 +220,6 @@ def _weight_files(path: Path, names: Sequence[str]) -> list[Path]:
     return [path / name for name in files]
 
 
-def count_numbers(file: Path) -> int:
-    """Numbers in a safetensors file whose header describes exactly the bytes that are there. Raises ModelError."""
-    size = file.stat().st_size
-    with file.open("rb") as stream:
-        start = stream.read(8)
-        length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
-        if not 2 <= length <= min(size - 8, _LONGEST_HEADER):
-            raise ModelError(
-                sentence("{file} is not a whole safetensors file; fetch or copy it again.", file=str(file))
-            )
-        tensors = _tensors(stream.read(length), file)
-    whole = 8 + length + max((tensor.data_offsets[1] for tensor in tensors), default=0)
-    if not tensors or whole != size:
-        raise ModelError(
-            sentence(
-                "{file} should have {expected} bytes and has {found}; fetch or copy it again.",
-                file=str(file),
-                expected=whole,
-                found=size,
-            )
-        )
-    return sum(tensor.numbers for tensor in tensors)
-
-
-def _tensors(raw: bytes, file: Path) -> list[_Tensor]:
-    """What a safetensors header tells of each tensor."""
-    header = _members(raw, file)
-    header.pop("__metadata__", None)
-    try:
-        return [msgspec.json.decode(entry, type=_Tensor) for entry in header.values()]
-    except (ValueError, RecursionError) as error:
-        raise ModelError(sentence("The header of {file} is not that of a safetensors file.", file=str(file))) from error
-
-
 def read_json(file: Path) -> dict[str, Any]:
     """The object in a JSON file of a model. Raises ModelError."""
     raw = _read(file, _LONGEST_PARSED)
@@ -249,16 +243,25 @@ def _members(raw: bytes, file: Path) -> dict[str, msgspec.Raw]:
 
 
 def _read(file: Path, longest: int) -> bytes:
-    if not file.is_file():
+    if not file.exists():
         raise ModelError(sentence("{path} has no {name}.", path=str(file.parent), name=file.name))
-    if file.stat().st_size > longest:
-        raise ModelError(sentence("{file} is too large to be what its name says.", file=str(file)))
-    return file.read_bytes()
+    try:
+        return read_bytes(real_file(file, weights=False), longest)
+    except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise _too_large(file) from error
+        raise ModelError(
+            sentence("{path} cannot be read: {reason}.", path=str(file), reason=error.strerror or str(error))
+        ) from error
+
+
+def _too_large(file: Path) -> ModelError:
+    return ModelError(sentence("{file} is too large to be what its name says.", file=str(file)))
 
 
 def _positive(config: dict[str, Any], key: str) -> int:
     value = config.get(key)
-    if not isinstance(value, int) or not 0 < value <= LONGEST_CONTEXT:
+    if type(value) is not int or not 0 < value <= LONGEST_CONTEXT:
         raise ModelError(sentence("config.json gives no usable {key}.", key=key))
     return value
 
@@ -272,5 +275,5 @@ def _hash(files: Sequence[Path]) -> str:
 
 def file_hash(file: Path) -> str:
     """SHA-256 of a file's contents, in hex."""
-    with file.open("rb") as stream:
+    with open_regular(file) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -7,6 +7,7 @@ Nothing of the tensors themselves is read. Left out: whether an engine knows the
 from __future__ import annotations
 
 import math
+import os
 import re
 import struct
 from collections.abc import Sequence
@@ -16,8 +17,9 @@ from typing import BinaryIO, NamedTuple
 import msgspec
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.reading import open_regular
 from sapo_desktop.core.sentences import sentence
-from sapo_desktop.models.shape import LARGEST_SIZE, ModelShape
+from sapo_desktop.models.shape import LARGEST_SIZE, MOST_LAYERS, ModelShape
 
 _VERSIONS = (2, 3)
 _MOST_ENTRIES = 100_000
@@ -165,8 +167,8 @@ def parts_of(path: Path) -> list[Path]:
 def read_gguf(path: Path) -> GgufFile:
     """Check one file. Raises ModelError."""
     try:
-        size = path.stat().st_size
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
+            size = os.fstat(stream.fileno()).st_size
             return _read(_Reader(stream, size), path, size)
     except _Endless as endless:
         raise ModelError(
@@ -248,7 +250,7 @@ def _shape(values: dict[str, str | int | None], architecture: str, vocabulary: i
         "ffn": number("feed_forward_length"),
         "vocabulary": vocabulary,
     }
-    if not all(0 < size <= LARGEST_SIZE for size in found.values()):
+    if not all(0 < size <= LARGEST_SIZE for size in found.values()) or found["layers"] > MOST_LAYERS:
         return None
     return ModelShape(**found, tied=True)  # a head of its own shows in the file's bytes only
 

@@ -1,18 +1,17 @@
 """Takes a model from this computer into the models folder: a folder in transformers' layout, or a GGUF file.
 
 The same checks as for downloads, and only the files that a model needs come along. Where the file system can, nothing
-is copied: files share their blocks (a reflink) or, where that was asked for, are the same (a hard link). Small files
-come first, so that what cannot be used is refused before its weights are copied. The folder appears by a rename, whole.
+is copied: files share their blocks (a reflink) or, where that was asked for, are the same (a hard link). Links are
+followed as core/model_links.py says, and a copy is for nobody who could not read the original. Small files come first,
+so that what cannot be used is refused before its weights are copied. The folder appears by a rename, whole.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import re
 import shutil
-import stat
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -21,18 +20,22 @@ from pathlib import Path
 
 from sapo_desktop.core.durable import disk_errors_as
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.model_links import real_file
 from sapo_desktop.core.models import Installed, Kept, KeptFile, ModelKind, TakeIn, Transfer
+from sapo_desktop.core.reading import create_like, open_regular
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.models.check import check_model
 from sapo_desktop.models.disk import FreeSpace, check_room, free_space
-from sapo_desktop.models.folder import check_before_weights, count_numbers
+from sapo_desktop.models.folder import check_before_weights
 from sapo_desktop.models.gguf_file import parts_of, read_gguf
 from sapo_desktop.models.meter import Meter
 from sapo_desktop.models.names import PROGRAMS, is_plain, kind_of
+from sapo_desktop.models.safetensors_file import count_numbers
 from sapo_desktop.models.store import MANIFEST, Store
 
 Report = Callable[[Transfer], None]
 _PIECE = 1 << 20
+_WEIGHTS = ("weights", "gguf")
 _FICLONE = 0x40049409
 """Linux: let this file share the blocks of that one."""
 
@@ -114,7 +117,9 @@ def _source(path: Path) -> _Source:
                 names=", ".join(missing[:3]),
             )
         )
-    return _Source(kind="gguf", files={part.name: _regular(part) for part in parts})
+    # The one that a person named may be a link to anywhere; parts that came along with it may not.
+    files = {part.name: real_file(path.resolve() if part == path else part, weights=True) for part in parts}
+    return _Source(kind="gguf", files=files)
 
 
 def _not_taken(path: Path) -> Text:
@@ -143,7 +148,7 @@ def _folder(path: Path) -> _Source:
         raise ModelError(_no_weights(path, names))
     return _Source(
         kind="transformers" if "weights" in kinds else "gguf",
-        files={name: _regular(path / name) for name in taken},
+        files={name: real_file(path / name, weights=kind_of(name) in _WEIGHTS) for name in taken},
         left_out=[name for name in names if name not in taken and name != MANIFEST],
     )
 
@@ -158,14 +163,6 @@ def _no_weights(path: Path, names: Sequence[str]) -> Text:
             name=programs[0],
         )
     return sentence("{path} holds no weights in safetensors or GGUF.", path=str(path))
-
-
-def _regular(path: Path) -> Path:
-    """Where the file really is; the caches of other programs are full of links."""
-    real = path.resolve()
-    if not real.exists() or not stat.S_ISREG(real.stat().st_mode):
-        raise ModelError(sentence("{path} is not a file, or a link that leads nowhere.", path=str(path)))
-    return real
 
 
 def _meter(source: _Source, report: Report, clock: Callable[[], float]) -> Callable[[str, int], None]:
@@ -195,7 +192,7 @@ def _bring(
         path, target = source.files[name], staged / name
         return _kept(_pieces(target) if name in shared else _copied(path, target), lambda size: count(name, size))
 
-    weights = [name for name in source.files if kind_of(name) in ("weights", "gguf")]
+    weights = [name for name in source.files if kind_of(name) in _WEIGHTS]
     small = {name: kept(name) for name in source.files if name not in weights}
     _check_before_weights(source, staged, weights)
     return small | {name: kept(name) for name in weights}
@@ -226,8 +223,8 @@ def _pieces(path: Path) -> Iterator[bytes]:
 
 def _copied(path: Path, target: Path) -> Iterator[bytes]:
     """The pieces of the file, each once it is written."""
-    with target.open("xb") as copy:
-        for piece in _pieces(path):
+    with open_regular(path, links=False) as file, create_like(file, target) as copy:
+        while piece := file.read(_PIECE):
             copy.write(piece)
             yield piece
 
@@ -243,7 +240,7 @@ def _reflinked(path: Path, target: Path) -> bool:
         return False
     import fcntl
 
-    with path.open("rb") as source, target.open("xb") as clone:
+    with open_regular(path, links=False) as source, create_like(source, target) as clone:
         try:
             fcntl.ioctl(clone.fileno(), _FICLONE, source.fileno())
         except OSError:  # another disk, or a file system that cannot
@@ -256,7 +253,12 @@ def _hard_linked(path: Path, target: Path) -> bool:
     """Whether the target is now the same file. One that cannot be written could not be synced either."""
     if not os.access(path, os.W_OK):
         return False
-    with contextlib.suppress(OSError):
-        os.link(path, target)
-        return True
+    with open_regular(path, links=False) as source:
+        try:
+            os.link(path, target)
+        except OSError:  # another disk, or a file system that cannot
+            return False
+        if os.path.samestat(os.fstat(source.fileno()), target.lstat()):
+            return True
+    target.unlink()  # something else is there by now
     return False

@@ -14,6 +14,7 @@ Architecture = Literal["LlamaForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM
 Count = Annotated[int, Meta(gt=0)]
 LARGEST_SIZE = 10_000_000
 """Of a layer, a vocabulary and the like: what says more is not believed."""
+MOST_LAYERS = 1_000
 
 
 class ModelShape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -85,6 +86,6 @@ def shape_of(config: dict[str, Any]) -> ModelShape:
         raise ModelError(
             sentence("config.json does not tell the model's shape: {reason}.", reason=str(error))
         ) from error
-    if not all(0 < size <= LARGEST_SIZE for size in sizes.values()):
+    if not all(0 < size <= LARGEST_SIZE for size in sizes.values()) or sizes["layers"] > MOST_LAYERS:
         raise ModelError(sentence("config.json tells sizes that no model has: {sizes}.", sizes=str(sizes)[:300]))
     return ModelShape(**sizes, tied=bool(config.get("tie_word_embeddings", False)))

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.reading import read_json
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.models.folder import file_hash
@@ -46,7 +47,7 @@ def verified(folder: Path) -> Path:
         ModelError: the manifest is missing or damaged, or a file is missing or differs from it.
     """
     try:
-        manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=StarterManifest)
+        manifest = read_json(folder / MANIFEST, StarterManifest)
     except (OSError, msgspec.DecodeError) as error:
         raise ModelError(
             sentence(

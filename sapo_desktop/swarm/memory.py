@@ -9,6 +9,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from sapo_desktop.core.reading import read_json
 from sapo_desktop.swarm.address_book import Anchor
 
 log = logging.getLogger(__name__)
@@ -32,7 +33,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     def read(cls, path: Path) -> Memory:
         """What is kept there; nothing where there is none, or none that can be read: it is learned again."""
         try:
-            return msgspec.json.decode(path.read_bytes(), type=cls)
+            return read_json(path, cls)
         except FileNotFoundError:
             return cls()
         except (OSError, msgspec.DecodeError) as error:

@@ -10,6 +10,7 @@ import logging
 from pathlib import Path
 
 from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.reading import read_bytes
 from sapo_desktop.swarm.address import Address
 
 log = logging.getLogger(__name__)
@@ -18,7 +19,7 @@ log = logging.getLogger(__name__)
 def read_seeds(path: Path) -> list[Address]:
     """The addresses of the list; a line that is none is left out, and its number logged."""
     found = []
-    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+    for number, line in enumerate(read_bytes(path).decode("utf-8", "replace").splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         address = _seed(line)

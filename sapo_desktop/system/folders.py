@@ -23,10 +23,12 @@ import msgspec
 import platformdirs
 
 from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.reading import UnfitFile, read_bytes
 from sapo_desktop.core.sentences import sentence
 
 PRIVATE = 0o700
 SECRET_BYTES = 32
+LONGEST_SECRET = 4096
 
 
 class FolderError(SapoError):
@@ -253,4 +255,13 @@ def _kept(path: Path, draw: Callable[[], bytes]) -> bytes:
     """The content of `path`, drawn and written first where there is none."""
     if not path.exists():
         write_private(path, draw())
-    return path.read_bytes()
+    try:
+        return read_bytes(path, LONGEST_SECRET)
+    except UnfitFile as error:
+        raise FolderError(
+            sentence(
+                "{path} cannot be used ({reason}); remove it and a new one is drawn.",
+                path=str(path),
+                reason=str(error.strerror),
+            )
+        ) from error

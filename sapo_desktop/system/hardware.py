@@ -6,7 +6,6 @@ containers set it), not those in the box. What a model needs of all this is deci
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import math
 import os
@@ -174,7 +173,7 @@ def _statistic(path: Path, key: str) -> int:
 def gpus() -> list[Gpu]:
     """NVIDIA cards as their driver tells them; none without driver or nvidia-ml-py."""
     try:
-        nvml = importlib.import_module("pynvml")
+        import pynvml as nvml  # declared for all systems but macOS, where there is no such driver
     except ImportError:
         return []
     try:

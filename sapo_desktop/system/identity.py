@@ -24,12 +24,15 @@ from nacl.exceptions import CryptoError
 from nacl.utils import random
 
 from sapo_desktop.core.errors import IdentityError, PassphraseNeeded
+from sapo_desktop.core.reading import UnfitFile, read_bytes
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.system.folders import write_private
 
 Where = Literal["keyring", "file", "session"]
 SERVICE = "sapo-desktop"
 SHORTEST_PASSPHRASE = 8
+LONGEST_SEALED = 4096
+"""Bytes of a file with a sealed key; they are some hundred."""
 _SEALED = (
     "keyring.backends.SecretService",
     "keyring.backends.libsecret",
@@ -99,7 +102,7 @@ class Keeper:
                         path=str(self._file),
                     )
                 )
-            return Identity(unseal(self._file.read_bytes(), passphrase), "file")
+            return Identity(unseal(self._content(), passphrase), "file")
         backend = usable_keyring()
         if backend is None:
             return None
@@ -137,6 +140,16 @@ class Keeper:
             backend.set_password(SERVICE, self._user, seed.hex())
         self._file.unlink(missing_ok=True)
         return Identity(seed, "keyring")
+
+    def _content(self) -> bytes:
+        try:
+            return read_bytes(self._file, LONGEST_SEALED)
+        except UnfitFile as error:
+            raise IdentityError(
+                sentence(
+                    "{path} is no exported identity ({reason}).", path=str(self._file), reason=str(error.strerror)
+                )
+            ) from error
 
     def _forget_in_keyring(self) -> None:
         backend = usable_keyring()

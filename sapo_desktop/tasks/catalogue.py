@@ -15,6 +15,7 @@ from typing import TypeAlias
 import msgspec
 
 from sapo_desktop.core.errors import TaskError, UsageError
+from sapo_desktop.core.reading import read_text
 from sapo_desktop.core.sentences import sentence
 
 TaskKey: TypeAlias = str
@@ -113,13 +114,13 @@ def level_of(key: TaskKey) -> str:
 def load_catalogue(path: Path) -> Catalogue:
     """Read and check the catalogue. Raises TaskError naming the file and the place in it."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(read_text(path))
         entries = msgspec.convert(data, dict[str, _FamilyEntry])
     except OSError as error:
         raise TaskError(
             sentence("The task catalogue {path} cannot be read: {reason}.", path=str(path), reason=str(error.strerror))
         ) from error
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError, UnicodeDecodeError, RecursionError) as error:
         raise TaskError(
             sentence("The task catalogue {path} is not well formed: {reason}", path=str(path), reason=str(error))
         ) from error

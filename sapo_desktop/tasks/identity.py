@@ -18,6 +18,7 @@ import msgspec
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.hashing import digest
+from sapo_desktop.core.reading import read_json
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.tasks.catalogue import Catalogue, Family, Level, TaskKey
 from sapo_desktop.tasks.extraction import ANSWER_RULE
@@ -131,7 +132,7 @@ def write_ids(path: Path, key: str, ids: Mapping[TaskKey, bytes], unix_time: flo
 
 def _read(path: Path) -> _IdsFile:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=_IdsFile)
+        return read_json(path, _IdsFile)
     except (FileNotFoundError, msgspec.DecodeError):
         return _IdsFile(key="", ids={})
     except OSError as error:

@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Meta
 
 from sapo_desktop.core.durable import write_atomically
+from sapo_desktop.core.reading import read_json
 from sapo_desktop.core.records import Mark
 
 log = logging.getLogger(__name__)
@@ -92,7 +93,7 @@ class AuthorRates:
 
 def _read(path: Path) -> _Kept:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=_Kept)
+        return read_json(path, _Kept)
     except FileNotFoundError:
         return _Kept()
     except (OSError, msgspec.DecodeError) as error:

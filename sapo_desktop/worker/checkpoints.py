@@ -36,13 +36,22 @@ from sapo_desktop.core.durable import (
 )
 from sapo_desktop.core.errors import CheckpointError
 from sapo_desktop.core.guard import GuardState
+from sapo_desktop.core.reading import UnfitFile, read_bytes, read_json
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.worker.sealed import FORMAT, MANIFEST, Contents, Unsound, check, fingerprints, seal, unseal
 
 STATE, BEST, DAMAGED = "state.msgpack", "best.json", "damaged"
 _NEW, _GONE = ".new-", ".gone-"
-_BROKEN = (msgspec.MsgspecError, UnicodeDecodeError, FileNotFoundError, NotADirectoryError, IsADirectoryError)
+_BROKEN = (
+    msgspec.MsgspecError,
+    UnicodeDecodeError,
+    RecursionError,
+    UnfitFile,
+    FileNotFoundError,
+    NotADirectoryError,
+    IsADirectoryError,
+)
 
 
 class Counters(Record, frozen=True):
@@ -187,7 +196,7 @@ class CheckpointStore:
         items: list[Summary] = []
         for number in self.numbers():
             try:
-                body = unseal((self._path(number) / MANIFEST).read_bytes())
+                body = unseal(read_bytes(self._path(number) / MANIFEST))
             except (Unsound, *_BROKEN):
                 continue  # said, and moved aside, when it is to be used
             counters = self._counters(number)
@@ -277,7 +286,7 @@ class CheckpointStore:
     def best(self) -> Best | None:
         """Which checkpoint is marked best, if it still exists."""
         try:
-            best = msgspec.json.decode((self.folder / BEST).read_bytes(), type=Best)
+            best = read_json(self.folder / BEST, Best)
         except _BROKEN:
             return None  # only a pointer: the guard's state inside the newest checkpoint names it too
         return best if self._path(best.number).is_dir() else None
@@ -325,7 +334,7 @@ class CheckpointStore:
     def _counters(self, number: int) -> Counters | None:
         """Not verified; None where they cannot be read."""
         try:
-            return msgspec.msgpack.decode((self._path(number) / STATE).read_bytes(), type=Counters)
+            return msgspec.msgpack.decode(read_bytes(self._path(number) / STATE), type=Counters)
         except (*_BROKEN, OSError):
             return None
 
@@ -342,12 +351,12 @@ class CheckpointStore:
     def _verified(self, number: int) -> Checkpoint:
         folder = self._path(number)
         try:
-            body = unseal((folder / MANIFEST).read_bytes())
+            body = unseal(read_bytes(folder / MANIFEST))
             if body.number != number:
                 raise Unsound(sentence("its manifest is that of checkpoint {number}", number=str(body.number)))
             for name, file in body.files.items():
                 check(folder / name, name, file)
-            counters = msgspec.msgpack.decode((folder / STATE).read_bytes(), type=Counters)
+            counters = msgspec.msgpack.decode(read_bytes(folder / STATE), type=Counters)
         except _BROKEN as error:
             raise Unsound(str(error)) from error
         except OSError as error:

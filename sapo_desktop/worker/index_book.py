@@ -16,6 +16,7 @@ import msgspec
 
 from sapo_desktop.core.durable import write_atomically
 from sapo_desktop.core.errors import HistoryError
+from sapo_desktop.core.reading import read_json
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.tasks.questions import FIRST_OWN_INDEX
 
@@ -107,7 +108,7 @@ class IndexBook:
 
 def _read(path: Path) -> _Book:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=_Book)
+        return read_json(path, _Book)
     except FileNotFoundError:
         return _Book()
     except (OSError, msgspec.DecodeError) as error:

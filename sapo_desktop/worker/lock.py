@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from sapo_desktop.core.errors import FolderInUse
+from sapo_desktop.core.reading import UnfitFile, read_bytes
 from sapo_desktop.core.sentences import Sentence, sentence
 from sapo_desktop.system.folders import DataFolder, FolderError, explained
 
@@ -86,12 +87,16 @@ class FolderLock:
         )
 
 
+_LONGEST = 100
+"""Bytes of a lock file that are looked at."""
+
+
 def holder(folder: DataFolder) -> int | None:
     """Process id that the lock file names; None where it names none. Says nothing about whether it still
     runs."""
     try:
-        text = folder.lock.read_text(encoding="ascii").strip()
-    except FileNotFoundError:
+        text = read_bytes(folder.lock, _LONGEST).decode("ascii", "replace").strip()
+    except (FileNotFoundError, UnfitFile):
         return None
     return int(text) if text.isdecimal() else None
 

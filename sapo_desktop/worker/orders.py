@@ -16,6 +16,7 @@ import msgspec
 from sapo_desktop.core.durable import write_atomically
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.governor import Decision, Situation, Wishes, decide
+from sapo_desktop.core.reading import read_json
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.state import NodeState, Trigger, transition
@@ -257,7 +258,7 @@ class Orders:
     def _read(self) -> Wishes:
         """The wishes on disk; what cannot be read is nobody's wish."""
         try:
-            kept = msgspec.json.decode(self._kept.read_bytes(), type=Wishes) if self._kept else Wishes()
+            kept = read_json(self._kept, Wishes) if self._kept else Wishes()
         except (OSError, msgspec.DecodeError):
             return Wishes()
         # A round that was to be finished is over, and what was allowed on battery was for that run.

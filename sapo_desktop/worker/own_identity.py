@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Callable
 
 from sapo_desktop.core.errors import PassphraseNeeded, UsageError
+from sapo_desktop.core.reading import read_bytes
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system import identity
 from sapo_desktop.system.folders import DataFolder, write_private
@@ -51,13 +52,13 @@ class OwnIdentity:
     @property
     def rotation(self) -> bytes:
         """What ties the kept identity to the one before; empty where nothing does."""
-        return self._folder.rotation.read_bytes() if self._folder.rotation.is_file() else b""
+        return read_bytes(self._folder.rotation) if self._folder.rotation.is_file() else b""
 
     @property
     def instance(self) -> bytes:
         """The random number that stands beside the key in what is published, once another identity was taken; empty
         before: the data folder's first one holds (Counters)."""
-        drawn = self._folder.instance.read_bytes() if self._folder.instance.is_file() else b""
+        drawn = read_bytes(self._folder.instance) if self._folder.instance.is_file() else b""
         return drawn if len(drawn) == INSTANCE_BYTES else b""
 
     def renew_instance(self) -> None:

@@ -19,6 +19,7 @@ from typing import Annotated
 import msgspec
 
 from sapo_desktop.core.errors import ControlError, NotRunning
+from sapo_desktop.core.reading import UnfitFile, read_json
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system.folders import check_private, explained, write_private
 
@@ -122,14 +123,12 @@ def read_control_file(folder: Path) -> ControlFile:
     """
     try:
         check_private(folder)
-        content = (folder / FILE).read_bytes()
+        return read_json(folder / FILE, ControlFile)
     except FileNotFoundError as error:
         raise NotRunning(
             sentence("No node runs in {folder}. Start one: sapo-desktop run --data {folder}", folder=str(folder.parent))
         ) from error
-    try:
-        return msgspec.json.decode(content, type=ControlFile)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnfitFile) as error:
         raise ControlError(
             sentence(
                 "{path} is damaged ({error}); end the worker and start it again.",

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import CheckpointError
+from sapo_desktop.core.reading import open_regular
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Text, sentence
 
@@ -70,20 +71,20 @@ def fingerprints(folder: Path) -> dict[str, File]:
 
 
 def _fingerprint(path: Path) -> File:
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         return File(size=os.fstat(file.fileno()).st_size, sha256=digest)
 
 
 def check(path: Path, name: str, expected: File) -> None:
     """Raise Unsound where the file is not as its manifest has it."""
-    found = _fingerprint(path)
-    if found != expected:
+    size = path.stat().st_size  # first: what became endless is not read to its end
+    if size != expected.size or _fingerprint(path) != expected:
         raise Unsound(
             sentence(
                 "{name} is not what was written ({found} of {expected} bytes)",
                 name=name,
-                found=found.size,
+                found=size,
                 expected=expected.size,
             )
         )

@@ -290,6 +290,8 @@ class AnswerEngine(Engine):
 def _carry(source: Path, target: Path) -> None:
     """Copy the trainer's files of a checkpoint; where there are none, leave a note."""
     files = [file for file in source.iterdir() if file.name not in (STATE, MANIFEST)]
+    # What the trainer wrote are files; a link beside them is not its own, and leads to what is no part of it.
+    files = [file for file in files if file.is_file() and not file.is_symlink()]
     for file in files:
         shutil.copyfile(file, target / file.name)
     if not files:

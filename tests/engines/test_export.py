@@ -216,3 +216,31 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, tokenizer: Any,
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(SapoError, match="Nothing was written"):
         export("merged", tiny_model("llama", ROWS), tokenizer, base, tmp_path / "file" / "out")
+
+
+@pytest.mark.parametrize("name", ["LICENSE", "generation_config.json"])
+def test_what_a_link_leads_to_is_not_exported(tmp_path: Path, tokenizer: Any, base: Path, name: str) -> None:
+    secret = tmp_path / "id_ed25519"
+    secret.write_text("PRIVATE KEY")
+    (base / name).unlink(missing_ok=True)
+    (base / name).symlink_to(secret)
+    with pytest.raises(ModelError, match=rf"{name} is a link to .*id_ed25519, which is no part of the model"):
+        export("merged", adapted(tiny_model("llama", ROWS)), tokenizer, base, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_licence_is_exported_for_nobody_who_could_not_read_it(tmp_path: Path, tokenizer: Any, base: Path) -> None:
+    (base / "LICENSE").write_text("mine")
+    (base / "LICENSE").chmod(0o600)
+    export("peft", adapted(tiny_model("llama", ROWS)), tokenizer, base, tmp_path / "out")
+    assert (tmp_path / "out" / "LICENSE").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_pipe_or_a_book_beside_the_model_holds_no_export_up(tmp_path: Path, tokenizer: Any, base: Path) -> None:
+    os.mkfifo(base / "LICENSE")
+    with (base / "README.md").open("wb") as card:
+        card.truncate(10**9)
+    with pytest.raises(SapoError, match="more than 4,000,000 bytes"):
+        export("peft", adapted(tiny_model("llama", ROWS)), tokenizer, base, tmp_path / "out")
+    (base / "README.md").unlink()
+    assert "LICENSE" not in export("peft", adapted(tiny_model("llama", ROWS)), tokenizer, base, tmp_path / "out")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import struct
 from collections.abc import Callable
@@ -16,7 +17,8 @@ from hypothesis import strategies as st
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.sentences import Sentence, Text
-from sapo_desktop.models.folder import count_numbers, read_folder
+from sapo_desktop.models.folder import read_folder
+from sapo_desktop.models.safetensors_file import count_numbers
 from tests.models.small_models import safetensors
 
 CONFIG = {"architectures": ["LlamaForCausalLM"], "vocab_size": 300, "max_position_embeddings": 512}
@@ -86,6 +88,34 @@ def spoil_header(folder: Path, **changed: Any) -> None:
     (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + b"\0" * 48)
 
 
+SHAPED = CONFIG | {"num_hidden_layers": 1, "hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 94}
+"""4,936 numbers: 300 words of 8, 4 matrices of 8 x 8, 3 of 8 x 94, 3 norms of 8."""
+
+
+def tensors(folder: Path, places: list[tuple[int, int]]) -> None:
+    """A weight file of 48 bytes, with a tensor of floats at each of these places."""
+    header = {
+        str(number): {"dtype": "F32", "shape": [(end - start) // 4], "data_offsets": [start, end]}
+        for number, (start, end) in enumerate(places)
+    }
+    raw = json.dumps(header).encode()
+    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(raw)) + raw + bytes(48))
+
+
+def touched(path: Path) -> Path:
+    path.touch()
+    return path
+
+
+def gone(path: Path) -> Path:
+    path.unlink()
+    return path
+
+
+def link(path: Path, target: str) -> None:
+    gone(path).symlink_to(target)
+
+
 SPOILED: list[tuple[str, Callable[[Path], object], str]] = [
     ("no folder", lambda f: shutil.rmtree(f), "no model folder"),
     ("no configuration", lambda f: (f / "config.json").unlink(), "no config.json"),
@@ -126,6 +156,35 @@ SPOILED: list[tuple[str, Callable[[Path], object], str]] = [
             {"shape": [-3, -4]},
             {"shape": ["12"]},
             {"shape": 12},
+            {"shape": [2**31, 2**31]},
+            {"shape": [0]},
+            {"dtype": "F64"},
+            {"dtype": "F4"},
+        )
+    ),
+    ("tensors on top of each other", lambda f: tensors(f, [(0, 48), (0, 48)]), "do not follow each other"),
+    ("tensors that overlap", lambda f: tensors(f, [(0, 32), (16, 48)]), "do not follow each other"),
+    ("a hole between tensors", lambda f: tensors(f, [(0, 16), (32, 48)]), "do not follow each other"),
+    ("an adapter", lambda f: write(f, "adapter_config.json", {"base_model_name_or_path": "/x"}), "adapter for another"),
+    ("a template like a book", lambda f: (f / "chat_template.jinja").write_text("x" * 1_000_001), "too large"),
+    ("a vocabulary without end", lambda f: os.truncate(touched(f / "vocab.json"), 64_000_001), "too large"),
+    ("a pipe for a template", lambda f: os.mkfifo(f / "chat_template.jinja"), "is not a file"),
+    ("a pipe for a configuration", lambda f: os.mkfifo(gone(f / "config.json")), "not a file"),
+    ("a device for weights", lambda f: link(f / "model.safetensors", "/dev/zero"), "no regular file"),
+    ("a configuration from elsewhere", lambda f: link(f / "config.json", "/etc/passwd"), "no part of the model"),
+    ("a tokenizer from elsewhere", lambda f: link(f / "tokenizer_config.json", "/etc/passwd"), "no part of the model"),
+    ("a vocabulary of yes", lambda f: write(f, "config.json", CONFIG | {"vocab_size": True}), "vocab_size"),
+    ("no vocabulary", lambda f: write(f, "config.json", CONFIG | {"vocab_size": 0}), "vocab_size"),
+    ("less than no context", lambda f: write(f, "config.json", CONFIG | {"max_position_embeddings": -1}), "max_pos"),
+    *(
+        (f"a shape with {absurd}", lambda f, absurd=absurd: write(f, "config.json", SHAPED | absurd), reason)
+        for absurd, reason in (
+            ({"num_hidden_layers": 2**31}, "sizes that no model has"),
+            ({"num_hidden_layers": 100_000}, "sizes that no model has"),
+            ({"hidden_size": -8}, "sizes that no model has"),
+            ({"num_attention_heads": 0}, "does not tell the model's shape"),
+            ({"intermediate_size": 9_000_000}, "the weights hold 12"),
+            ({}, "describes a model of 4,936 numbers, and the weights hold 12"),
         )
     ),
     (

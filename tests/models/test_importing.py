@@ -80,14 +80,81 @@ def test_what_could_run_stays_behind(imports: Imports) -> None:
     assert "modeling.py, notes.xyz, pytorch_model.bin" in str(kept.notes[0])
 
 
-def test_links_of_other_programs_caches_are_followed(imports: Imports) -> None:
-    store = imports.folder(transformers_files(), "blobs")
-    snapshot = imports.root / "snapshot"
-    snapshot.mkdir()
-    for file in transformers_files():
-        (snapshot / file).symlink_to(store / file)
-    imports(snapshot)
-    assert not any(path.is_symlink() for path in (imports.models / "snapshot").iterdir())
+def test_links_of_a_hubs_cache_are_followed(imports: Imports) -> None:
+    repository = imports.root / "models--owner--name"
+    snapshot = repository / "snapshots" / "main"
+    snapshot.mkdir(parents=True)
+    (repository / "blobs").mkdir()
+    for number, (file, content) in enumerate(transformers_files().items()):
+        (repository / "blobs" / str(number)).write_bytes(content)
+        (snapshot / file).symlink_to(f"../../blobs/{number}")
+    kept = imports(snapshot)
+    assert not any(path.is_symlink() for path in Path(kept.path).iterdir())
+    assert sorted(kept.model.files) == sorted(transformers_files())
+
+
+def test_a_link_that_leads_out_of_the_model_is_not_followed(imports: Imports) -> None:
+    """`LICENSE -> a private key` would be copied, and every export would carry it on."""
+    secret = imports.root / "id_ed25519"
+    secret.write_text("PRIVATE KEY")
+    secret.chmod(0o600)
+    folder = imports.folder(transformers_files())
+    for name in ("LICENSE", "vocab.json", "model-2.safetensors"):
+        (folder / name).symlink_to(secret)
+        with pytest.raises(ModelError, match=rf"{name} is a link to .*id_ed25519, which is no part of the model"):
+            imports(folder)
+        (folder / name).unlink()
+    assert Store(imports.models).contents().models == []
+    kept = [path.read_bytes() for path in imports.models.rglob("*") if path.is_file()]
+    assert not any(b"PRIVATE KEY" in content for content in kept)
+
+
+def test_a_gguf_file_that_a_person_names_may_be_a_link_its_other_parts_may_not(imports: Imports) -> None:
+    stored = imports.root / "stored"
+    stored.write_bytes(gguf())
+    (imports.root / "mine.gguf").symlink_to(stored)
+    assert imports(imports.root / "mine.gguf").model.kind == "gguf"
+    beside = imports.folder({})
+    for number in range(2):
+        part = imports.root / f"part{number}"
+        part.write_bytes(gguf({"split.no": number, "split.count": 2}))
+        (beside / f"tiny-0000{number + 1}-of-00002.gguf").symlink_to(part)
+    with pytest.raises(ModelError, match="no part of the model"):
+        imports(beside / "tiny-00001-of-00002.gguf")
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_a_copy_is_for_nobody_who_could_not_read_the_original(imports: Imports, link: bool) -> None:
+    folder = imports.folder(transformers_files())
+    (folder / "README.md").chmod(0o600)
+    (folder / "config.json").chmod(0o644)
+    before = os.umask(0o022)
+    try:
+        kept = Path(imports(folder, link=link).path)
+    finally:
+        os.umask(before)
+    assert (kept / "README.md").stat().st_mode & 0o777 == 0o600
+    assert (kept / "config.json").stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_what_takes_a_files_place_while_it_is_imported_is_not_taken(
+    imports: Imports, monkeypatch: pytest.MonkeyPatch, link: bool
+) -> None:
+    folder = imports.folder(transformers_files())
+    secret = imports.root / "id_ed25519"
+    secret.write_text("PRIVATE KEY")
+    checked = importing._meter
+
+    def exchange(*arguments: object) -> object:
+        (folder / "README.md").unlink()
+        (folder / "README.md").symlink_to(secret)
+        return checked(*arguments)
+
+    monkeypatch.setattr(importing, "_meter", exchange)
+    with pytest.raises(ModelError, match=r"could not be imported \(it is a link"):
+        imports(folder, link=link)
+    assert Store(imports.models).contents().models == []
 
 
 @pytest.mark.parametrize(
