@@ -31,6 +31,7 @@ from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.proxies import check_environment
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.logs import begin_log, bounded_logs
 from sapo_desktop.tasks.catalogue import TaskKey, load_catalogue
 from sapo_desktop.tasks.identity import ids_key
 from sapo_desktop.worker import messages as m
@@ -100,11 +101,12 @@ def _parse(arguments: Sequence[str] | None) -> Options:
 
 async def _work(options: Options) -> int:
     folder = DataFolder.open(options.data)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+    begin_log(sys.stderr, folder.log("worker"))
     for key in ("swarm", "admission"):
         settings_file.parse_value(key, getattr(options, key))
     with FolderLock(folder):
-        return await Relay(folder, options).run()
+        async with bounded_logs(folder.logs):
+            return await Relay(folder, options).run()
 
 
 class Relay:
