@@ -117,7 +117,9 @@ class BoundedConnection:
         self.loop.call_soon(self._go_on)
 
     def _go_on(self) -> None:
-        if not self.transport.is_closing():
-            self._take_apart()
-        if not (self.recv_messages.paused or self._is_over):
+        if self.transport.is_closing():
+            return
+        self._take_apart()
+        # Also once it is over: what is read then is that the peer closed, too.
+        if not self.recv_messages.paused and self._dropped <= _MOST_DROPPED:
             self.transport.resume_reading()

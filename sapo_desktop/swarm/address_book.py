@@ -27,8 +27,6 @@ LIFETIME = 24 * 3600.0
 _FUTURE = 600.0
 _PER_HOST = 4
 _BUCKETS, _PER_BUCKET = 64, 16
-_LOWEST_PORT = 1024
-"""Below it other services listen: a swarm must not be made to knock at their doors."""
 _MOST_ANCHORS = 4
 _FIRST_WAIT, _LONGEST_WAIT = 30.0, 3600.0
 
@@ -228,7 +226,7 @@ class AddressBook:
             raise Refused(Reason.BAD_BODY, "a record is for the signer's own key")
         if not self._private_allowed and (not address.is_public or not address.tls):
             raise Refused(Reason.PRIVATE_ADDRESS, "a stranger may name public wss:// addresses only")
-        if address.port < _LOWEST_PORT and address.port != 443:
+        if not address.is_at_free_port:
             raise Refused(Reason.BAD_BODY, "a stranger may not name a well-known port")
         return address
 

@@ -153,9 +153,9 @@ class Network:
         """Return only by raising: what went wrong with the clockwork of all links, or that this was cancelled."""
         await asyncio.shield(asyncio.gather(*self._working))
 
-    def dial(self, address: Address) -> asyncio.Task[None]:
-        """Keep a link to this address, for ever; cancel the task to give it up."""
-        return self._keep(self._keep_link(address))
+    def dial(self, address: Address, *, named_by_stranger: bool = False) -> asyncio.Task[None]:
+        """Keep a link to this address, for ever; cancel the task to give it up. `named_by_stranger`: as for `link`."""
+        return self._keep(self._keep_link(address, named_by_stranger))
 
     async def link(
         self,
@@ -210,11 +210,11 @@ class Network:
 
     # -- connections -----------------------------------------------------------------------------------------
 
-    async def _keep_link(self, address: Address) -> None:
+    async def _keep_link(self, address: Address, named_by_stranger: bool) -> None:
         delay = _FIRST_DELAY
         while True:
             began = time.monotonic()
-            link = await self.link(address)
+            link = await self.link(address, named_by_stranger=named_by_stranger)
             goodbye = link.goodbye if link else None
             # Only whoever has the key that we want may send us away for long.
             heeded = link is not None and link.key and goodbye is not None and goodbye.by_peer

@@ -125,7 +125,7 @@ def options() -> dict[str, Any]:
     }
 
 
-def tls_times(tls: ssl.SSLContext | None) -> dict[str, float]:
+def tls_times(tls: ssl.SSLContext | None) -> dict[str, Any]:
     """How long a half-sent TLS handshake, and a goodbye of TLS that is not answered, may take."""
     if tls is None:
         return {}

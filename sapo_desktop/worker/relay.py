@@ -58,6 +58,7 @@ class Options:
     listen: str
     tls: tuple[Path, Path] | None
     peers: str
+    invited: str
     announce: str
     private_addresses: bool
     swarm: str = ""
@@ -82,6 +83,7 @@ def _parse(arguments: Sequence[str] | None) -> Options:
     parser.add_argument("--cert", type=Path, help="certificate chain (PEM)")
     parser.add_argument("--key", type=Path, help="its private key (PEM)")
     parser.add_argument("--peers", default="", help="addresses to keep links to, by comma")
+    parser.add_argument("--invited", default="", help="of these, those dialled only on the public internet")
     parser.add_argument("--announce", default="", help="the address to tell others")
     parser.add_argument("--private-addresses", action="store_true", help="home and loopback addresses are as good")
     parser.add_argument("--swarm", default="", help="admission key of a private swarm, in hex")
@@ -92,6 +94,7 @@ def _parse(arguments: Sequence[str] | None) -> Options:
         listen=given.listen,
         tls=(given.cert, given.key) if given.cert and given.key else None,
         peers=given.peers,
+        invited=given.invited,
         announce=given.announce,
         private_addresses=given.private_addresses,
         swarm=given.swarm,
@@ -166,7 +169,7 @@ class Relay:
         try:
             address = await listen_at(linked, options.listen, options.tls, self._folder.control)
             self._address, self._linked = str(address), linked
-            linked.links.keep(addresses(options.peers))
+            linked.links.keep(addresses(options.peers), addresses(options.invited))
             linked.links.announcement = announcement(linked, options.announce, relay=True)
             linked.links.tell_claims = functools.partial(_tell_claims, linked)
             self._say("info", sentence("Relaying at {address}", address=str(address)))
