@@ -9,6 +9,7 @@ it is to end, nothing more is read from it or written to it. The library itself 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from sapo_desktop.core.bucket import Bucket
@@ -34,6 +35,8 @@ class BoundedConnection:
     """Bytes that may wait for a peer that does not read; more cut it off."""
     flooded = False
     """Whether it was cut off for its frames."""
+    when_flooded: Callable[[], None] | None = None
+    """Called before that."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._small = Bucket(SMALL_AT_ONCE, SMALL_PER_SECOND, self.loop.time())
@@ -63,8 +66,10 @@ class BoundedConnection:
         opcode = getattr(event, "opcode", None)  # the request and the response have none
         if opcode is None or (_CONTINUED < opcode < _CONTROL and event.fin):
             return
-        if not self._small.take(1, self.loop.time()):
+        if not self._small.take(1, self.loop.time()) and not self.flooded:
             self.flooded = True
+            if self.when_flooded is not None:
+                self.when_flooded()
 
     def send_data(self) -> None:
         # In place of the library's, which goes on writing to a transport that was lost on the way: a log line each.

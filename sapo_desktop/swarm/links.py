@@ -253,7 +253,8 @@ class Links:
 
     def _take_in(self, link: Link, record: bytes, at: Now) -> None:
         try:
-            self._book.add_record(open_envelope(record, PeerBody, self._network_id, self._members), at.unix)
+            opened = open_envelope(record, PeerBody, self._network_id, self._members)
+            self._book.add_record(opened, at.unix, link.source)
         except Refused as refused:
             self._refuse(link, refused.reason, at)
 

@@ -256,6 +256,7 @@ class Network:
         tag = self._tag(host)
         peer = connection.remote_address
         was_seen = self._door.has(peer)
+        connection.when_flooded = lambda: self._door.distrust(peer)
         if not was_seen and not self._door.enter(peer, connection.transport.abort):
             session.close("busy", retry_after=10)
         elif len(self._wires) >= self._most_links and not self._make_room(tag):
@@ -333,7 +334,6 @@ class Network:
         finally:
             if connection.flooded:
                 self._tell(link, self.exchange.flooded(link, now()))
-                self._door.distrust(connection.remote_address)
             try:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(PARTING_SECONDS):
