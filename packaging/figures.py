@@ -46,6 +46,8 @@ SCRIPTS = {
     "tasks": "tests.bench.tasks",
     "kills": "tests.attack.kills",
     "flood": "tests.attack.flood",
+    "frames": "tests.attack.frames",
+    "claims": "tests.attack.claims",
     "swarm": "tests.attack.swarm",
     "strangers": "tests.attack.strangers",
     "autobahn": "tests.attack.autobahn",

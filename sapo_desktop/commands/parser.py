@@ -89,6 +89,7 @@ def _run(commands: Commands[Parser]) -> None:
     )
     run.add_argument("--listen", metavar="HOST:PORT", help="join, and take links here too")
     run.add_argument("--invite", metavar="LINK", help="join a private swarm by this link, sapo://join?..., and stay")
+    run.add_argument("--nearby", action="store_true", help="the invite may lead to this computer or a local network")
     run.add_argument("--lan", action="store_true", help="join, and find nodes on the local network")
     run.add_argument("--treatment", metavar="NAME", help="how external groups are weighed: guarded, paper, ...")
     run.add_argument("--mix", metavar="I/J", help="own/external groups per step: 8/0, 6/2, 4/4, 2/6 or adaptive")
@@ -263,6 +264,7 @@ def _private(actions: Commands[Parser]) -> None:
     _command(actions, "invite", "peers:invite", "print the link to this private swarm; it admits nobody")
     join = _command(actions, "join", "peers:join", "be in the private swarm of a link")
     join.add_argument("link", metavar="LINK", help="sapo://join?..., in quotes")
+    join.add_argument("--nearby", action="store_true", help="it may lead to this computer or a local network")
 
 
 def _positive(text: str) -> int:

@@ -9,9 +9,10 @@ from typing import TypeVar
 from sapo_desktop.commands.context import Context, Node, call, expect
 from sapo_desktop.commands.passphrase import with_passphrase
 from sapo_desktop.core.errors import UsageError
-from sapo_desktop.core.invite import Invite
+from sapo_desktop.core.invite import Invite, asks_first
 from sapo_desktop.core.lists import listed, with_item, without_item
 from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.core.sentences import joined
 from sapo_desktop.terminal.swarm_words import link_line, swarm_line, swarm_lines
 from sapo_desktop.terminal.wording import duration, percent, size
 from sapo_desktop.worker.messages import (
@@ -73,8 +74,11 @@ def _row(link: LinkInfo) -> list[str]:
 async def add(context: Context, args: Namespace) -> None:
     address = args.address.strip()
     async with context.any_node() as node:
-        kept = await _kept(node, "peers")
-        await _keep(context, node, "peers", with_item(kept, address))
+        kept, invited = await _kept(node, "peers"), await _kept(node, "invited")
+        # Typed now, whoever named it before.
+        values = {"peers": with_item(kept, address)}
+        values |= {"invited": without_item(invited, address)} if address in listed(invited) else {}
+        await _keep(context, node, values)
 
 
 async def remove(context: Context, args: Namespace) -> None:
@@ -83,7 +87,7 @@ async def remove(context: Context, args: Namespace) -> None:
         kept = await _kept(node, "peers")
         if address not in listed(kept):
             raise UsageError(f"{address} is not among the kept peers: {', '.join(listed(kept)) or 'there are none'}.")
-        await _keep(context, node, "peers", without_item(kept, address))
+        await _keep(context, node, {"peers": without_item(kept, address)})
 
 
 async def block(context: Context, args: Namespace) -> None:
@@ -91,7 +95,7 @@ async def block(context: Context, args: Namespace) -> None:
         kept = await _kept(node, "blocked")
         links = (await call(node, GetStatus(), Status)).swarm.links
         key = _whole_key(args.key, [link.key for link in links])
-        await _keep(context, node, "blocked", with_item(kept, key))
+        await _keep(context, node, {"blocked": with_item(kept, key)})
 
 
 async def unblock(context: Context, args: Namespace) -> None:
@@ -100,7 +104,7 @@ async def unblock(context: Context, args: Namespace) -> None:
         key = _whole_key(args.key, listed(kept))
         if key not in listed(kept):
             raise UsageError(f"{args.key} is not blocked.")
-        await _keep(context, node, "blocked", without_item(kept, key))
+        await _keep(context, node, {"blocked": without_item(kept, key)})
 
 
 async def test(context: Context, args: Namespace) -> None:
@@ -135,9 +139,13 @@ async def invite(context: Context, args: Namespace) -> None:
 
 
 async def join(context: Context, args: Namespace) -> None:
-    Invite.parse(args.link)  # refused before a node is started for it
+    link = Invite.parse(args.link)  # refused before a node is started for it
+    if link.nearby and not args.nearby:
+        raise UsageError(joined([asks_first(link), "Then: sapo-desktop peers join --nearby 'LINK'"]))
     async with context.any_node() as node:
-        reply = await with_passphrase(context, node, lambda given: JoinSwarm(link=args.link, passphrase=given), Ok)
+        reply = await with_passphrase(
+            context, node, lambda given: JoinSwarm(link=args.link, passphrase=given, nearby=args.nearby), Ok
+        )
     _said(context, reply)
 
 
@@ -151,8 +159,8 @@ async def _kept(node: Node, key: str) -> str:
     return str(getattr(settings, key))
 
 
-async def _keep(context: Context, node: Node, key: str, value: str) -> None:
-    reply = await call(node, SetSettings(values={key: value}), Ok)
+async def _keep(context: Context, node: Node, values: dict[str, str]) -> None:
+    reply = await call(node, SetSettings(values=values), Ok)
     if (await call(node, GetStatus(), Status)).silo:
         reply = Ok(text=f"{reply.text} The node is in silo until `sapo-desktop silo off`.")
     _said(context, reply)

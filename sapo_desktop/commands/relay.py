@@ -11,7 +11,8 @@ from sapo_desktop.commands.context import Context, Node
 from sapo_desktop.commands.signals import on_signals
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError, UsageError
-from sapo_desktop.core.invite import Invite
+from sapo_desktop.core.invite import Invite, asks_first
+from sapo_desktop.core.sentences import joined
 from sapo_desktop.terminal.swarm_words import swarm_line
 from sapo_desktop.worker.messages import GetStatus, Notice, Quit, RelayStatus, Stopping
 
@@ -40,12 +41,17 @@ def _arguments(args: Namespace) -> list[str]:
     if bool(args.cert) != bool(args.key):
         raise UsageError("--cert and --key belong together: the certificate's file and its private key's.")
     swarm, admission, peers = args.swarm or "", args.admission or "", args.peer
+    invited: list[str] = []
     if args.invite:
         if swarm or admission:
             raise UsageError("--invite names the swarm and the admission already: leave out --swarm and --admission.")
         link = Invite.parse(args.invite)
+        if link.nearby and not args.private_addresses:
+            raise UsageError(joined([asks_first(link), "Then: --private-addresses"]))
+        invited = [peer for peer in link.peers if peer not in link.nearby and peer not in peers]
         swarm, admission, peers = link.swarm, link.admission, [*peers, *link.peers]
     words = ["--listen", args.listen, "--peers", ",".join(peers), "--announce", args.announce or ""]
+    words += ["--invited", ",".join(invited)] if invited else []
     for key, text in (("swarm", swarm), ("admission", admission)):
         settings_file.parse_value(key, text)
     if swarm:

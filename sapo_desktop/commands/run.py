@@ -13,14 +13,15 @@ from sapo_desktop.commands.settings import typed_values
 from sapo_desktop.commands.watch import Watch
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, UsageError
-from sapo_desktop.core.invite import Invite
+from sapo_desktop.core.invite import Invite, asks_first
+from sapo_desktop.core.sentences import joined
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.json_lines import share
 from sapo_desktop.terminal.summary import summary_lines
 from sapo_desktop.terminal.views import View, open_view
 from sapo_desktop.worker.messages import JoinSwarm, Ok
 
-INVITED = ("swarm", "admission", "peers")
+INVITED = ("swarm", "admission", "peers", "invited")
 """The settings that an invite link changes, kept ones too: until the node has followed it, it must dial nobody else."""
 
 
@@ -36,7 +37,7 @@ async def run(context: Context, args: Namespace) -> None:
             watch = Watch(context, dashboard, view, attached)
             try:
                 if args.invite:
-                    view.said(str((await call(watch.node, JoinSwarm(link=args.invite), Ok)).text))
+                    view.said(str((await call(watch.node, JoinSwarm(link=args.invite, nearby=args.nearby), Ok)).text))
                     overrides = {key: text for key, text in overrides.items() if key not in INVITED}
                 await watch.until_the_end(overrides, args.rounds)
             finally:
@@ -65,7 +66,11 @@ def run_overrides(args: Namespace) -> dict[str, str]:
         if args.peer:
             raise UsageError("--invite names whom to dial: leave out --peer, or add it with sapo-desktop peers add.")
         link = Invite.parse(args.invite)
-        values |= dict(zip(INVITED, (link.swarm, link.admission, ", ".join(link.peers)), strict=True))
+        if link.nearby and not args.nearby:
+            raise UsageError(joined([asks_first(link), "Then: --nearby"]))
+        far = [peer for peer in link.peers if peer not in link.nearby]
+        told = (link.swarm, link.admission, ", ".join(link.peers), ", ".join(far))
+        values |= dict(zip(INVITED, told, strict=True))
     if args.silo:
         if outward := [f"--{name}" for name in ("peer", "listen", "lan", "invite", "share") if getattr(args, name)]:
             raise UsageError(f"--silo means no network at all: leave out {', '.join(outward)}, or --silo.")

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, quote
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.networks import LOWEST_PORT, is_public
 from sapo_desktop.core.sentences import Sentence, Text, joined, sentence
 
 PREFIX = "sapo://join?"
@@ -52,10 +53,36 @@ class Invite:
             raise _cut(sentence("an address in this one has signs that none has."))
         return cls(swarm, peers, admission)
 
+    @property
+    def nearby(self) -> tuple[str, ...]:
+        """Addresses that whoever sent this must not have dialled unasked: on this computer, in a local network, in a
+        cloud's own ranges, or where other services listen."""
+        return tuple(peer for peer in self.peers if not _is_far(peer))
+
     def __str__(self) -> str:
         peers = "".join(f"&peer={quote(peer, safe=':/[]')}" for peer in self.peers)
         admission = f"&admission={self.admission}" if self.admission else ""
         return f"{PREFIX}swarm={self.swarm}{peers}{admission}"
+
+
+def asks_first(invite: Invite) -> Text:
+    """What a person is to know before the `nearby` addresses of an invite are dialled."""
+    return sentence(
+        "This invite leads to {addresses}: this computer, a local network, or a port of other services. Follow it only "
+        "where you know that a node of that swarm is there.",
+        addresses=", ".join(invite.nearby),
+    )
+
+
+def _is_far(peer: str) -> bool:
+    try:
+        parts = urlsplit(peer)
+        host, port = parts.hostname or "", parts.port or 0
+    except ValueError:
+        host, port = "", 0
+    if not host or not port:
+        return True  # no address at all: refused where it is read
+    return is_public(host) and (port >= LOWEST_PORT or port == 443)
 
 
 def _fields(text: str) -> dict[str, list[str]]:

@@ -129,6 +129,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     peers: Annotated[
         str, Meta(max_length=4000, description="Peers to keep links to, by comma: wss://HOST:PORT#KEY.")
     ] = ""
+    invited: Annotated[
+        str,
+        Meta(
+            max_length=4000,
+            description="Peers that an invite named: dialled only on the public internet. Set by peers join.",
+        ),
+    ] = ""
     swarm: Annotated[
         str,
         Meta(

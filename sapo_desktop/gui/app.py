@@ -30,7 +30,7 @@ from sapo_desktop.gui.viewmodel import Section, View
 from sapo_desktop.gui.window import MainWindow
 from sapo_desktop.gui.wording import state_sentence
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.system.logs import open_log
+from sapo_desktop.system.logs import begin_log, open_log
 
 if TYPE_CHECKING:
     from sapo_desktop.gui.wizard import Wizard
@@ -55,7 +55,7 @@ def main(folder: Path, *, hidden: bool = False) -> int:
     if not single.is_first():
         return 0
     with io.TextIOWrapper(open_log(data.log("window")), encoding="utf-8", line_buffering=True) as file:
-        logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=file)
+        begin_log(file, data.log("window"))
         desktop = Desktop(app, data)
         single.raised.connect(desktop.open)
         desktop.leaving.connect(single.close)

@@ -97,6 +97,7 @@ def _of_nobody() -> dict[str, str]:
         "unknown_message": tr("A message of a kind that this version does not know."),
         "unknown_task": tr("It answers a task that this version does not have."),
         "unused_task": tr("Answers to this task are not taken from peers: they are slow to check."),
+        "other_instance": tr("Its author sends from two places under one key, and the other one was heard first."),
         "own_echo": tr("It was this node's own, come back."),
         "shut_out": tr("Its author or the peer is shut out for a while, after breaking the rules."),
         "pool_full": tr("There was no more room for its source."),

@@ -32,6 +32,7 @@ GROUPS: Mapping[GroupName, tuple[str, ...]] = MappingProxyType(
             "lan",
             "private_addresses",
             "peers",
+            "invited",
             "blocked",
             "listen",
             "announce",

@@ -7,7 +7,7 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QDialog, QStackedWidget
 
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.gui import icons
+from sapo_desktop.gui import icons, invite_words
 from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.first_run import Choices
 from sapo_desktop.gui.language import tr
@@ -54,6 +54,8 @@ class Wizard(QDialog):
         for step in self._steps:
             self._stack.addWidget(step)
             step.changed.connect(self._show_buttons)
+        self._warned_of = ""
+        """The invite that was shown to lead nearby."""
         self._trouble = Banner(tone="danger", action=tr("Start again"), on_press=bridge.try_again)
         self._trouble.say("")
         self._where = Label("", "caption", wrap=False)
@@ -125,13 +127,27 @@ class Wizard(QDialog):
         if self._stack.currentIndex() < len(self._steps) - 1:
             self._show(self._stack.currentIndex() + 1)
             return
+        invite = self._choices.invite
+        if invite is not None and not self._may_follow(invite):
+            return
         self._sending = True
         self._show_buttons()
         # An invite is followed first, while the node is still in silo: where it is refused nothing has changed.
-        if (invite := self._choices.invite) is not None:
-            self._bridge.ask(JoinSwarm(link=invite), self._set, self._refused, of=self)
+        if invite is not None:
+            request = JoinSwarm(link=invite, nearby=invite == self._warned_of)
+            self._bridge.ask(request, self._set, self._refused, of=self)
         else:
             self._set(None)
+
+    def _may_follow(self, invite: str) -> bool:
+        """Whether nothing is to be asked first, or it was asked and the button pressed again."""
+        warning = invite_words.warning(invite)
+        if not warning or invite == self._warned_of:
+            return True
+        self._warned_of = invite
+        self._trouble.say(f"{warning} {tr('Press the button again to follow it all the same.')}", "danger")
+        self._trouble.button.hide()
+        return False
 
     def _set(self, reply: object) -> None:
         values = self._choices.settings(usable_cores())

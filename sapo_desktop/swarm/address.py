@@ -6,21 +6,19 @@ addresses. `ws://` carries no secret, but shows an observer what is said: on loo
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.networks import LOWEST_PORT, is_public
+from sapo_desktop.core.networks import ip_of as ip_of
+from sapo_desktop.core.networks import is_private as is_private
 from sapo_desktop.core.sentences import Text, sentence
 
 _LABEL = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _HOST = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(\.{_LABEL})*")
 _KEY = re.compile(r"[0-9a-fA-F]{64}")
-_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-_COMPATIBLE = ipaddress.IPv6Network("::/96")
-_HOME = {"localhost", "local", "localdomain", "internal", "intranet", "lan", "home", "arpa", "onion"}
-"""Last labels of names that stand for no host on the public internet."""
 
 
 @dataclass(frozen=True)
@@ -72,23 +70,12 @@ class Address:
     def is_public(self) -> bool:
         """Whether a stranger may name it: no private, loopback, link-local or reserved range, and no name of a host at
         home. Names are looked up and checked again when they are dialled; a proxy looks them up by itself."""
-        ip = ip_of(self.host)
-        return _is_public_name(self.host) if ip is None else _is_global(ip)
+        return is_public(self.host)
 
-
-def ip_of(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The address that a host spells out, an IPv4 one mapped into IPv6 as itself; None for a name."""
-    try:
-        ip = ipaddress.ip_address(host)
-    except ValueError:
-        return None
-    return getattr(ip, "ipv4_mapped", None) or ip
-
-
-def is_private(host: str) -> bool:
-    """Whether this is an IP address outside the public internet."""
-    ip = ip_of(host)
-    return ip is not None and not _is_global(ip)
+    @property
+    def is_at_free_port(self) -> bool:
+        """Whether it is none of the ports where other services listen."""
+        return self.port >= LOWEST_PORT or self.port == 443
 
 
 def part_of_internet(host: str) -> bytes:
@@ -97,25 +84,6 @@ def part_of_internet(host: str) -> bytes:
     if ip is None:
         return host.encode("utf-8", "surrogateescape")
     return bytes([ip.version]) + ip.packed[: 3 if ip.version == 4 else 6]
-
-
-def _is_global(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    if isinstance(ip, ipaddress.IPv6Address):
-        if ip.is_site_local or ip in _COMPATIBLE:
-            return False  # long deprecated, and still somebody's home network
-        # A translator may carry what is sent to these to the IPv4 address inside: that decides. What Python says of the
-        # ranges themselves changed between its releases.
-        inside = ip.sixtofour or (ipaddress.IPv4Address(ip.packed[12:]) if ip in _NAT64 else None)
-        if inside is not None:
-            return _is_global(inside)
-    return ip.is_global and not ip.is_multicast
-
-
-def _is_public_name(host: str) -> bool:
-    """Whether a name can be one of the public internet: a resolver may take `127.1` for an address, and `printer` or
-    `nas.local` are hosts at home."""
-    labels = host.lower().split(".")
-    return len(labels) > 1 and not labels[-1].startswith(tuple("0123456789")) and labels[-1] not in _HOME
 
 
 def _is_host(host: str) -> bool:

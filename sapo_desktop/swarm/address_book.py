@@ -9,7 +9,7 @@ ourselves. Of one part of the internet at most one is linked to. Pure: times are
 from __future__ import annotations
 
 import hmac
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from random import Random
@@ -27,8 +27,6 @@ LIFETIME = 24 * 3600.0
 _FUTURE = 600.0
 _PER_HOST = 4
 _BUCKETS, _PER_BUCKET = 64, 16
-_LOWEST_PORT = 1024
-"""Below it other services listen: a swarm must not be made to knock at their doors."""
 _MOST_ANCHORS = 4
 _FIRST_WAIT, _LONGEST_WAIT = 30.0, 3600.0
 
@@ -44,6 +42,8 @@ class Known:
     envelope: bytes = b""
     """The signed record, to be passed on as it came."""
     relay: bool = False
+    teller: bytes = b""
+    """Which link told of it first."""
     reached: float | None = None
     """Unix time at which we last proved that its key answers there."""
     failures: int = 0
@@ -91,8 +91,8 @@ class AddressBook:
         """The addresses found on the local network."""
         return [one.address for one in self._known.values() if one.source == "lan"]
 
-    def add_record(self, record: Opened[PeerBody], unix_time: float) -> None:
-        """Take in a signed record from a peer.
+    def add_record(self, record: Opened[PeerBody], unix_time: float, teller: bytes = b"") -> None:
+        """Take in a signed record from a peer. `teller`: what counts as one source of records (Link.source).
 
         Raises:
             Refused: BAD_BODY (no address, a port that no stranger may name, or another key), PRIVATE_ADDRESS, TOO_OLD,
@@ -113,7 +113,7 @@ class AddressBook:
             self._known[str(address)] = replace(before, heard=heard, envelope=record.envelope, relay=body.relay)
             return
         self._check_room(address)
-        self._known[str(address)] = Known(address, "peer", body.time, record.envelope, body.relay)
+        self._known[str(address)] = Known(address, "peer", body.time, record.envelope, body.relay, teller)
 
     def expire(self, unix_time: float) -> None:
         """Forget records older than a day."""
@@ -228,7 +228,7 @@ class AddressBook:
             raise Refused(Reason.BAD_BODY, "a record is for the signer's own key")
         if not self._private_allowed and (not address.is_public or not address.tls):
             raise Refused(Reason.PRIVATE_ADDRESS, "a stranger may name public wss:// addresses only")
-        if address.port < _LOWEST_PORT and address.port != 443:
+        if not address.is_at_free_port:
             raise Refused(Reason.BAD_BODY, "a stranger may not name a well-known port")
         return address
 
@@ -262,7 +262,10 @@ class AddressBook:
             unproven = [one for one in full if one.reached is None]
             if not unproven:
                 raise Refused(Reason.POOL_FULL, "its bucket holds nodes that were reached")
-            del self._known[str(min(unproven, key=lambda one: one.heard).address)]
+            # By what we know: times in records are their signers' choice, and so are keys and hosts.
+            told = Counter(one.teller for one in unproven)
+            first = next(one for one in unproven if told[one.teller] == max(told.values()))
+            del self._known[str(first.address)]
 
     def _bucket(self, host: str) -> int:
         return hmac.digest(self._secret, _neighbourhood(host), "sha256")[0] % _BUCKETS

@@ -10,12 +10,13 @@ import ssl
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.client import connect
+from websockets.asyncio.connection import Connection
 
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.handshake import NO_TLS
 from sapo_desktop.swarm.proxies import proxy_for
-from sapo_desktop.swarm.wire import BoundedClient, options, remote_host
+from sapo_desktop.swarm.wire import BoundedClient, options, remote_host, tls_times
 
 Allows = Callable[[str], bool]
 """Asked with a host before it is dialled; False: not that one."""
@@ -25,7 +26,7 @@ _TAKEN = "there is a link to that part of the internet already"
 @contextlib.asynccontextmanager
 async def reach(
     address: Address, proxy_setting: str, *, named_by_stranger: bool, allows: Allows | None
-) -> AsyncIterator[tuple[ClientConnection, str]]:
+) -> AsyncIterator[tuple[BoundedClient, str]]:
     """A connection to a peer, and the host that it leads to: an IP address, or a name that a proxy looked up.
 
     Args:
@@ -48,6 +49,7 @@ async def reach(
         where = {"host": await _host_to_dial(address, named_by_stranger, allows), "port": address.port}
     tls = client_tls(address, any_certificate=address.key is not None)
     async with dialling(address, tls, proxy, **where) as connection:
+        assert isinstance(connection, BoundedClient)
         # Behind a proxy all peers would seem to be in the proxy's part of the internet.
         yield connection, address.host if proxy else remote_host(connection)
 
@@ -90,6 +92,7 @@ def dialling(address: Address, tls: ssl.SSLContext | None, proxy: str | None, **
         create_connection=BoundedClient,
         **where,
         **options(),
+        **tls_times(tls),
     )
 
 
@@ -107,7 +110,7 @@ def client_tls(address: Address, *, any_certificate: bool) -> ssl.SSLContext | N
     return context
 
 
-def peer_certificate(connection: ClientConnection) -> bytes:
+def peer_certificate(connection: Connection) -> bytes:
     """SHA-256 of the certificate that the server showed, DER encoded; NO_TLS on `ws://`."""
     tls: ssl.SSLObject | None = connection.transport.get_extra_info("ssl_object")
     if tls is None:

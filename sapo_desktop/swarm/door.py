@@ -3,7 +3,8 @@
 A connection costs a descriptor from the moment it is accepted, long before its peer said anything. So whether there is
 room is decided then, and whoever finds none is closed at once. Of those who have not proven a key yet, one part of the
 internet has so many places, and all together so many; where these are taken, a newcomer from elsewhere takes that of
-the part which has most.
+the part which has most. Who leaves without having proven a key, or is cut off, leaves its place taken for a while: else
+one part could have as many connections made as there is time for.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections import Counter
+import time
+from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +23,8 @@ MOST_UNPROVEN = 64
 """Connections that have not proven their key; a further one is turned away."""
 MOST_UNPROVEN_OF_ONE = 16
 """Of these, from one part of the internet."""
+PLACE_SECONDS = 10.0
+"""For so long the place stays taken that somebody left without having proven a key."""
 _AT_ONCE = 100
 """Connections that are turned away before anything else has its turn."""
 
@@ -33,13 +37,17 @@ class Door:
         at_home: private addresses are no part of the internet that may only have its share.
     """
 
-    def __init__(self, most: int, *, at_home: bool = False) -> None:
+    def __init__(self, most: int, *, at_home: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = most
         self._at_home = at_home
         self._unproven: dict[Any, tuple[bytes, Callable[[], None]]] = {}
         """Part of the internet, and what ends the connection; the oldest first."""
         self._others: set[Any] = set()
         """Those that have proven a key, or are ended and not closed yet."""
+        self._clock = clock
+        self._left: deque[tuple[float, bytes]] = deque()
+        """Until when a place stays taken, and by which part; the oldest first."""
+        self._left_of: Counter[bytes] = Counter()
 
     def __len__(self) -> int:
         return len(self._unproven) + len(self._others)
@@ -53,7 +61,9 @@ class Door:
         host = str(peer[0]) if peer else ""
         part = part_of_internet(host)
         counts = Counter(part for part, _ in self._unproven.values())
-        if counts[part] >= MOST_UNPROVEN_OF_ONE and not (self._at_home and is_private(host)):
+        self._free_places()
+        taken = counts[part] + self._left_of[part]
+        if taken >= MOST_UNPROVEN_OF_ONE and not (self._at_home and is_private(host)):
             return False
         if len(self) >= self._most:
             return False
@@ -70,10 +80,26 @@ class Door:
         if self._unproven.pop(peer, None) is not None:
             self._others.add(peer)
 
+    def distrust(self, peer: Any) -> None:
+        """The connection from there was cut off for what came over it: the key that it proved counts for nothing."""
+        if peer in self._others:
+            self._others.discard(peer)
+            self._unproven[peer] = (part_of_internet(str(peer[0])), lambda: None)
+
     def leave(self, peer: Any) -> None:
         """The connection from there is closed."""
-        self._unproven.pop(peer, None)
+        unproven = self._unproven.pop(peer, None)
+        if unproven is not None:
+            self._left.append((self._clock() + PLACE_SECONDS, unproven[0]))
+            self._left_of[unproven[0]] += 1
         self._others.discard(peer)
+
+    def _free_places(self) -> None:
+        while self._left and self._left[0][0] <= self._clock():
+            _, part = self._left.popleft()
+            self._left_of[part] -= 1
+            if not self._left_of[part]:
+                del self._left_of[part]
 
     def _end_oldest(self, part: bytes) -> None:
         peer = next(peer for peer, (its_part, _) in self._unproven.items() if its_part == part)

@@ -20,7 +20,7 @@ from sapo_desktop.swarm.admission import Members
 from sapo_desktop.swarm.audit import Audit, supplies
 from sapo_desktop.swarm.catalogues import Catalogues
 from sapo_desktop.swarm.clock import Clock, Now
-from sapo_desktop.swarm.draw import Drawn, draw
+from sapo_desktop.swarm.draw import LINK_SHARE, Drawn, draw
 from sapo_desktop.swarm.envelope import GroupBody, Opened, open_envelope
 from sapo_desktop.swarm.giving import Giving
 from sapo_desktop.swarm.link import Link
@@ -117,6 +117,10 @@ class Exchange:
         link.traffic.bytes_in += len(frame)
         link.heard = now.monotonic
         return [event for event in link.session.receive(frame, now.monotonic) if not self._handled(link, event, now)]
+
+    def flooded(self, link: Link, now: Now) -> list[events.Event]:
+        """The peer sent more PINGs, PONGs or parts of messages than any needs; its connection is cut off already."""
+        return [event for event in link.session.flooded() if not self._handled(link, event, now)]
 
     def tick(self, now: Now) -> None:
         """What is due: time-outs, offers that found no credit before, wants, old groups."""
@@ -304,7 +308,9 @@ class Exchange:
     # -- what is asked for -------------------------------------------------------------------------------------
 
     def _want(self, link: Link, now: Now) -> None:
-        missing = self._appetite - self.pool.stock(_COUNTED_OF_ONE)
+        if not self._appetite:
+            return
+        missing = self._missing_from(link.source)
         if missing < 1 or link.is_being_asked(now.monotonic) or not link.session.may_want(now.monotonic):
             return
         both = [task for task in self._interest if link.knows(task)]
@@ -316,6 +322,15 @@ class Exchange:
         link.session.want(
             m.Want(ticket=ticket, n=min(missing, limits.MAX_BATCH), tasks=tasks, held=held), now.monotonic
         )
+
+    def _missing_from(self, source: bytes) -> int:
+        """How many groups this source is to be asked for. None of several counts as more than a draw takes of it: what
+        one of them filled the pool with must not keep us from asking the others."""
+        sources = {link.source for link in self.links if link.session.is_open}
+        most = self._appetite if len(sources) <= 1 else max(1, int(self._appetite * LINK_SHARE))
+        stock = self.pool.stock(_COUNTED_OF_ONE)
+        missing = self._appetite - sum(min(most, count) for count in stock.values())
+        return min(missing, most - stock[source])
 
     def _audit(self, link: Link, now: Now) -> None:
         """Ask the peer for a group that it says it published, where that is due and nothing keeps it from answering."""

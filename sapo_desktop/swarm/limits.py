@@ -1,4 +1,4 @@
-"""What a peer may cost: sizes, counts and rates of the protocol, and the bucket that measures a rate.
+"""What a peer may cost: sizes, counts and rates of the protocol.
 
 The numbers are part of the protocol (docs/protocol.md): a peer that keeps to them is never refused for them.
 """
@@ -6,6 +6,8 @@ The numbers are part of the protocol (docs/protocol.md): a peer that keeps to th
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from sapo_desktop.core.bucket import Bucket
 
 KIB = 1024
 
@@ -57,34 +59,6 @@ OLDEST_SLOT, NEWEST_SLOT = -6, 1
 """Accepted slots, relative to our corrected clock's."""
 MOST_CLOCK_ERROR = 1200.0
 SHARED_INDICES = 64
-
-
-class Bucket:
-    """A rate: holds at most `capacity`, gains `rate` a second; `now` is any monotonic clock."""
-
-    def __init__(self, capacity: float, rate: float, now: float) -> None:
-        self.capacity = capacity
-        self._rate = rate
-        self._level = capacity
-        self._time = now
-
-    def level(self, now: float) -> float:
-        """What it holds now; a clock that goes back adds nothing."""
-        self._level = min(self.capacity, self._level + max(0.0, now - self._time) * self._rate)
-        self._time = max(self._time, now)
-        return self._level
-
-    def take(self, amount: float, now: float, *, slack: float = 0.0) -> bool:
-        """Take `amount` if that leaves at least -`slack`; else leave it as it is."""
-        if self.level(now) - amount < -slack:
-            return False
-        self._level -= amount
-        return True
-
-    def grant(self, amount: float, most: float) -> None:
-        """Add to it beyond its capacity, which grows with it up to `most`."""
-        self.capacity = min(most, self.capacity + amount)
-        self._level = min(self.capacity, self._level + amount)
 
 
 @dataclass

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
+from sapo_desktop.core.bucket import Bucket
 from sapo_desktop.swarm import events, limits
 from sapo_desktop.swarm.address import Address
 from sapo_desktop.swarm.audit import Spot
 from sapo_desktop.swarm.envelope import GroupBody, Opened, StatsBody
-from sapo_desktop.swarm.limits import Bucket
 from sapo_desktop.swarm.refusals import Refusals
 from sapo_desktop.swarm.session import Session
 

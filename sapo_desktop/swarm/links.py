@@ -83,8 +83,9 @@ class Links:
 
     # -- what is asked of it ---------------------------------------------------------------------------------
 
-    def keep(self, addresses: Sequence[Address]) -> None:
-        """From now on hold links to just these peers, beside those that are found."""
+    def keep(self, addresses: Sequence[Address], invited: Collection[Address] = ()) -> None:
+        """From now on hold links to just these peers, beside those that are found. `invited`: those that nobody typed,
+        dialled only where their names lead to the public internet."""
         named = {str(address): address for address in addresses}
         for name in set(self._named) - set(named):
             self._named.pop(name).cancel()
@@ -93,7 +94,7 @@ class Links:
         for name, address in named.items():
             self._book.add(address, "typed", time.time())
             if name not in self._named:
-                self._named[name] = self._network.dial(address)
+                self._named[name] = self._network.dial(address, named_by_stranger=address in invited)
 
     def seed(self, addresses: Sequence[Address]) -> None:
         """Take in the addresses of a seed list."""
@@ -252,7 +253,8 @@ class Links:
 
     def _take_in(self, link: Link, record: bytes, at: Now) -> None:
         try:
-            self._book.add_record(open_envelope(record, PeerBody, self._network_id, self._members), at.unix)
+            opened = open_envelope(record, PeerBody, self._network_id, self._members)
+            self._book.add_record(opened, at.unix, link.source)
         except Refused as refused:
             self._refuse(link, refused.reason, at)
 

@@ -19,7 +19,6 @@ from collections import Counter
 from collections.abc import Callable
 from random import SystemRandom
 
-from websockets.asyncio.connection import Connection
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidProxy, InvalidURI
 from websockets.http11 import Request, Response
@@ -38,7 +37,16 @@ from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.refusals import Reason
 from sapo_desktop.swarm.session import Session
 from sapo_desktop.swarm.turns import Gate
-from sapo_desktop.swarm.wire import PARTING_SECONDS, BoundedServer, Wire, options, remote_host
+from sapo_desktop.swarm.wire import (
+    PARTING_SECONDS,
+    BoundedClient,
+    BoundedServer,
+    Connection,
+    Wire,
+    options,
+    remote_host,
+    tls_times,
+)
 
 log = logging.getLogger(__name__)
 
@@ -135,6 +143,7 @@ class Network:
                 server_header=None,
                 create_connection=BoundedServer,
                 **options(),
+                **tls_times(tls),
             )
             self._servers.append(server)
         found: int = sockets[0].getsockname()[1]
@@ -144,9 +153,9 @@ class Network:
         """Return only by raising: what went wrong with the clockwork of all links, or that this was cancelled."""
         await asyncio.shield(asyncio.gather(*self._working))
 
-    def dial(self, address: Address) -> asyncio.Task[None]:
-        """Keep a link to this address, for ever; cancel the task to give it up."""
-        return self._keep(self._keep_link(address))
+    def dial(self, address: Address, *, named_by_stranger: bool = False) -> asyncio.Task[None]:
+        """Keep a link to this address, for ever; cancel the task to give it up. `named_by_stranger`: as for `link`."""
+        return self._keep(self._keep_link(address, named_by_stranger))
 
     async def link(
         self,
@@ -201,11 +210,11 @@ class Network:
 
     # -- connections -----------------------------------------------------------------------------------------
 
-    async def _keep_link(self, address: Address) -> None:
+    async def _keep_link(self, address: Address, named_by_stranger: bool) -> None:
         delay = _FIRST_DELAY
         while True:
             began = time.monotonic()
-            link = await self.link(address)
+            link = await self.link(address, named_by_stranger=named_by_stranger)
             goodbye = link.goodbye if link else None
             # Only whoever has the key that we want may send us away for long.
             heeded = link is not None and link.key and goodbye is not None and goodbye.by_peer
@@ -232,6 +241,7 @@ class Network:
 
     async def _dial_neighbour(self, address: Address, *, only_greet: bool) -> Link:
         async with dialling(address, client_tls(address, any_certificate=True), None) as connection:
+            assert isinstance(connection, BoundedClient)
             key = address.key or self.lan_pins.get(address.url)
             session = self._session("client", peer_certificate(connection), key)
             host = remote_host(connection)
@@ -240,11 +250,13 @@ class Network:
             )
 
     async def _welcome(self, connection: ServerConnection) -> None:
+        assert isinstance(connection, BoundedServer)
         session = self._session("server", self._certificate, None)
         host = remote_host(connection)
         tag = self._tag(host)
         peer = connection.remote_address
         was_seen = self._door.has(peer)
+        connection.when_flooded = lambda: self._door.distrust(peer)
         if not was_seen and not self._door.enter(peer, connection.transport.abort):
             session.close("busy", retry_after=10)
         elif len(self._wires) >= self._most_links and not self._make_room(tag):
@@ -257,12 +269,16 @@ class Network:
                 self._door.leave(peer)
 
     def _make_room(self, tag: bytes) -> bool:
-        """End the youngest link of the part of the internet that has most, where that is not the newcomer's own."""
-        counts = Counter(link.tag for link in self._wires if link.dialled is None)
+        """End the youngest link of the part of the internet that has most, where that is not the newcomer's own.
+
+        Only of those that were dialled by their peers: whoever fills our places must not choose whom we talk to.
+        """
+        inbound = [link for link in self._wires if link.dialled is None]
+        counts = Counter(link.tag for link in inbound)
         largest, count = max(counts.items(), key=lambda item: item[1], default=(b"", 0))
         if count <= counts[tag] + 1:
             return False
-        youngest = max((link for link in self._wires if link.tag == largest), key=lambda link: link.opened)
+        youngest = max((link for link in inbound if link.tag == largest), key=lambda link: link.opened)
         youngest.goodbye = youngest.session.close("making room for others", retry_after=60)
         self._flush(youngest)
         return True
@@ -316,6 +332,8 @@ class Network:
         except ConnectionClosed:
             log.debug("A link ended.")
         finally:
+            if connection.flooded:
+                self._tell(link, self.exchange.flooded(link, now()))
             try:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(PARTING_SECONDS):

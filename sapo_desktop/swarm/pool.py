@@ -1,7 +1,8 @@
 """Groups of others that wait to be drawn: bounded in bytes, in age, and in what any one source may hold.
 
-A group stands under the path it came by, link -> origin relay -> tag -> identity, and each level has its share: where
-room is short, what goes is the oldest group of the largest identity of the largest tag. Envelopes are kept as they came
+A group stands under the path it came by, link -> origin relay -> tag -> identity. Only the link is known; the rest is
+what its peer says, and so it only shares out what is the link's: where room is short, what goes is the oldest group of
+the largest identity of the largest relay and tag of the largest link. Envelopes are kept as they came
 and looked into again only when drawn; no question is made and no answer is marked here.
 """
 
@@ -9,9 +10,9 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 from sapo_desktop.swarm import limits
@@ -42,10 +43,9 @@ class Path(NamedTuple):
 
 @dataclass(frozen=True, order=True)
 class Name:
-    """What may be published once."""
+    """What may be published once: one question, whatever instance its author names."""
 
     author: bytes
-    instance: bytes
     slot: int
     task: bytes
     index: int
@@ -85,6 +85,8 @@ class Pool:
         self._bytes_of: defaultdict[bytes, int] = defaultdict(int)
         self._seen: dict[Name, tuple[bytes, float]] = {}
         """Digest of the first body under a name, and when it came; also of those drawn or pushed out since."""
+        self._instances: dict[tuple[bytes, int], tuple[bytes, float]] = {}
+        """Author and slot -> the instance that was seen first, and when."""
         self.bytes = 0
 
     def __len__(self) -> int:
@@ -107,21 +109,24 @@ class Pool:
     def has_task(self, task: bytes) -> bool:
         return self._tasks[task] > 0
 
-    def stock(self, most_of_one: int) -> int:
-        """Groups at hand, of each identity at most so many counted."""
-        return sum(min(most_of_one, len(groups)) for groups in self._by_identity.values())
+    def stock(self, most_of_one: int) -> Counter[bytes]:
+        """Groups at hand by the link that they came by, of each identity at most so many counted."""
+        counted = (islice(groups.values(), most_of_one) for groups in self._by_identity.values())
+        return Counter(entry.path.link for entries in counted for entry in entries)
 
     def add(self, group: Opened[GroupBody], path: Path, now: float) -> Entry:
         """Keep a group whose signature holds and whose slot is acceptable.
 
         Raises:
-            Refused: OWN_ECHO, DUPLICATE (these bytes came before), SECOND_BODY (others under this name did),
-                POOL_FULL (its identity or tag holds its share).
+            Refused: OWN_ECHO, OTHER_INSTANCE (its author's groups of this slot came from another), DUPLICATE (these
+                bytes came before), SECOND_BODY (others under this name did), POOL_FULL (its source holds its share).
         """
         body = group.body
-        name = Name(body.key, body.instance, body.slot, body.task, body.index)
+        name = Name(body.key, body.slot, body.task, body.index)
         if body.key == self._own_key:
             raise Refused(Reason.OWN_ECHO)
+        if self._instance(body, now) != body.instance:
+            raise Refused(Reason.OTHER_INSTANCE)
         before = self._seen.get(name)
         if before is not None:
             raise Refused(Reason.DUPLICATE if before[0] == group.digest else Reason.SECOND_BODY)
@@ -153,7 +158,16 @@ class Pool:
             self._remove(entry)
         for name in list(takewhile(lambda name: now - self._seen[name][1] > LIFETIME, self._seen)):
             del self._seen[name]
+        for one in list(takewhile(lambda one: now - self._instances[one][1] > LIFETIME, self._instances)):
+            del self._instances[one]
         return len(old)
+
+    def _instance(self, body: GroupBody, now: float) -> bytes:
+        """Which of its author's instances is listened to for that slot: the first that is seen."""
+        first, _ = self._instances.setdefault((body.key, body.slot), (body.instance, now))
+        if len(self._instances) > _MOST_SEEN:
+            del self._instances[next(iter(self._instances))]
+        return first
 
     def _remember(self, name: Name, digest: bytes, now: float) -> None:
         self._seen[name] = (digest, now)
@@ -198,13 +212,18 @@ class Pool:
             self.expire(now)
         if self.bytes <= self._most_bytes:
             return
-        places: defaultdict[tuple[bytes, bytes], dict[bytes, list[Entry]]] = defaultdict(dict)
-        for entry in self._entries.values():
-            places[entry.path.link, entry.path.relay + entry.path.tag].setdefault(entry.name.author, []).append(entry)
-        held = [sum(entry.size for rows in place.values() for entry in rows) for place in places.values()]
-        share = fair_share(held, self._most_bytes - self._most_bytes // 16)
-        for place, size in zip(places.values(), held, strict=True):
-            self._shrink(list(place.values()), size, share)
+        links = _by(self._entries.values(), lambda entry: entry.path.link)
+        share = fair_share([_size(rows) for rows in links], self._most_bytes - self._most_bytes // 16)
+        for rows in links:
+            if _size(rows) > share:
+                self._shrink_link(rows, share)
+
+    def _shrink_link(self, entries: list[Entry], most: float) -> None:
+        """Push out of what came by one link, each of the relays and tags that its peer names having its share."""
+        places = _by(entries, lambda entry: (entry.path.relay, entry.path.tag))
+        share = fair_share([_size(rows) for rows in places], int(most))
+        for rows in places:
+            self._shrink(_by(rows, lambda entry: entry.name.author), _size(rows), share)
 
     def _shrink(self, identities: list[list[Entry]], size: int, share: float) -> None:
         """Push out the oldest group of whoever holds most, until all together hold at most `share`."""
@@ -217,6 +236,18 @@ class Pool:
             size -= oldest.size
             if identities[n]:
                 heapq.heappush(queue, (negative + oldest.size, n))
+
+
+def _by(entries: Iterable[Entry], key: Callable[[Entry], object]) -> list[list[Entry]]:
+    """The entries that have the same key, together, in the order they came."""
+    found: defaultdict[object, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        found[key(entry)].append(entry)
+    return list(found.values())
+
+
+def _size(entries: Iterable[Entry]) -> int:
+    return sum(entry.size for entry in entries)
 
 
 def fair_share(held: Sequence[int], budget: int) -> float:

@@ -45,6 +45,7 @@ class Reason(enum.StrEnum):
     UNKNOWN_MESSAGE = "unknown_message"
     UNKNOWN_TASK = "unknown_task"
     UNUSED_TASK = "unused_task"
+    OTHER_INSTANCE = "other_instance"
     OWN_ECHO = "own_echo"
     SHUT_OUT = "shut_out"
     POOL_FULL = "pool_full"
@@ -66,6 +67,7 @@ _IGNORED = {
     Reason.UNKNOWN_MESSAGE,
     Reason.UNKNOWN_TASK,
     Reason.UNUSED_TASK,
+    Reason.OTHER_INSTANCE,
     Reason.OWN_ECHO,
     Reason.SHUT_OUT,
     Reason.POOL_FULL,

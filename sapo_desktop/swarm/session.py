@@ -16,12 +16,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from sapo_desktop.core.bucket import Bucket
 from sapo_desktop.swarm import codec, events, limits
 from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.events import Event
 from sapo_desktop.swarm.greeting import Greeting, Me, Parting
 from sapo_desktop.swarm.handshake import NO_TLS, Role
-from sapo_desktop.swarm.limits import Bucket
 from sapo_desktop.swarm.refusals import Reason, Refused, kind_of
 
 _MOST_FAULTS, _FAULTS_PER_SECOND = 8.0, 1 / 60
@@ -140,6 +140,11 @@ class Session:
         if not self._faults.take(1, now):
             told.append(self.close(f"too many faults, the last: {reason}", _AFTER_FAULTS))
         return told
+
+    def flooded(self) -> list[Event]:
+        """The peer sent frames without a message faster than any has to; there is nobody left to say goodbye to."""
+        told = events.RefusedMessage(Reason.TOO_OFTEN, "frames without a message")
+        return [told, self._end("too many frames without a message", _AFTER_FAULTS, by_peer=False)]
 
     def tick(self, now: float) -> list[Event]:
         """What is due: time-outs and PINGs."""

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sapo_desktop.swarm.limits import Bucket
+from sapo_desktop.core.bucket import Bucket
 from sapo_desktop.swarm.refusals import OF_THE_AUTHOR, Reason, Refused
 
 GROUPS_AT_ONCE, GROUPS_PER_SECOND = 32.0, 1.0

@@ -15,7 +15,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeVar
 
-from sapo_desktop.swarm.limits import Bucket
+from sapo_desktop.core.bucket import Bucket
 
 T = TypeVar("T")
 SHARE = 0.5

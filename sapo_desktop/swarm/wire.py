@@ -8,14 +8,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import ssl
 from collections import deque
-from typing import Any
+from typing import Any, TypeAlias
 
 from websockets.asyncio.client import ClientConnection
-from websockets.asyncio.connection import Connection
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
+from sapo_desktop.core.bounded_connection import ENDING_SECONDS, BoundedConnection
 from sapo_desktop.swarm import limits
 from sapo_desktop.swarm.messages import SUBPROTOCOL
 from sapo_desktop.swarm.session import Session
@@ -25,27 +26,23 @@ log = logging.getLogger(__name__)
 CUT_OFF_BYTES = 4 * limits.SEND_QUEUE
 _OF_A_FRAME = 300
 """What Python needs for a frame beside its bytes."""
-PARTING_SECONDS = 1.0
+PARTING_SECONDS = ENDING_SECONDS
 """What is left to be said has so long to get through."""
 
 
-class _Bounded:
-    """A connection that is cut off where the library's own answers (PONGs) pile up because the peer does not read."""
+class BoundedServer(BoundedConnection, ServerConnection):
+    """What a peer dialled."""
 
-    transport: asyncio.Transport
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)  # type: ignore[misc]
-        if self.transport.get_write_buffer_size() > CUT_OFF_BYTES:
-            self.transport.abort()
+    most_unsent = CUT_OFF_BYTES
 
 
-class BoundedServer(_Bounded, ServerConnection):
-    pass
+class BoundedClient(BoundedConnection, ClientConnection):
+    """What we dialled."""
+
+    most_unsent = CUT_OFF_BYTES
 
 
-class BoundedClient(_Bounded, ClientConnection):
-    pass
+Connection: TypeAlias = BoundedServer | BoundedClient
 
 
 class Wire:
@@ -91,7 +88,8 @@ class Wire:
         """Bytes that wait in this process on either way."""
         connection = self._connection
         arrived = connection.recv_messages.frames.queue
-        received = len(connection.protocol.reader.buffer) + sum(len(frame.data) + _OF_A_FRAME for frame in arrived)
+        received = connection.held + len(connection.protocol.reader.buffer)
+        received += sum(len(frame.data) + _OF_A_FRAME for frame in arrived)
         return self._session.waiting + connection.transport.get_write_buffer_size() + received
 
     def cut_off(self) -> None:
@@ -125,6 +123,13 @@ def options() -> dict[str, Any]:
         "ping_interval": None,
         "logger": _quiet(),
     }
+
+
+def tls_times(tls: ssl.SSLContext | None) -> dict[str, Any]:
+    """How long a half-sent TLS handshake, and a goodbye of TLS that is not answered, may take."""
+    if tls is None:
+        return {}
+    return {"ssl_handshake_timeout": limits.HANDSHAKE_SECONDS, "ssl_shutdown_timeout": PARTING_SECONDS}
 
 
 def remote_host(connection: Connection) -> str:

@@ -1,23 +1,153 @@
-"""Log files of child processes: appended to, turned over at start when large, quoted when something died."""
+"""Log files: appended to, turned over when large (also while they are written), quoted when something died."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import logging
 import os
+import sys
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TextIO
 
 MAX_LOG_BYTES = 1_000_000
+REPEAT_SECONDS = 60.0
+"""For so long a line that was written is only counted when it comes again."""
+_MOST_LINES = 64
+_FRESH = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+_LOOK_SECONDS = 10.0
 
 
 def open_log(path: Path, limit: int = MAX_LOG_BYTES) -> BinaryIO:
     """Open `path` for appending, for this user only; a log above `limit` bytes first becomes `NAME.1`.
 
-    Only the one before is kept, so a log and its predecessor stay bounded unless one run alone writes more.
+    Only the one before is kept; `bounded_logs` sees to what is written from then on.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and path.stat().st_size > limit:
         path.replace(path.with_name(path.name + ".1"))
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab")
+
+
+def turn_over(path: Path, limit: int = MAX_LOG_BYTES) -> bool:
+    """Whether the log was above `limit` bytes; then its last ones are in `NAME.1`, and it is empty.
+
+    The file itself stays, for processes write to it through descriptors of their own (opened for appending).
+    """
+    try:
+        with path.open("r+b") as log:
+            if log.seek(0, os.SEEK_END) <= limit:
+                return False
+            log.seek(-limit, os.SEEK_END)
+            text = log.read(limit)
+            with os.fdopen(os.open(path.with_name(path.name + ".1"), _FRESH, 0o600), "wb") as before:
+                before.write(text.partition(b"\n")[2])
+            log.truncate(0)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+@contextlib.asynccontextmanager
+async def bounded_logs(folder: Path) -> AsyncIterator[None]:
+    """Inside, the logs of a folder are turned over as they grow: what child processes write no handler sees."""
+    looking = asyncio.create_task(_keep_bounded(folder))
+    try:
+        yield
+    finally:
+        looking.cancel()
+
+
+async def _keep_bounded(folder: Path) -> None:
+    while sys.platform != "win32":  # there a child would write on behind the hole
+        for path in sorted(folder.glob("*.log")):
+            await asyncio.to_thread(turn_over, path)
+        await asyncio.sleep(_LOOK_SECONDS)
+
+
+def begin_log(stream: TextIO, path: Path) -> None:
+    """Have this process's messages written to `stream`, which leads to the log at `path`, or to a terminal."""
+    handler = LogHandler(stream, path)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
+
+
+class LogHandler(logging.StreamHandler[TextIO]):
+    """Writes a message that repeats itself once and then how often it did, and turns its file over.
+
+    What makes a node write may be anybody's doing: it must neither fill the disk nor push out what is worth reading.
+    """
+
+    def __init__(
+        self,
+        stream: TextIO,
+        path: Path,
+        *,
+        limit: int = MAX_LOG_BYTES,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(stream)
+        self._path = path
+        self._limit = limit
+        self._clock = clock
+        self._written: OrderedDict[str, _Written] = OrderedDict()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        now = self._clock()
+        for text in [text for text, one in self._written.items() if now - one.time >= REPEAT_SECONDS]:
+            self._forget(text)
+        text = _whole_message(record)
+        if text in self._written:
+            self._written[text].repeats += 1
+            return
+        self._written[text] = _Written(now, record)
+        if len(self._written) > _MOST_LINES:
+            self._forget(next(iter(self._written)))
+        self._write(record)
+
+    def close(self) -> None:
+        with self.lock or contextlib.nullcontext():
+            for text in list(self._written):
+                self._forget(text)
+        super().close()
+
+    def _forget(self, text: str) -> None:
+        """Say how often a message repeated itself; from now on it is news again."""
+        one = self._written.pop(text)
+        if one.repeats:
+            said = logging.LogRecord(
+                one.record.name, one.record.levelno, "", 0, "%s (repeated %d times)", (one.message, one.repeats), None
+            )
+            self._write(said)
+
+    def _write(self, record: logging.LogRecord) -> None:
+        super().emit(record)
+        try:
+            written, log = os.fstat(self.stream.fileno()), self._path.stat()
+        except (OSError, ValueError):
+            return  # no file, or none that is there any more
+        if written.st_size > self._limit and os.path.samestat(written, log):
+            turn_over(self._path, self._limit)
+            os.lseek(self.stream.fileno(), 0, os.SEEK_END)  # a stream that was not opened for appending
+
+
+class _Written:
+    """A message, when it was written, and how often it came again."""
+
+    def __init__(self, at: float, record: logging.LogRecord) -> None:
+        self.time = at
+        self.record = record
+        self.message = record.getMessage()
+        self.repeats = 0
+
+
+def _whole_message(record: logging.LogRecord) -> str:
+    """What makes it the same again."""
+    error = record.exc_info[1] if record.exc_info else None
+    return f"{record.name} {record.levelno} {record.getMessage()}" + (f" {error!r}" if error else "")
 
 
 def log_size(path: Path) -> int:
@@ -46,10 +176,12 @@ def _end(path: Path, limit: int) -> bytes:
 
 
 def last_lines(path: Path, since: int = 0, lines: int = 8, limit: int = 4000) -> str:
-    """The last lines written after byte `since`, at most `limit` bytes; empty where there are none."""
+    """The last lines written after byte `since`, at most `limit` bytes; empty where there are none. A log that is
+    shorter than that was turned over meanwhile."""
     try:
         with path.open("rb") as log:
             end = log.seek(0, os.SEEK_END)
+            since = since if since <= end else 0
             log.seek(max(since, end - limit))
             text = log.read().decode("utf-8", "replace")
     except FileNotFoundError:

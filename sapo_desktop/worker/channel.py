@@ -24,6 +24,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.http11 import Request as HttpRequest
 from websockets.http11 import Response as HttpResponse
 
+from sapo_desktop.core.bounded_connection import BoundedConnection
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.worker import messages as m
@@ -286,7 +287,7 @@ def _counted(unproven: dict[ServerConnection, None]) -> type[ServerConnection]:
     """Connections that stand in `unproven` from their first byte; above the limit the oldest is pushed
     out."""
 
-    class Counted(ServerConnection):
+    class Counted(BoundedConnection, ServerConnection):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
             super().connection_made(transport)
             while len(unproven) >= MAX_UNPROVEN:
@@ -300,6 +301,10 @@ def _counted(unproven: dict[ServerConnection, None]) -> type[ServerConnection]:
             super().connection_lost(exc)
 
     return Counted
+
+
+class _Dialled(BoundedConnection, ClientConnection):
+    """Whatever listens there may be no worker."""
 
 
 class ControlLink:
@@ -381,6 +386,7 @@ async def _connect(port: int) -> ClientConnection:
         close_timeout=FLUSH_SECONDS,
         ping_interval=None,
         user_agent_header=None,
+        create_connection=_Dialled,
         logger=_quiet_logger(),
     )
 

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sapo_desktop.swarm.limits import Bucket
+from sapo_desktop.core.bucket import Bucket
 from sapo_desktop.swarm.pool import Entry
 from sapo_desktop.swarm.refusals import Reason
 

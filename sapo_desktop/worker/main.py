@@ -35,6 +35,7 @@ from sapo_desktop.core.state import NodeState, Trigger
 from sapo_desktop.core.why import Ending, Starting, in_english
 from sapo_desktop.system import power
 from sapo_desktop.system.folders import DataFolder, FolderError
+from sapo_desktop.system.logs import begin_log, bounded_logs
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker import messages as m
 from sapo_desktop.worker import starter
@@ -107,7 +108,7 @@ def _beginning(given: argparse.Namespace) -> Literal["rounds", "as before", "idl
 
 async def _work(options: Options) -> int:
     folder = DataFolder.open(options.data)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+    begin_log(sys.stderr, folder.log("worker"))
     with FolderLock(folder) as held:
         read = settings_file.read(folder.settings, time.time())
         settings = settings_file.apply(read.settings, options.overrides)
@@ -117,7 +118,7 @@ async def _work(options: Options) -> int:
         losing = asyncio.create_task(held.until_lost())
         losing.add_done_callback(worker.abandon)
         try:
-            async with worker.channel():
+            async with worker.channel(), bounded_logs(folder.logs):
                 return await worker.run(read.said)
         finally:
             losing.cancel()

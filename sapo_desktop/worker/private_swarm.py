@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sapo_desktop.core.errors import UsageError
-from sapo_desktop.core.invite import MOST_PEERS, Invite
+from sapo_desktop.core.invite import MOST_PEERS, Invite, asks_first
 from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.sentences import joined as joined_text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.address import Address, ip_of
 from sapo_desktop.swarm.admission import NO_END, Members, admit
@@ -18,6 +19,7 @@ from sapo_desktop.swarm.refusals import Refused
 from sapo_desktop.swarm.signing import KEY_BYTES, Signer
 
 _DAY = 86400
+_HOW_TO_FOLLOW = sentence("Then: sapo-desktop peers join --nearby LINK")
 
 
 def members_of(swarm: str, admission: str, key: bytes, unix_time: float) -> Members | None:
@@ -54,8 +56,9 @@ def how_to_be_admitted(key: bytes) -> Text:
 def founded(settings: Settings, admission_key: Signer, key: bytes) -> dict[str, str]:
     """The settings of a node with this key that is in the swarm that it founded."""
     swarm = admission_key.key.hex()
-    kept = settings.peers if settings.swarm == swarm else ""
-    return {"swarm": swarm, "admission": admit(admission_key, key).hex(), "peers": kept}
+    same = settings.swarm == swarm
+    kept, invited = (settings.peers, settings.invited) if same else ("", "")
+    return {"swarm": swarm, "admission": admit(admission_key, key).hex(), "peers": kept, "invited": invited}
 
 
 def admission_link(settings: Settings, admission_key: Signer, own: bytes, member: str, days: int, now: float) -> Invite:
@@ -121,21 +124,28 @@ def announced(address: str, key: bytes) -> Address:
     return replace(Address.parse(address), key=key)
 
 
-def joined(settings: Settings, link: Invite, key: bytes, now: float) -> dict[str, str]:
+def joined(settings: Settings, link: Invite, key: bytes, now: float, *, nearby: bool = False) -> dict[str, str]:
     """The settings of a node with this key that follows the link. Addresses of another swarm are given up: they would
-    be dialled in vain, and told which swarm we are in.
+    be dialled in vain, and told which swarm we are in. What the link names and nobody typed is from now on dialled only
+    on the public internet; `nearby`: but for what is plainly elsewhere, as a person agreed to that.
 
     Raises:
-        UsageError: the link admits another key, or no longer; or an address in it cannot be read.
+        UsageError: the link admits another key, or no longer; an address in it cannot be read, or is one nearby.
     """
+    if link.nearby and not nearby:
+        raise UsageError(joined_text([asks_first(link), _HOW_TO_FOLLOW]))
     same = settings.swarm == link.swarm
     if link.admission:
         members_of(link.swarm, link.admission, key, now)
-    peers = _merged(settings.peers.replace(",", " ").split() if same else [], link.peers)
+    kept = settings.peers.replace(",", " ").split() if same else []
+    peers = _merged(kept, link.peers)
+    far = [one for one in link.peers if one not in link.nearby and str(Address.parse(one)) not in kept]
+    invited = _merged(settings.invited.replace(",", " ").split() if same else [], far)
     return {
         "swarm": link.swarm,
         "admission": link.admission or (settings.admission if same else ""),
         "peers": ", ".join(peers),
+        "invited": ", ".join(invited),
     }
 
 

@@ -31,6 +31,7 @@ from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.proxies import check_environment
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.logs import begin_log, bounded_logs
 from sapo_desktop.tasks.catalogue import TaskKey, load_catalogue
 from sapo_desktop.tasks.identity import ids_key
 from sapo_desktop.worker import messages as m
@@ -58,6 +59,7 @@ class Options:
     listen: str
     tls: tuple[Path, Path] | None
     peers: str
+    invited: str
     announce: str
     private_addresses: bool
     started: bool = False
@@ -84,6 +86,7 @@ def _parse(arguments: Sequence[str] | None) -> Options:
     parser.add_argument("--cert", type=Path, help="certificate chain (PEM)")
     parser.add_argument("--key", type=Path, help="its private key (PEM)")
     parser.add_argument("--peers", default="", help="addresses to keep links to, by comma")
+    parser.add_argument("--invited", default="", help="of these, those dialled only on the public internet")
     parser.add_argument("--announce", default="", help="the address to tell others")
     parser.add_argument("--private-addresses", action="store_true", help="home and loopback addresses are as good")
     parser.add_argument(starter.OPTION, action="store_true", help="end where the end of our input comes too early")
@@ -95,6 +98,7 @@ def _parse(arguments: Sequence[str] | None) -> Options:
         listen=given.listen,
         tls=(given.cert, given.key) if given.cert and given.key else None,
         peers=given.peers,
+        invited=given.invited,
         announce=given.announce,
         private_addresses=given.private_addresses,
         started=given.started,
@@ -105,11 +109,12 @@ def _parse(arguments: Sequence[str] | None) -> Options:
 
 async def _work(options: Options) -> int:
     folder = DataFolder.open(options.data)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+    begin_log(sys.stderr, folder.log("worker"))
     for key in ("swarm", "admission"):
         settings_file.parse_value(key, getattr(options, key))
     with FolderLock(folder) as held:
-        return await Relay(folder, options).run(held)
+        async with bounded_logs(folder.logs):
+            return await Relay(folder, options).run(held)
 
 
 class Relay:
@@ -175,7 +180,7 @@ class Relay:
         try:
             address = await listen_at(linked, options.listen, options.tls, self._folder.control)
             self._address, self._linked = str(address), linked
-            linked.links.keep(addresses(options.peers))
+            linked.links.keep(addresses(options.peers), addresses(options.invited))
             linked.links.announcement = announcement(linked, options.announce, relay=True)
             linked.links.tell_claims = functools.partial(_tell_claims, linked)
             self._say("info", sentence("Relaying at {address}", address=str(address)))

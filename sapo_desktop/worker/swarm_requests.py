@@ -63,7 +63,7 @@ class SwarmRequests:
         link = Invite.parse(request.link)
         who = await self._side.identity.identify(request.passphrase)
         key = Signer(who.seed).key
-        values = private_swarm.joined(self._kept(), link, key, time.time())
+        values = private_swarm.joined(self._kept(), link, key, time.time(), nearby=request.nearby)
         notes = await self._move(values)
         if not values["admission"]:
             notes = [private_swarm.how_to_be_admitted(key), *notes]

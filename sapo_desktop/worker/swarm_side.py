@@ -320,7 +320,7 @@ class SwarmSide:
     def _apply(self, joined: Joined, settings: Settings) -> None:
         """What takes effect without joining anew."""
         joined.member.sharing = settings.share
-        joined.links.keep(addresses(settings.peers))
+        joined.links.keep(addresses(settings.peers), addresses(settings.invited))
         joined.links.announcement = announcement(joined, settings.announce)
         block(joined, settings.blocked)
 

@@ -22,6 +22,8 @@ SCRIPTS = [
     "tests.bench.learning",
     "tests.attack.kills",
     "tests.attack.flood",
+    "tests.attack.frames",
+    "tests.attack.claims",
     "tests.attack.swarm",
     "tests.attack.strangers",
     "tests.attack.autobahn",

@@ -35,7 +35,7 @@ SMALL_MACHINE = Hardware(
     gpus=[],
 )
 FAMILIES = ("gcd", "lcm", "count_bits", "spell_backward", "basic_arithmetic", "base_conversion")
-LINK = f"sapo://join?swarm={'5a' * 32}&peer=wss://a.example:1&admission={'0f' * 72}"
+LINK = f"sapo://join?swarm={'5a' * 32}&peer=wss://a.example:8765&admission={'0f' * 72}"
 HOSTILE = "48 = 1*36\x1b[2J\x1b]0;owned\x07 + 12\u202e [red]12[/red]\x00"
 
 

@@ -79,6 +79,8 @@ def test_without_a_command_or_a_display_it_says_what_to_do(run: Words, monkeypat
         (("run", "--silo", "--invite", LINK), "--silo means no network at all: leave out --invite"),
         (("run", "--invite", LINK, "--peer", "wss://a:1"), "leave out --peer"),
         (("run", "--invite", "sapo://join?swarm=1"), "64 hex digits"),
+        (("run", "--invite", LINK.replace("a.example", "10.0.0.1")), "leads to wss://10.0.0.1:8765"),
+        (("peers", "join", LINK.replace("a.example", "[::1]")), "peers join --nearby"),
         (("peers", "join", "hello"), "does not begin so"),
         (("peers", "join", f"{LINK}\x1b[2J"), "signs that no link has"),
         (("peers", "admit", "ab" * 32, "--days", "0"), "above zero"),
@@ -230,9 +232,14 @@ def test_a_relay_takes_its_swarm_from_a_link() -> None:
         return _arguments(build_parser().parse_args(["relay", "--listen", "[::]:1", *words]))
 
     assert "--swarm" not in arguments()
-    given = arguments("--peer", "wss://b.example:2", "--invite", LINK)
-    assert given[given.index("--peers") + 1] == "wss://b.example:2,wss://a.example:1"
+    given = arguments("--peer", "wss://b.example:8766", "--invite", LINK)
+    assert given[given.index("--peers") + 1] == "wss://b.example:8766,wss://a.example:8765"
+    assert given[given.index("--invited") + 1] == "wss://a.example:8765"
     assert given[given.index("--swarm") + 1] == "5a" * 32
+    nearby = LINK.replace("a.example", "localhost")
+    with pytest.raises(UsageError, match=r"leads to wss://localhost:8765.*--private-addresses"):
+        arguments("--invite", nearby)
+    assert "--invited" not in arguments("--invite", nearby, "--private-addresses")
     assert given[given.index("--admission") + 1] == "0f" * 72
 
 

@@ -89,11 +89,11 @@ def test_options_are_settings_of_this_run(tmp_path: Path) -> None:
 
 def test_naming_a_peer_or_sharing_is_joining_for_this_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     door = FakeDoor()
-    words = ["--peer", "wss://a.example:1", "--peer", "wss://b.example:2", "--treatment", "paper", "--share"]
+    words = ["--peer", "wss://a.example:8765", "--peer", "wss://b.example:8766", "--treatment", "paper", "--share"]
     assert run(tmp_path, door, "--rounds", "1", *words) == 0
     assert door.overrides == {
         "silo": "off",
-        "peers": "wss://a.example:1, wss://b.example:2",
+        "peers": "wss://a.example:8765, wss://b.example:8766",
         "treatment": "paper",
     }
     # Consent is asked for once and outlives the run.
@@ -109,7 +109,8 @@ def test_an_invite_is_followed_before_anybody_is_dialled(tmp_path: Path, capsys:
     assert door.overrides == {
         "silo": "off",
         "swarm": "5a" * 32,
-        "peers": "wss://a.example:1",
+        "peers": "wss://a.example:8765",
+        "invited": "wss://a.example:8765",
         "admission": "0f" * 72,
     }, "else it would go to the swarm of its settings first"
     asked = [request for request in door.node.requests if isinstance(request, m.JoinSwarm | m.StartRounds)]

@@ -302,6 +302,15 @@ def test_an_invite_is_explained_and_followed(qtbot: QtBot) -> None:
     assert not sheet.isVisible()
 
 
+def test_an_invite_that_leads_nearby_says_so_before_it_is_followed(qtbot: QtBot) -> None:
+    scene = Scene(qtbot)
+    link = staged_peers.LINK.replace("home.example", "169.254.169.254")
+    sheet = add_sheet(scene, qtbot, link)
+    assert "169.254.169.254" in texts(sheet) and sheet.ok.text() == "Go there all the same"
+    press(qtbot, sheet.ok)
+    assert scene.bridge.asked_for(JoinSwarm) == [JoinSwarm(link=link, nearby=True)]
+
+
 def test_a_broken_invite_is_not_sent(qtbot: QtBot) -> None:
     scene = Scene(qtbot)
     sheet = add_sheet(scene, qtbot, "sapo://join?swarm=12")

@@ -324,6 +324,21 @@ def test_a_refused_invite_leaves_the_node_in_silo(qtbot: QtBot) -> None:
     assert wizard._trouble.isVisible() and wizard._next.isEnabled()
 
 
+def test_the_first_run_asks_before_it_follows_an_invite_that_leads_nearby(qtbot: QtBot) -> None:
+    bridge = StageBridge(a_view(state="idle"))
+    bridge.replies[JoinSwarm] = UsageError("That is no invite.")
+    wizard = Wizard(bridge.view, bridge)
+    qtbot.addWidget(wizard)
+    wizard.show()
+    link = f"sapo://join?swarm={'cd' * 32}&peer=wss://127.0.0.1:8765"
+    wizard._choices.swarm, wizard._choices.peer = True, link
+    for _ in range(4):
+        wizard._go_on()
+    assert bridge.asked_for(JoinSwarm) == [] and wizard._trouble.isVisible() and wizard._next.isEnabled()
+    wizard._go_on()
+    assert bridge.asked_for(JoinSwarm) == [JoinSwarm(link=link, nearby=True)]
+
+
 def test_a_node_that_cannot_start_is_said_in_the_first_run(qtbot: QtBot) -> None:
     bridge = StageBridge(a_view(state="idle"))
     wizard = Wizard(bridge.view, bridge)

@@ -99,6 +99,16 @@ def test_one_part_of_the_internet_fills_one_bucket_and_pushes_out_no_proven_node
     assert it.to_pass_on(Random(1), NOW) == [record(1, host="20.0.1.1").envelope]
 
 
+def test_who_tells_of_many_pushes_out_its_own_whatever_their_times() -> None:
+    it = book()
+    for number in range(1, 5):
+        it.add_record(record(number, host=f"20.0.{number}.7", time=NOW - 3600), NOW, b"honest")
+    for number in range(100, 300):
+        it.add_record(record(number, host=f"20.0.{number - 100}.9", time=NOW + 599), NOW, b"loud")
+    assert len(it) == 16
+    assert all(str(address_of(record(number, host=f"20.0.{number}.7"))) in it._known for number in range(1, 5))
+
+
 def test_nothing_is_passed_on_before_we_reached_it_ourselves() -> None:
     it = book()
     for number in range(1, 40):

@@ -29,13 +29,30 @@ def nothing() -> None:
 
 
 def test_of_one_part_of_the_internet_so_many_may_be_half_open() -> None:
-    door = Door(1000)
+    time = [0.0]
+    door = Door(1000, clock=lambda: time[0])
     assert [door.enter(peer(1, number), nothing) for number in range(20)] == [True] * MOST_UNPROVEN_OF_ONE + [False] * 4
     assert door.enter(peer(2), nothing)
     door.leave(peer(1, 3))
+    time[0] = door_module.PLACE_SECONDS - 1
+    assert not door.enter(peer(1, 99), nothing), "who leaves without a proof leaves its place taken for a while"
+    time[0] = door_module.PLACE_SECONDS
     assert door.enter(peer(1, 99), nothing)
     door.prove(peer(1, 99))
     assert door.enter(peer(1, 100), nothing), "who has proven a key is not counted"
+
+
+def test_the_place_of_who_was_cut_off_stays_taken_whatever_key_it_proved() -> None:
+    door = Door(1000, clock=lambda: 0.0)
+    for number in range(MOST_UNPROVEN_OF_ONE):
+        for cut_off in (False, True):
+            assert door.enter(peer(1, number), nothing)
+            door.prove(peer(1, number))
+            if cut_off:
+                door.distrust(peer(1, number))
+            door.leave(peer(1, number))
+    assert not door.enter(peer(1, 99), nothing) and door.enter(peer(2), nothing)
+    assert len(door) == 1, "no descriptor is kept for it"
 
 
 def test_at_home_one_part_has_no_share_where_that_is_allowed_and_all_together_have() -> None:

@@ -19,7 +19,7 @@ def entry(
 ) -> Entry:
     key = author.to_bytes(32, "big")
     path = Path(bytes([link]) * 32, bytes([relay]) * 32, bytes([tag]), lan)
-    return Entry(Name(key, b"i" * 16, slot, TASK, index), path, b"", key, 0.0)
+    return Entry(Name(key, slot, TASK, index), path, b"", key, 0.0)
 
 
 def authors(entries: list[Entry], n: int, rng: Random, new: Set[int] = frozenset()) -> list[int]:

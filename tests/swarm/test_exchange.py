@@ -13,6 +13,7 @@ from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.envelope import Answer
 from sapo_desktop.swarm.pool import Path
 from sapo_desktop.swarm.refusals import Reason
+from sapo_desktop.swarm.signing import Signer
 from tests.swarm.mesh import SLOT, Mesh, Peer, Wire
 from tests.swarm.peers import NETWORK, TASK, group, group_body
 
@@ -290,3 +291,21 @@ def test_whoever_dials_us_does_not_set_our_clock() -> None:
     for number in range(10, 20):
         late.join(Peer(number), victim, tag=bytes([number]))
     assert victim.exchange.clock.offset == 0
+
+
+def test_what_one_link_filled_the_pool_with_does_not_keep_us_from_asking_another() -> None:
+    mesh, victim, loud, relay, alice = Mesh(), Peer(1), Peer(2), Peer(3), Peer(4)
+    mesh.join(victim, loud)
+    mesh.join(victim, relay)
+    mesh.join(alice, relay)
+    alice.share(mesh.now, 8)
+    mesh.settle()
+    (link,) = [link for link in victim.exchange.links if link.key == loud.signer.key]
+    for number in range(100, 200):  # served by `loud` under keys and relays that it made up
+        author = Signer(number.to_bytes(32, "big"))
+        sourced = m.Sourced(envelope=group(author), relay=author.key, tag=b"")
+        victim.exchange._take_in(link, sourced, mesh.now, published=False)
+    victim.exchange.want([TASK], 16)
+    mesh.wait(5)
+    assert any(entry.name.author == alice.signer.key for entry in victim.exchange.pool)
+    assert victim.exchange._missing_from(link.source) < 1, "of the one that filled it nothing more is asked"

@@ -25,6 +25,7 @@ from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.swarm.standing import Standing
 from tests.swarm.mesh import check
 from tests.swarm.peers import NETWORK, me
+from tests.swarm.test_network import nodes as network_nodes
 from tests.swarm.test_network import until
 
 pytestmark = pytest.mark.usefixtures("quick")
@@ -235,5 +236,28 @@ def test_a_named_peer_that_is_away_keeps_nobody_else_from_being_found(tmp_path: 
             await until(lambda: alice.linked() == {bob.signer.key})
             alice.links.keep([])
             assert alice.book.next_to_dial([bob.address()], time.time() + 10_000, Random(0)) is None, "forgotten"
+
+    asyncio.run(scene())
+
+
+def test_an_invited_name_is_not_dialled_where_it_leads_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the dial shows what a name stands for."""
+    told: list[bool] = []
+
+    async def scene() -> None:
+        async with network_nodes(1) as (node,):
+
+            async def link(address: Address, **how: bool) -> None:
+                told.append(how["named_by_stranger"])
+                await asyncio.sleep(3600)
+
+            monkeypatch.setattr(node.network, "link", link)
+            book = AddressBook(node.signer.key, bytes(32))
+            links = Links(node.network, book, NETWORK, tmp_path / "memory", Memory())
+            typed, invited = Address("a.example", 8765), Address("b.example", 8765)
+            links.keep([typed, invited], invited=[invited])
+            await until(lambda: len(told) == 2)
+            assert told == [False, True]
+            await links.close()
 
     asyncio.run(scene())

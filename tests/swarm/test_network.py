@@ -13,6 +13,7 @@ from websockets.asyncio.client import connect
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from sapo_desktop.core import bounded_connection
 from sapo_desktop.swarm import codec, limits, network, wire
 from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.address import Address
@@ -20,6 +21,7 @@ from sapo_desktop.swarm.events import Event
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.network import Network, now
+from sapo_desktop.swarm.refusals import Reason
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.swarm.standing import Standing
 from tests.swarm.mesh import check
@@ -286,9 +288,8 @@ def test_one_part_of_the_internet_cannot_hold_every_place(monkeypatch: pytest.Mo
     asyncio.run(scene())
 
 
-def test_pings_of_the_library_that_nobody_reads_the_answers_of_fill_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before any key is proven: the library answers them by itself, whatever our own queues say."""
-    monkeypatch.setattr(wire, "CUT_OFF_BYTES", 4096)
+def test_a_flood_of_pings_before_any_key_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library answers them by itself, whatever our own queues say."""
     monkeypatch.setattr(limits, "HANDSHAKE_SECONDS", 600.0)  # or the link would end for its slow handshake
     ping = b"\x89\xfd" + bytes(4) + bytes(125)  # masked with zeros, 125 bytes
 
@@ -308,8 +309,116 @@ def test_pings_of_the_library_that_nobody_reads_the_answers_of_fill_nothing(monk
                     writer.write(ping * 200)
                     await writer.drain()
             await until(lambda: not node.network.exchange.links)
-            assert node.heard == [], "no handshake ended it"
+            assert [getattr(event, "reason", None) for event in node.heard] == ["too many frames without a message"]
+            assert node.network.exchange.refusals[Reason.TOO_OFTEN] == 1
             writer.close()
+
+    asyncio.run(scene())
+
+
+REQUEST = (
+    b"GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
+    b"Sec-WebSocket-Protocol: sapo.v1\r\n\r\n"
+)
+PING, PONG, FIRST_PART, NEXT_PART = (bytes([first, 0x80]) + bytes(4) for first in (0x89, 0x8A, 0x02, 0x00))
+
+
+@pytest.mark.parametrize(
+    "flood", [PING * 1000, PONG * 1000, FIRST_PART + NEXT_PART * 1000], ids=["ping", "pong", "parts"]
+)
+def test_frames_without_a_message_have_a_rate_also_right_behind_the_request(flood: bytes) -> None:
+    async def scene() -> None:
+        async with nodes(1) as (node,):
+            reader, writer = await asyncio.open_connection("127.0.0.1", node.port)
+            writer.write(REQUEST + flood)
+            with contextlib.suppress(ConnectionError):
+                answer = await reader.read()
+                assert answer.count(b"\x8a\x00") <= bounded_connection.SMALL_AT_ONCE + 1024 / len(PING)
+            await until(lambda: not node.network.exchange.links)
+            writer.close()
+
+    asyncio.run(scene())
+
+
+def test_a_proven_peer_that_floods_is_shut_out_for_a_while() -> None:
+    async def scene() -> None:
+        async with nodes(2) as (alice, bob):
+            link = asyncio.ensure_future(alice.network.link(bob.address()))
+            await until(lambda: bob.heard and alice.heard)
+            (out,) = alice.network._wires.values()
+            out._connection.transport.write(PING * 500)
+            await link
+            await until(lambda: not bob.network.exchange.links)
+            reasons = [getattr(event, "reason", None) for event in bob.heard]
+            assert [reason for reason in reasons if reason] == ["too many frames without a message"]
+            assert alice.signer.key in bob.network.exchange._barred, "it is sent away when it comes back"
+            assert bob.network._door._left_of.total() == 1, "and its part of the internet has one place less"
+
+    asyncio.run(scene())
+
+
+def test_a_few_pings_of_a_library_with_a_keepalive_are_no_flood() -> None:
+    async def scene() -> None:
+        async with nodes(1) as (node,), knock(node, ping_interval=None) as stranger:
+            for _ in range(20):
+                await (await stranger.ping())
+            assert len(node.network.exchange.links) == 1
+
+    asyncio.run(scene())
+
+
+def test_messages_that_nobody_read_yet_are_not_taken_apart() -> None:
+    """One read brings thousands of the smallest."""
+
+    async def scene() -> None:
+        async with nodes(1) as (node,):
+            node.network._gate._turns.spent(3600, now().monotonic)  # nobody has a turn
+            _, writer = await asyncio.open_connection("127.0.0.1", node.port)
+            writer.write(REQUEST + (b"\x82\x80" + bytes(4)) * 30_000)
+            await until(lambda: any(one.memory > 100_000 for one in node.network._wires.values()))
+            (one,) = node.network._wires.values()
+            assert len(one._connection.recv_messages.frames) <= 1024 / 6 + 3
+            writer.close()
+
+    asyncio.run(scene())
+
+
+def test_nothing_is_written_or_logged_after_the_peer_is_gone(caplog: pytest.LogCaptureFixture) -> None:
+    async def scene() -> None:
+        async with nodes(1) as (node,), knock(node) as stranger:
+            (one,) = node.network._wires.values()
+            connection = one._connection
+            await stranger.ping()
+            connection.transport.abort()
+            for _ in range(100):
+                connection.protocol.send_ping(b"")
+                connection.send_data()
+                connection.data_received(PING * 100)
+            assert connection.held == 0
+
+    asyncio.run(scene())
+    assert "socket.send()" not in caplog.text
+
+
+def test_making_room_never_ends_a_link_that_we_dialled() -> None:
+    async def scene() -> None:
+        async with nodes(3, most_links=3) as (alice, bob, carol):
+            alice.network.dial(bob.address())
+            await until(lambda: alice.heard and bob.heard)
+            dialled = alice.network.exchange.links[0]
+            carol.network.dial(alice.address())
+            await until(lambda: len(alice.network.exchange.links) == 2 and carol.heard)
+            # Ours is the youngest of that part of the internet, and two came from there.
+            dialled.opened = now().monotonic + 1
+            for link in alice.network.exchange.links:
+                link.tag = b"crowd"
+            another = alice.network.exchange.links[1]
+            alice.network._wires[Link(another.session, b"crowd")] = alice.network._wires[another]
+            assert alice.network._make_room(b"elsewhere")
+            assert dialled.goodbye is None and dialled.session.is_open
+            for link in [link for link in alice.network._wires if link not in alice.network.exchange.links]:
+                del alice.network._wires[link]
 
     asyncio.run(scene())
 

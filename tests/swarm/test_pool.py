@@ -13,6 +13,7 @@ from sapo_desktop.swarm.refusals import Reason, Refused
 from sapo_desktop.swarm.signing import Signer
 from tests.swarm.peers import ALICE, BOB, group_body
 
+CAROL = b"c" * 32
 LINK = Path(b"l" * 32, b"l" * 32, b"")
 
 
@@ -45,6 +46,19 @@ def test_the_first_body_under_a_name_stays() -> None:
     assert len(pool) == 1
 
 
+def test_one_instance_of_an_author_is_listened_to_in_a_slot_the_first_that_is_seen() -> None:
+    """The instance is the author's free choice, and no part of the question."""
+    pool = Pool(ALICE.key)
+    for number in range(16):
+        reason = added(pool, received(instance=bytes([number]) * 16))
+        assert isinstance(reason, Entry) if number == 0 else reason is Reason.OTHER_INSTANCE
+    assert added(pool, received(instance=b"2" * 16, index=1)) is Reason.OTHER_INSTANCE
+    assert isinstance(added(pool, received(instance=b"2" * 16, slot=2_833_332)), Entry), "in another slot it may be"
+    assert isinstance(added(pool, received(CAROL, instance=b"2" * 16)), Entry)
+    pool.expire(LIFETIME + 1)
+    assert not pool._instances
+
+
 def test_a_group_under_our_own_key_is_an_echo() -> None:
     assert added(Pool(ALICE.key), received(ALICE.key)) is Reason.OWN_ECHO
 
@@ -75,6 +89,28 @@ def test_a_full_pool_pushes_out_whoever_holds_most() -> None:
         added(pool, received(author.to_bytes(32, "big"), size=4000), path=flood)
         assert pool.bytes <= 1_000_000
     assert {entry.name.author for entry in pool if entry.path == crowd} == set(honest)
+
+
+def test_a_link_that_claims_many_relays_pushes_out_only_its_own() -> None:
+    pool = Pool(ALICE.key, most_bytes=1_000_000)
+    honest = [n.to_bytes(32, "big") for n in range(1, 101)]
+    for author in honest:
+        added(pool, received(author, size=4000), path=Path(b"h" * 32, b"h" * 32, b""))
+    for number in range(1000, 2500):
+        author = number.to_bytes(32, "big")
+        added(pool, received(author, size=4000), path=Path(b"x" * 32, author, author[-2:]))
+        assert pool.bytes <= 1_000_000
+    assert {entry.name.author for entry in pool if entry.path.link == b"h" * 32} == set(honest)
+
+
+def test_within_a_link_each_relay_has_its_share() -> None:
+    pool = Pool(ALICE.key, most_bytes=1_000_000)
+    link, few, many = b"l" * 32, b"f" * 32, b"m" * 32
+    for number in range(1, 51):
+        added(pool, received(number.to_bytes(32, "big"), size=4000), path=Path(link, few, b""))
+    for number in range(1000, 2000):
+        added(pool, received(number.to_bytes(32, "big"), size=4000), path=Path(link, many, b""))
+    assert sum(entry.path.relay == few for entry in pool) == 50
 
 
 @pytest.mark.parametrize(

@@ -473,6 +473,17 @@ def test_without_a_proof_the_connection_ends_in_time(tmp_path: Path, monkeypatch
     play(tmp_path, scene)
 
 
+@pytest.mark.parametrize("frame", [0x89, 0x8A], ids=["ping", "pong"])
+def test_a_stranger_that_floods_before_its_proof_is_cut_off(tmp_path: Path, frame: int) -> None:
+    async def scene(worker: Worker) -> None:
+        connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
+        connection.transport.write((bytes([frame, 0x80]) + bytes(4)) * 1000)
+        with pytest.raises(ConnectionClosed):
+            await connection.recv()
+
+    play(tmp_path, scene)
+
+
 def test_two_hundred_half_open_connections_do_not_keep_a_client_out(tmp_path: Path) -> None:
     async def scene(worker: Worker) -> None:
         ends = [await asyncio.open_connection("127.0.0.1", worker.port) for _ in range(200)]

@@ -70,7 +70,7 @@ def test_who_is_not_admitted_is_told_the_key_to_be_admitted(admission: str, why:
     with pytest.raises(UsageError, match=why) as refused:
         members_of(SWARM, admission, ALICE.key, NOW)
     assert ALICE.key.hex() in str(refused.value) and "peers admit KEY" in str(refused.value)
-    link = Invite(SWARM, ("wss://a.example:1",), admission)
+    link = Invite(SWARM, ("wss://a.example:8765",), admission)
     if admission:
         with pytest.raises(UsageError, match=why):
             joined(Settings(), link, ALICE.key, NOW)
@@ -101,9 +101,9 @@ def test_what_keeps_one_from_admitting(settings: Settings, key: str, why: str) -
 
 
 def test_an_invite_names_where_we_are_and_whom_we_keep_to() -> None:
-    settings = msgspec.structs.replace(AT_HOME, announce="", listen="[2001:db8::1]:8765", peers="wss://a.example:1")
+    settings = msgspec.structs.replace(AT_HOME, announce="", listen="[2001:db8::1]:8765", peers="wss://a.example:8765")
     own = f"wss://[2001:db8::1]:8765#{BOB.key.hex()}"
-    assert invite(settings, BOB.key) == Invite(SWARM, (own, "wss://a.example:1"))
+    assert invite(settings, BOB.key) == Invite(SWARM, (own, "wss://a.example:8765"))
     assert str(own_address(settings, BOB.key)) == own
     with pytest.raises(UsageError, match="public swarm"):
         invite(Settings(), BOB.key)
@@ -111,15 +111,25 @@ def test_an_invite_names_where_we_are_and_whom_we_keep_to() -> None:
 
 def test_joining_another_swarm_gives_the_addresses_of_the_first_up() -> None:
     """They would be dialled in vain, and see where we went."""
-    link = Invite(SWARM, ("wss://a.example:1", "wss://b.example:2"), ADMITTED)
+    link = Invite(SWARM, ("wss://a.example:8765", "wss://b.example:8766"), ADMITTED)
     before = Settings(peers="wss://public.example:1")
-    assert joined(before, link, ALICE.key, NOW)["peers"] == "wss://a.example:1, wss://b.example:2"
-    same = Settings(swarm=SWARM, admission=ADMITTED, peers="wss://mine.example:1 wss://a.example:1")
+    assert joined(before, link, ALICE.key, NOW)["peers"] == "wss://a.example:8765, wss://b.example:8766"
+    same = Settings(swarm=SWARM, admission=ADMITTED, peers="wss://mine.example:8767 wss://a.example:8765")
     assert joined(same, Invite(SWARM, link.peers), ALICE.key, NOW) == {
         "swarm": SWARM,
         "admission": ADMITTED,
-        "peers": "wss://mine.example:1, wss://a.example:1, wss://b.example:2",
-    }
+        "peers": "wss://mine.example:8767, wss://a.example:8765, wss://b.example:8766",
+        "invited": "wss://b.example:8766",
+    }, "what was typed before stays so"
+
+
+def test_an_invite_to_this_computer_or_a_local_network_asks_first() -> None:
+    link = Invite(SWARM, ("wss://a.example:8765", "wss://169.254.169.254:8765"), ADMITTED)
+    with pytest.raises(UsageError, match=r"leads to wss://169\.254\.169\.254:8765.*peers join --nearby"):
+        joined(Settings(), link, ALICE.key, NOW)
+    values = joined(Settings(), link, ALICE.key, NOW, nearby=True)
+    assert values["peers"] == "wss://a.example:8765, wss://169.254.169.254:8765"
+    assert values["invited"] == "wss://a.example:8765", "a name that is public to look at must lead there"
 
 
 def test_an_address_that_cannot_be_dialled_is_refused() -> None:
@@ -242,7 +252,7 @@ def test_an_identity_is_made_to_be_shown_only_where_it_can_be_kept(
 def test_a_node_that_is_not_admitted_says_so_and_dials_nobody(tmp_path: Path, ring: Memory) -> None:
     async def scene() -> None:
         served = node(tmp_path)
-        await served.handle(m.JoinSwarm(link=str(Invite(SWARM, ("wss://a.example:1",)))))
+        await served.handle(m.JoinSwarm(link=str(Invite(SWARM, ("wss://a.example:8765",)))))
         await served.handle(m.SetSilo(on=False))
         side = served._side
         await until(lambda: side.info(()).state == "failed")

@@ -10,7 +10,7 @@ from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.invite import PREFIX, Invite
 from sapo_desktop.core.lists import listed, with_item, without_item
 from sapo_desktop.core.plain_text import one_line
-from sapo_desktop.gui import peer_words
+from sapo_desktop.gui import invite_words, peer_words
 from sapo_desktop.gui.bridge import Asks
 from sapo_desktop.gui.language import tr
 from sapo_desktop.gui.pages.forms import copy_text, labelled, line
@@ -153,8 +153,10 @@ class AddSheet(Sheet):
         invite = self._text.startswith(PREFIX)
         self.test.setEnabled(bool(self._text) and not invite)
         self.ok.setEnabled(bool(self._text))
-        self.ok.set_text(tr("Go there") if invite else tr("Add"))
-        self._said.say(_of_invite(self._text) if invite else "", "plain")
+        warning = invite_words.warning(self._text) if invite else ""
+        self.ok.set_text(tr("Go there all the same") if warning else tr("Go there") if invite else tr("Add"))
+        said = _of_invite(self._text) if invite else ""
+        self._said.say(f"{said} {warning}".strip(), "danger" if warning else "plain")
 
     def _test(self) -> None:
         dial(self, self._bridge, self._text, self._said)
@@ -165,7 +167,10 @@ class AddSheet(Sheet):
         if self._text.startswith(PREFIX):
             self._join(self._text)
         else:
-            values = {"peers": with_item(self._view.settings.peers, self._text)}
+            settings = self._view.settings
+            values = {"peers": with_item(settings.peers, self._text)}
+            if self._text in listed(settings.invited):  # typed now, whoever named it before
+                values["invited"] = without_item(settings.invited, self._text)
             self._bridge.ask(SetSettings(values=values), lambda reply: self.accept(), self._refused, of=self)
 
     def _join(self, link: str) -> None:
@@ -178,7 +183,8 @@ class AddSheet(Sheet):
         with_passphrase(
             self,
             self._bridge,
-            lambda given: JoinSwarm(link=link, passphrase=given),
+            # What is nearby stood there to be read, and the button said so.
+            lambda given: JoinSwarm(link=link, passphrase=given, nearby=bool(invite.nearby)),
             lambda reply: self._joined(invite),
             self._refused,
         )

@@ -88,6 +88,8 @@ class JoinSwarm(Message, frozen=True):
     link: str
     passphrase: str | None = None
     """Opens the identity, where it is closed."""
+    nearby: bool = False
+    """A person was told which addresses of this computer, or of a local network, it leads to, and will go there."""
 
 
 class ChangeIdentity(Message, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sapo_desktop.swarm.limits import Bucket
+from sapo_desktop.core.bucket import Bucket
 
 
 def test_a_bucket_gains_its_rate_up_to_its_capacity() -> None:
