@@ -57,9 +57,10 @@ class ChatTemplate:
                 sentence("The model's chat template cannot be read: {reason}. Choose another model.", reason=str(error))
             ) from error
 
-    def user_turn(self, text: str) -> str:
-        """The prompt in which a user says `text` and the assistant is about to answer."""
-        messages = [{"role": "user", "content": text}]
+    def user_turn(self, text: str, system: str = "") -> str:
+        """The prompt in which a user says `text` and the assistant is about to answer, told `system` before."""
+        messages = [{"role": "system", "content": system}] if system else []
+        messages.append({"role": "user", "content": text})
         try:
             return self._template.render(
                 messages=messages,
