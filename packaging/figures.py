@@ -47,6 +47,7 @@ SCRIPTS = {
     "flood": "tests.attack.flood",
     "swarm": "tests.attack.swarm",
     "strangers": "tests.attack.strangers",
+    "foreign": "tests.attack.foreign",
     "autobahn": "tests.attack.autobahn",
     "bandwidth": "tests.bench.bandwidth",
     "two_kinds": "tests.bench.two_kinds",

@@ -15,7 +15,7 @@ from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.chat_template import ChatTemplate
 from sapo_desktop.engines.llama_cpp_model import GgufModel
-from sapo_desktop.engines.prompts import Prompter
+from sapo_desktop.engines.prompts import TAG, Prompter
 
 _NO_TOKEN = -1
 
@@ -36,7 +36,9 @@ class Vocabulary:
             raise ModelError(sentence("The vocabulary of {name} names no end-of-sequence token.", name=model.path.name))
         template = model.chat_template
         self._prompter = Prompter(
-            ChatTemplate(template, self._special_names()) if template else None, sorted(self._special)
+            ChatTemplate(template, self._special_names()) if template else None,
+            sorted(self._special),
+            has_tag=len(self._tokens(TAG)) == 1,
         )
 
     def prompt_tokens(self, question: str) -> list[int]:

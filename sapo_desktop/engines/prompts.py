@@ -1,9 +1,10 @@
 """What a model is asked: the one place where a question becomes a prompt, for every engine and every purpose.
 
-A model without a chat template, the starter among them, was made to go on after the bare question. One with a template
-is told in a system message to reason and to put its answer between tags, as the swarm of the paper and the usual
-evaluations of these tasks do: bare questions are answered with "The answer is 6.", in which no marker finds a 6. A
-template that knows no system role, or drops what it says, gets the same words at the head of the user's turn.
+A model without a chat template was made to go on after the bare question. One whose vocabulary has the answer's tag as
+a token, the starter and what is made of it, was made to answer in tags: it gets the bare question in its template.
+Every other is told in a system message to reason and to put its answer between tags, as the swarm of the paper and the
+usual evaluations of these tasks do: bare questions are answered with "The answer is 6.", in which no marker finds a 6.
+A template that knows no system role, or drops what it says, gets the same words at the head of the user's turn.
 Rounds, validation, foreign groups and `ask` all come through here, so what is trained is what is scored and used.
 """
 
@@ -17,13 +18,13 @@ from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.chat_template import ChatTemplate
 
-PROMPTS_VERSION = 2
-"""Scores under other prompts are those of another model; the manifest of a run says which."""
 INSTRUCTIONS = (
     "Answer the question by reasoning step by step, clearly and briefly. Once you know the answer, end with it in this "
     "form:\n<answer>the answer</answer>\nPut nothing but the final answer between the tags, and nothing after them. If "
     "the question shows what an answer looks like, keep exactly to that form."
 )
+TAG = "<answer>"
+"""As tasks/extraction.py has it."""
 _PLACE = "\ue000question\ue001"
 """Stands for a question in a template: private characters that no template touches."""
 
@@ -44,10 +45,11 @@ class _Told(NamedTuple):
 
 
 class Prompter:
-    """Makes one model's prompts. `special`: how its special tokens are written."""
+    """Makes one model's prompts. `special`: how its special tokens are written; `has_tag`: whether `TAG` is a token."""
 
-    def __init__(self, template: ChatTemplate | None, special: Sequence[str]) -> None:
+    def __init__(self, template: ChatTemplate | None, special: Sequence[str], *, has_tag: bool) -> None:
         self._template = template
+        self._has_tag = has_tag
         self._special = tuple(special)
 
     def pieces(self, question: str) -> list[Piece]:
@@ -93,7 +95,7 @@ class Prompter:
         return self._template.user_turn(told.user, told.system)
 
     def _told(self, question: str) -> _Told:
-        if self._template is None:
+        if self._template is None or self._has_tag:
             return _Told(question, "")
         if self.has_system_role:
             return _Told(question, INSTRUCTIONS)

@@ -17,7 +17,7 @@ from typing import Any
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.chat_template import ChatTemplate
-from sapo_desktop.engines.prompts import Prompter
+from sapo_desktop.engines.prompts import TAG, Prompter
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,8 @@ class ModelTokenizer:
 
     @cached_property
     def prompter(self) -> Prompter:
-        return Prompter(self.template, self.special_texts())
+        tag = self.backend(TAG, add_special_tokens=False)["input_ids"]
+        return Prompter(self.template, self.special_texts(), has_tag=len(tag) == 1)
 
     def prompt_text(self, prompt: list[int]) -> str:
         """Return a prompt as the text that stands for it where whoever reads it encodes it as this tokenizer does:

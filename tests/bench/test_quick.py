@@ -23,6 +23,7 @@ SCRIPTS = [
     "tests.attack.flood",
     "tests.attack.swarm",
     "tests.attack.strangers",
+    "tests.attack.foreign",
     "tests.attack.autobahn",
     "tests.bench.bandwidth",
     "tests.bench.two_kinds",

@@ -7,21 +7,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from sapo_desktop.engines import prompts
 from tests.engines.tiny import TorchEngine, loaded_engine, save_model
 
 
 @pytest.fixture(scope="session", autouse=True)
 def one_thread() -> None:
     torch.set_num_threads(1)
-
-
-@pytest.fixture(autouse=True)
-def brief(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tiny models read a character a token and have room for 128, so they are told nothing but the question. Modules
-    with `INSTRUCTED` set ask as the product does."""
-    if not getattr(request.module, "INSTRUCTED", False):
-        monkeypatch.setattr(prompts, "INSTRUCTIONS", "")
 
 
 @pytest.fixture(scope="session")

@@ -65,7 +65,6 @@ class LlamaCppBesideTorch:
         return self._cpp.handle(request, progress)
 
 
-INSTRUCTED = True
 SERVICES = {"torch": lambda work: service.create(), "llama.cpp": LlamaCppBesideTorch}
 RIGHT = "It is <answer>42</answer>"
 LINEAR = {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}

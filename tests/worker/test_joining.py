@@ -91,8 +91,7 @@ class Seat:
             catalogue=CATALOGUE,
             ids=IDS,
             book_secret=bytes(32),
-            yardstick=lambda: OURS,
-            **more,
+            **{"yardstick": lambda: OURS, **more},
         )
         self.engine = Solver(skill)
         self.joined: Joined = join(joining, Marker(), Marker(), Encoder())
