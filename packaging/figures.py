@@ -50,6 +50,7 @@ SCRIPTS = {
     "claims": "tests.attack.claims",
     "swarm": "tests.attack.swarm",
     "strangers": "tests.attack.strangers",
+    "foreign": "tests.attack.foreign",
     "autobahn": "tests.attack.autobahn",
     "bandwidth": "tests.bench.bandwidth",
     "two_kinds": "tests.bench.two_kinds",

@@ -17,6 +17,14 @@ GeneratorKind = Literal["llama.cpp", "torch", "remote"]
 TrainerKind = Literal["torch", "none"]
 Device = Literal["cpu", "cuda", "mps"]
 Badge = Literal["fits", "tight", "too big"]
+TINY_PARAMETERS = 50_000_000
+"""Up to here a model is one like the starter, with settings of its own."""
+
+
+def recommended_tokens(parameters: int) -> int:
+    """The most tokens of an answer where the user names none: the starter's steps are short, and a chat model that
+    reasons in words takes some four characters a token."""
+    return 512 if parameters > TINY_PARAMETERS else 256
 
 
 class Parts(Record, frozen=True):

@@ -97,8 +97,9 @@ def training_sequences(
 ) -> list[TrainingSequence]:
     """Lay the groups out as the trainer's batch. `prompts`: the ids of each group's question.
 
-    Own answers are the sampled token ids themselves. Answers of advantage 0 stay in: they add nothing to the
-    gradient, but the loss is normalised by the token count of the whole batch. `elsewhere`: own answers were not
+    Own answers are the sampled token ids themselves. Those of advantage 0 stay in: they add nothing to the gradient,
+    but the loss is normalised by the token count of the whole batch. Foreign ones of advantage 0 do not: else who sends
+    long wrong answers would thin out what everybody else's teach. `elsewhere`: own answers were not
     sampled by the trainer's model, so the sampler's log-probabilities go along where they are known.
     """
     return [
@@ -112,5 +113,5 @@ def training_sequences(
         )
         for group, prompt, row in zip(groups, prompts, group_advantage, strict=True)
         for completion, advantage in zip(group.completions, row, strict=True)
-        if completion.tokens
+        if completion.tokens and (advantage or group.origin == "own")
     ]

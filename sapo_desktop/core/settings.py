@@ -82,7 +82,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     questions: Annotated[
         int, Meta(ge=0, le=256, description="Groups in a training step (I + J); 0: the model's recommended number.")
     ] = 0
-    max_tokens: Annotated[int, Meta(ge=8, le=8192, description="Longest answer in tokens.")] = 256
+    max_tokens: Annotated[
+        int, Meta(ge=0, le=8192, description="Longest answer in tokens; 0: the model's recommended number.")
+    ] = 0
     temperature: Annotated[float, Meta(gt=0, le=5, description="Sampling temperature while training.")] = 1.0
     reward: Annotated[
         Literal["strict", "partial"],

@@ -1,7 +1,7 @@
 """Text to tokens and back by a GGUF file's own vocabulary, with the same prompts as the torch engine makes.
 
-A question becomes one user turn of the file's chat template. The template's special tokens are tokens; one that is
-spelt in the question is plain text, as is everything in what a peer sent. Left out: repairing a file whose
+The special tokens of a prompt's template (prompts.py) are tokens; one that is spelt in the question is plain text, as
+is everything in what a peer sent. Left out: repairing a file whose
 vocabulary is not that of the model it was made from.
 """
 
@@ -15,9 +15,8 @@ from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.chat_template import ChatTemplate
 from sapo_desktop.engines.llama_cpp_model import GgufModel
+from sapo_desktop.engines.prompts import TAG, Prompter
 
-_PLACE = "\ue000question\ue001"
-"""Stands for the question in a template: private characters that no template touches."""
 _NO_TOKEN = -1
 
 
@@ -36,23 +35,18 @@ class Vocabulary:
         if self.end_token == _NO_TOKEN:
             raise ModelError(sentence("The vocabulary of {name} names no end-of-sequence token.", name=model.path.name))
         template = model.chat_template
-        self._template = ChatTemplate(template, self._special_names()) if template else None
+        self._prompter = Prompter(
+            ChatTemplate(template, self._special_names()) if template else None,
+            sorted(self._special),
+            has_tag=len(self._tokens(TAG)) == 1,
+        )
 
     def prompt_tokens(self, question: str) -> list[int]:
-        """Return the question as one user turn of the chat template, ready to be answered.
-
-        A model without a template (a base model) gets the bare text.
-        """
-        if self._template is None:
-            return self._tokens(question, beginning=True, special=not self._spells_special(question))
-        if not self._spells_special(question):
-            return self._tokens(self._template.user_turn(question), special=True)
-        before, found, after = self._template.user_turn(_PLACE).partition(_PLACE)
-        if not found:
-            raise ModelError(
-                sentence("The model's chat template does not show the question as it is; choose another model.")
-            )
-        return [*self._tokens(before, special=True), *self._tokens(question), *self._tokens(after, special=True)]
+        """Return the question as this model is asked it (prompts.py), ready to be answered."""
+        ids: list[int] = []
+        for text, is_template in self._prompter.pieces(question):
+            ids += self._tokens(text, beginning=not self._prompter.is_chat, special=is_template)
+        return ids
 
     def encode_foreign(self, text: str, end: bool) -> list[int] | None:
         """Return a peer's text as ids with special tokens taken as plain text, None where it spells one."""

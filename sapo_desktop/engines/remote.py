@@ -164,7 +164,7 @@ class RemoteGenerator:
     ) -> Ask:
         return Ask(
             model=model,
-            question=question,
+            messages=self.words.prompter.messages(question),
             prompt=prompt,
             text=self.words.prompt_text(prompt),
             count=count,

@@ -22,7 +22,8 @@ class Ask:
     """One prompt to be answered `count` times."""
 
     model: str
-    question: str
+    messages: list[dict[str, str]]
+    """The same as a conversation, for servers that only chat."""
     prompt: list[int]
     text: str
     """The prompt as text, for servers that take no ids."""
@@ -218,7 +219,7 @@ class Chat:
     def request(self, ask: Ask) -> tuple[str, dict[str, Any]]:
         body = _openai(ask) | {
             "model": ask.model,
-            "messages": [{"role": "user", "content": ask.question}],
+            "messages": ask.messages,
             "logprobs": True,
         }
         return "/v1/chat/completions", body

@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.chat_template import ChatTemplate
+from sapo_desktop.engines.prompts import TAG, Prompter
 
 
 @dataclass(frozen=True)
@@ -33,13 +35,17 @@ class ModelTokenizer:
         return int(self.backend.eos_token_id)
 
     def prompt_tokens(self, question: str) -> list[int]:
-        """Return the question as one user turn of the chat template, ready to be answered.
+        """Return the question as this model is asked it (prompts.py), ready to be answered."""
+        ids: list[int] = []
+        for text, is_template in self.prompter.pieces(question):
+            bare = not self.prompter.is_chat
+            ids += self.backend(text, add_special_tokens=bare, split_special_tokens=not is_template)["input_ids"]
+        return ids
 
-        A model without a template (a base model) gets the bare text.
-        """
-        if self.template is None:
-            return list(self.backend(question)["input_ids"])
-        return list(self.backend(self.template.user_turn(question), add_special_tokens=False)["input_ids"])
+    @cached_property
+    def prompter(self) -> Prompter:
+        tag = self.backend(TAG, add_special_tokens=False)["input_ids"]
+        return Prompter(self.template, self.special_texts(), has_tag=len(tag) == 1)
 
     def prompt_text(self, prompt: list[int]) -> str:
         """Return a prompt as the text that stands for it where whoever reads it encodes it as this tokenizer does:

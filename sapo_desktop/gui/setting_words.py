@@ -126,7 +126,7 @@ def sentences() -> dict[str, str]:
         "treatment": tr("How external groups are weighed: guarded learns from right answers only, paper from all."),
         "answers": tr("Answers per question (L)."),
         "questions": tr("Groups in a training step (I + J); 0: the model's recommended number."),
-        "max_tokens": tr("Longest answer in tokens."),
+        "max_tokens": tr("Longest answer in tokens; 0: the model's recommended number."),
         "temperature": tr("Sampling temperature while training."),
         "reward": tr("strict: 1 if solved, else 0. partial: the marker's own score."),
         "validate_every": tr("Rounds between validation scores; 0: none (no guard, no best checkpoint)."),
@@ -212,7 +212,7 @@ def zero(key: str) -> str:
     match key:
         case "threads":
             return tr("half the cores")
-        case "questions" | "learning_rate_decay":
+        case "questions" | "max_tokens" | "learning_rate_decay":
             return tr("as the model's")
         case "seed":
             return tr("drawn")

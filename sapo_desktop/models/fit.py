@@ -14,7 +14,18 @@ from typing import Literal
 import msgspec
 
 from sapo_desktop.core.errors import TooBig
-from sapo_desktop.core.fitting import Available, Badge, Device, Fit, GeneratorKind, ModelBadge, Parts, TrainerKind, Way
+from sapo_desktop.core.fitting import (
+    Available,
+    Badge,
+    Device,
+    Fit,
+    GeneratorKind,
+    ModelBadge,
+    Parts,
+    TrainerKind,
+    Way,
+    recommended_tokens,
+)
 from sapo_desktop.core.sentences import Size, Text, Value, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import BITS_A_WEIGHT, Entry, ModelCatalogue, Tier
@@ -31,9 +42,9 @@ from sapo_desktop.models.memory import (
 from sapo_desktop.models.shape import ModelShape
 from sapo_desktop.system.hardware import Gpu, Hardware
 
-PROMPT_TOKENS = 256
-"""Assumed of a question with its template; the longest of the catalogue's tasks stay below it with common
-tokenizers."""
+PROMPT_TOKENS = 336
+"""Assumed of a question with its template and what the model is told before (engines/prompts.py); the longest of the
+catalogue's tasks stay below it with common tokenizers."""
 PROMPT_TOKENS_STARTER = 64
 """Its tokenizer has whole phrases of the questions."""
 FEWEST_TOKENS = 32
@@ -321,7 +332,7 @@ def _open_ways(model: Model, hardware: Hardware, settings: Settings, llama_cpp: 
     return [
         way
         for place in _places(hardware, settings)
-        for way in ways(model, _as_set(settings), hardware, settings, place)
+        for way in ways(model, _as_set(settings, model), hardware, settings, place)
         if way.generator in ((settings.generator,) if settings.generator != "auto" else ("torch", "llama.cpp"))
         and settings.trainer in ("auto", way.trainer)
         and (llama_cpp or way.generator != "llama.cpp")
@@ -365,7 +376,7 @@ def plan(
     hardware = msgspec.structs.replace(hardware, memory_free=hardware.memory_free + running)
     here = available(hardware, msgspec.structs.replace(settings, device=device or settings.device))
     torch = _torch(model, hardware, here)
-    sketch = _Sketch(model, torch, generator, trainer, _as_set(settings), settings, here)
+    sketch = _Sketch(model, torch, generator, trainer, _as_set(settings, model), settings, here)
     in_torch = MOST_AT_ONCE_SMALL if torch.written_out else MOST_AT_ONCE
     sketch.most = MOST_AT_ONCE_LLAMA if generator == "llama.cpp" else in_torch
     way = _largest(sketch)
@@ -378,7 +389,7 @@ def plan(
     return msgspec.structs.replace(without, why_not=_RESERVE_USED_UP)
 
 
-def _as_set(settings: Settings) -> Tier:
+def _as_set(settings: Settings, model: Model) -> Tier:
     """The settings as they are, where no tier recommends others."""
     return Tier(
         device="any",
@@ -388,7 +399,7 @@ def _as_set(settings: Settings) -> Tier:
         lora_rank=settings.lora_rank,
         learning_rate=settings.learning_rate or 1e-5,
         answers=settings.answers,
-        max_tokens=settings.max_tokens,
+        max_tokens=settings.max_tokens or recommended_tokens(model.parameters),
     )
 
 

@@ -75,7 +75,7 @@ class Asking:
         sampling = Sampling(
             greedy=greedy,
             temperature=node.settings.temperature,
-            max_tokens=node.settings.max_tokens,
+            max_tokens=node.max_tokens,
             seed=self._random.getrandbits(31),
         )
         async with node.awake():

@@ -121,7 +121,8 @@ async def assemble(
     except BaseException:
         await asyncio.gather(engine.stop(), examining.stop())
         raise
-    around = Surroundings(folder, catalogue, examiner, engine, kept_ids, bytes.fromhex(counters.instance))
+    instance = bytes.fromhex(counters.instance)
+    around = Surroundings(folder, catalogue, examiner, engine, kept_ids, instance, node.yardstick)
     identity = before.side.identity if before else None
     if before:
         node.human_groups = before.node.human_groups

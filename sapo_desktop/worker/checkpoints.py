@@ -75,6 +75,8 @@ class Counters(Record, frozen=True):
     """What the mixes earned, where the mix is adaptive."""
     micro_batch: int = 0
     """What fitted so far; 0: as the settings say."""
+    reasoning: dict[str, list[int]] = msgspec.field(default_factory=dict)
+    """Characters before the last own answers, by task (worker/reasoning.py)."""
 
 
 class Checkpoint(Record, frozen=True):

@@ -78,7 +78,7 @@ class FactRequests:
             memory_estimate=plan.estimate or None,
             memory_free=here.memory_free,
             micro_batch=plan.trainer.micro_batch if engine.trains else 0,
-            max_tokens=settings.max_tokens,
+            max_tokens=self._node.max_tokens,
             notes=notes,
         )
 

@@ -2,7 +2,9 @@
 
 What a peer sent is a task's name, a slot, an index and some texts. The question is made again from them, the marks are
 ours, and only text that an own answer could have been is trained on: one answer, at the end, nothing after it, with
-reasoning no longer than twice our own. Foreign work has an examiner of its own, so whatever a text does to it costs
+reasoning no longer than twice our own. What is encoded is that reasoning and the answer as the marker read it, never
+the span as sent, and no more ids than an own answer may have: whatever the grammar overlooks, blanks by the thousand,
+never reaches the trainer. Foreign work has an examiner of its own, so whatever a text does to it costs
 our round nothing; and each link and identity has its budget of that examiner's time (foreign_budget.py).
 """
 
@@ -51,6 +53,27 @@ class Encoder(Protocol):
 
 
 @dataclass(frozen=True)
+class Yardstick:
+    """How long this node's own answers are and may be; foreign ones that are longer are not trained on.
+
+    `max_tokens`: ids of an answer, its end among them; `context`: ids of a question and its answer together; `lengths`:
+    median characters of reasoning by task key, of the tasks that this node reasoned about.
+    """
+
+    max_tokens: int
+    context: int
+    lengths: Mapping[str, float]
+
+    def reasoning(self, task: str) -> float:
+        """The most characters before the answer."""
+        return max(SHORTEST_REASONING, 2 * self.lengths.get(task, 0.0))
+
+    def holds(self, prompt: Sequence[int], tokens: Sequence[int]) -> bool:
+        """Whether an own answer to that prompt could have as many ids."""
+        return len(tokens) <= self.max_tokens and len(prompt) + len(tokens) <= self.context
+
+
+@dataclass(frozen=True)
 class Foreign:
     """A group that may be trained on, with the ids of its question and what our marks of all its answers say."""
 
@@ -91,7 +114,7 @@ class Intake:
 
     Args:
         tasks: local task keys by task id.
-        lengths: our own median characters of reasoning by task key; kept by the caller.
+        yardstick: what our own answers are like now.
         clock: monotonic seconds.
         refused: where the groups that are not fit can be looked at.
     """
@@ -104,7 +127,7 @@ class Intake:
         tasks: Mapping[bytes, str],
         network: bytes,
         refusals: Refusals,
-        lengths: Mapping[str, float],
+        yardstick: Callable[[], Yardstick],
         clock: Callable[[], float] = time.monotonic,
         refused: RefusedGroups | None = None,
     ) -> None:
@@ -115,7 +138,7 @@ class Intake:
         self._network = network
         self._refusals = refusals
         self._refused = refused or RefusedGroups()
-        self._lengths = lengths
+        self._yardstick = yardstick
         self._clock = clock
         self._budget = ForeignBudget()
 
@@ -203,14 +226,14 @@ class Intake:
                 continue
             named.append((entry, body, task))
         questions = await self._examiner.set_questions([self._reference(body, task) for _, body, task in named])
-        drawn = []
+        drawn, yardstick = [], self._yardstick()
         for (entry, body, task), question in zip(named, questions, strict=True):
             if question is None or question.hash != body.question:
                 self._refusals.add_other_question(entry.path.examiner)
                 self._refused.add(Reason.OTHER_QUESTION, body.key, body)
             elif held_out_side(family_of(task), question.text):
                 self._refuse(Reason.HELD_OUT, body)
-            elif fit := [answer for answer in body.answers if self._is_fit(answer.text, task)][:answers]:
+            elif fit := [one for one in body.answers if self._is_fit(one.text, task, yardstick)][:answers]:
                 drawn.append(_Drawn(entry, body, question, fit))
             else:
                 self._refuse(Reason.UNFIT, body)
@@ -227,16 +250,17 @@ class Intake:
         seed = question_seed(network=self._network, key=body.key, slot=body.slot, task=body.task, index=body.index)
         return QuestionRef(task=task, seed=seed)
 
-    def _is_fit(self, text: str, task: str) -> bool:
+    def _is_fit(self, text: str, task: str, yardstick: Yardstick) -> bool:
         """Whether an own answer to this task could look so."""
         if not self._catalogue.family(family_of(task)).reasoning:
             return True  # trained on in its canonical form, whatever stood around it
-        if text.count(OPEN) != 1 or text.count(CLOSE) != 1 or not text.endswith(CLOSE):
+        if text.count(OPEN) != 1 or text.count(CLOSE) != 1 or not text.rstrip().endswith(CLOSE):
             return False
-        return 0 <= text.find(OPEN) <= max(SHORTEST_REASONING, 2 * self._lengths.get(task, 0.0))
+        return text.find(OPEN) <= yardstick.reasoning(task)
 
     async def _encode(self, marked: Sequence[tuple[_Drawn, list[Mark]]]) -> list[Foreign]:
-        """Groups with the ids of question and answers; an answer that spells a special token is left out."""
+        """Groups with the ids of question and answers. Answers that spell a special token, that the marker could not
+        read or that have more ids than our own are left out."""
         texts = [
             [self._trained_text(answer, mark, one) for answer, mark in zip(one.answers, row, strict=True)]
             for one, row in marked
@@ -244,13 +268,13 @@ class Intake:
         encoded = await self._encoder.encode(
             [one.question.text for one, _ in marked], [text or "" for row in texts for text in row]
         )
-        ids = iter(encoded.tokens)
+        ids, yardstick = iter(encoded.tokens), self._yardstick()
         taken = []
         for (one, row), prompt, written in zip(marked, encoded.prompts, texts, strict=True):
             kept = [
                 (Completion(tokens=tokens, logprobs=[], text=text, finish="stop", kind=answer.kind), mark)
                 for text, tokens, mark, answer in zip(written, [next(ids) for _ in row], row, one.answers, strict=True)
-                if text and tokens
+                if text and tokens and yardstick.holds(prompt, tokens)
             ]
             if not kept:
                 self._refuse(Reason.UNFIT, one.body)
@@ -267,9 +291,13 @@ class Intake:
 
     def _trained_text(self, answer: Answer, mark: Mark, one: _Drawn) -> str | None:
         """What was marked is what is trained on; None where there is nothing of it."""
-        if self._catalogue.family(family_of(one.question.task)).reasoning:
-            return answer.text
-        return None if mark.answer is None else f"{OPEN}{mark.answer}{CLOSE}"
+        reasons = self._catalogue.family(family_of(one.question.task)).reasoning
+        return as_marked(answer.text if reasons else "", mark)
+
+
+def as_marked(text: str, mark: Mark) -> str | None:
+    """The text's reasoning, if any, and its answer as the marker read it; None where it read none."""
+    return None if mark.answer is None else f"{text[: max(0, text.find(OPEN))]}{OPEN}{mark.answer}{CLOSE}"
 
 
 def _timed_out(marks: Sequence[Mark]) -> bool:

@@ -27,7 +27,7 @@ from sapo_desktop.tasks.charset import belongs
 from sapo_desktop.tasks.extraction import CLOSE, OPEN
 from sapo_desktop.tasks.grammars import FORMS
 from sapo_desktop.worker import messages as m
-from sapo_desktop.worker.foreign import SHORTEST_REASONING
+from sapo_desktop.worker.foreign import SHORTEST_REASONING, as_marked
 from sapo_desktop.worker.learning import draw_task
 from sapo_desktop.worker.member import Member
 from sapo_desktop.worker.node import Node
@@ -98,10 +98,10 @@ class HumanAnswers:
         text = written(request.answer, request.reasoning, self._catalogue.family(family_of(question.task)).grammar)
         del self._posed[request.id]  # from here on it is answered, whatever comes
         async with self._node.awake():
-            encoded = await self._encoded(question, text)
             beside = await self._beside(question)
+            marks = await self._marks(question, [text, *(completion.text for completion in beside)])
+            encoded = await self._encoded(question, as_marked(text, marks[0]))
             completions = [_human(text, encoded), *beside]
-            marks = await self._marks(question, completions)
             truth = await self._node.examiner.truth(question.task, question.seed)
         group = Group(question=question, completions=completions, marks=marks, origin="human")
         shared = posed.member is not None and posed.member.publish(group)
@@ -182,21 +182,25 @@ class HumanAnswers:
     def _forget_late(self) -> None:
         self._posed = {name: posed for name, posed in self._posed.items() if posed.until > self._now()}
 
-    async def _encoded(self, question: Question, text: str) -> Encoded | None:
-        """The ids to train on; None where the text spells a special token of the model, or the engine fails."""
+    async def _encoded(self, question: Question, text: str | None) -> Encoded | None:
+        """The ids to train on; None where there is no text, it spells a special token of the model or is longer than
+        the model's own answers may be, or the engine fails."""
+        if text is None:
+            return None
         try:
             encoded = await self._node.engine.encode([question.text], [text])
         except HostError as error:
             log.warning("A person's answer could not be encoded: %s", error)
             return None
-        return encoded if encoded.tokens[0] else None
+        tokens = encoded.tokens[0]
+        return encoded if tokens and self._node.yardstick().holds(encoded.prompts[0], tokens) else None
 
     async def _beside(self, question: Question) -> Sequence[Completion]:
         """The model's own answers; none where the engine fails: a group of one is a group too."""
         settings = self._node.settings
         sampling = Sampling(
             temperature=settings.temperature,
-            max_tokens=settings.max_tokens,
+            max_tokens=self._node.max_tokens,
             seed=self._random.getrandbits(31),
         )
         try:
@@ -206,9 +210,8 @@ class HumanAnswers:
             return []
         return generated.completions[0]
 
-    async def _marks(self, question: Question, completions: Sequence[Completion]) -> list[Mark]:
+    async def _marks(self, question: Question, texts: Sequence[str]) -> list[Mark]:
         strict = self._node.settings.reward == "strict"
-        texts = [completion.text for completion in completions]
         return (await self._node.examiner.mark([question], [texts], strict=strict))[0]
 
 
@@ -265,8 +268,8 @@ def _note(posed: _Posed, *, shared: bool, learned: bool) -> Text:
     if not learned:
         notes.append(
             sentence(
-                "It is not learned from: the model cannot read it, too many others wait for a round, or nothing is "
-                "trained here."
+                "It is not learned from: no answer to this question can be read in it, it is longer than the model's "
+                "own may be, too many others wait for a round, or nothing is trained here."
             )
         )
     return joined(notes) if notes else ""

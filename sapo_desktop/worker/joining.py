@@ -37,7 +37,7 @@ from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
 from sapo_desktop.tasks.charset import belongs
 from sapo_desktop.tasks.identity import examiner_fingerprint
 from sapo_desktop.worker.author_rates import AuthorRates
-from sapo_desktop.worker.foreign import Encoder, Examiner, Intake
+from sapo_desktop.worker.foreign import Encoder, Examiner, Intake, Yardstick
 from sapo_desktop.worker.index_book import IndexBook
 from sapo_desktop.worker.member import Member
 from sapo_desktop.worker.publishing import Membership
@@ -83,14 +83,14 @@ class Identified:
         return self.folder / name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Joining(Identified):
-    """What a node brings along beside. `lengths`: see Intake; `refused`: where groups that are not taken can be looked
-    at, whichever swarm they come from."""
+    """What a node brings along beside. `yardstick`: see Intake; `refused`: where groups that are not taken can be
+    looked at, whichever swarm they come from."""
 
+    yardstick: Callable[[], Yardstick]
     instance: bytes = bytes(16)
     label: str = ""
-    lengths: Mapping[TaskKey, float] = field(default_factory=dict)
     refused: RefusedGroups = field(default_factory=RefusedGroups)
 
 
@@ -193,7 +193,7 @@ def join(joining: Joining, own: Examiner, foreign: Examiner, encoder: Encoder) -
         _keys(joining),
         joining.network,
         exchange.refusals,
-        joining.lengths,
+        joining.yardstick,
         refused=joining.refused,
     )
     membership = Membership(

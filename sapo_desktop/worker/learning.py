@@ -14,6 +14,7 @@ from random import Random
 import msgspec
 
 from sapo_desktop.core import adaptive, curriculum, guard
+from sapo_desktop.core.fitting import TINY_PARAMETERS, recommended_tokens
 from sapo_desktop.core.mixing import MixShare, mix_share
 from sapo_desktop.core.records import RoundReport, Sampling, TrainerSettings
 from sapo_desktop.core.settings import Settings
@@ -23,7 +24,6 @@ from sapo_desktop.worker.round import RoundPlan, round_seed
 Levels = Mapping[str, Sequence[str]]
 """Per family its levels, from easy to hard."""
 
-TINY_PARAMETERS = 50_000_000
 _SMOOTHING = 0.05
 UNJUDGED_MIX = "4/4"
 """Played where the mix is adaptive and no validation score decides on it."""
@@ -56,7 +56,7 @@ def plan_round(
         answers=settings.answers,
         sampling=Sampling(
             temperature=settings.temperature,
-            max_tokens=settings.max_tokens,
+            max_tokens=answer_tokens(settings, parameters),
             seed=round_seed(counters.seed, number, "sampling"),
         ),
         strict=settings.reward == "strict",
@@ -183,6 +183,11 @@ def next_learning_rate(settings: Settings, parameters: int, counters: Counters) 
     rate = settings.learning_rate or recommended_learning_rate(settings.method, parameters)
     decay = settings.learning_rate_decay or recommended_decay(parameters)
     return rate * counters.guard.learning_rate_factor * max(_LEAST_SHARE, 1 / (1 + counters.round / decay))
+
+
+def answer_tokens(settings: Settings, parameters: int) -> int:
+    """The most tokens of an answer."""
+    return settings.max_tokens or recommended_tokens(parameters)
 
 
 def recommended_questions(parameters: int) -> int:

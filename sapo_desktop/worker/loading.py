@@ -26,6 +26,7 @@ from sapo_desktop.models.memory import LLAMA_RUNTIME, TORCH_RUNTIME
 from sapo_desktop.models.starter import starter_folder
 from sapo_desktop.system.hardware import Hardware, probe
 from sapo_desktop.worker.engine import EnginePlan, Fitted
+from sapo_desktop.worker.learning import answer_tokens
 from sapo_desktop.worker.librarian import models_folder
 from sapo_desktop.worker.way import Way
 
@@ -74,7 +75,7 @@ class Fitting:
         )
         said: list[Text] = [way.why_not] if way.why_not else []
         cut = None
-        if way.max_tokens < min(settings.max_tokens, model.context - model.prompt_tokens):
+        if way.max_tokens < min(answer_tokens(settings, model.parameters), model.context - model.prompt_tokens):
             cut = way.max_tokens
             said.append(sentence("Not enough memory for longer answers: they are cut at {count} tokens.", count=cut))
         return Fitted(_cut(asked, way), cut, said)

@@ -33,6 +33,7 @@ from sapo_desktop.worker.checkpoints import Checkpoint, Counters
 from sapo_desktop.worker.engine import Engine
 from sapo_desktop.worker.evaluation import Evaluator, Subject
 from sapo_desktop.worker.examiner import Examiner
+from sapo_desktop.worker.foreign import Yardstick
 from sapo_desktop.worker.gate import Gate
 from sapo_desktop.worker.hosting import PATIENCE, grace_of_caller
 from sapo_desktop.worker.human_groups import HumanGroups
@@ -41,6 +42,7 @@ from sapo_desktop.worker.learning import (
     UNJUDGED_MIX,
     Levels,
     after_round,
+    answer_tokens,
     levels_of_interest,
     next_learning_rate,
     plan_round,
@@ -49,6 +51,7 @@ from sapo_desktop.worker.learning import (
 from sapo_desktop.worker.manifest import RunManifest
 from sapo_desktop.worker.messages import CheckpointsChanged, EvalFinished, Event, RoundFinished
 from sapo_desktop.worker.orders import Orders
+from sapo_desktop.worker.reasoning import medians, with_new
 from sapo_desktop.worker.recovery import Recovery
 from sapo_desktop.worker.round import RoundResult, Swarm, run_round
 from sapo_desktop.worker.showing import RoundWatcher, Showing
@@ -129,7 +132,8 @@ class Node:
     def take_settings(self, settings: Settings) -> None:
         """These are in force from now on, but for answers that memory once was too short for."""
         if self._longest_answer is not None:
-            settings = msgspec.structs.replace(settings, max_tokens=min(settings.max_tokens, self._longest_answer))
+            longest = min(settings.max_tokens or self._longest_answer, self._longest_answer)
+            settings = msgspec.structs.replace(settings, max_tokens=longest)
         self.settings = settings
 
     def enter(self, swarm: Swarm | None) -> None:
@@ -141,6 +145,16 @@ class Node:
         run = await self.keeper.call(self.keeper.history.begin_run, manifest)
         self._manifest = manifest
         self.counters = msgspec.structs.replace(self.counters, run=run)
+
+    @property
+    def max_tokens(self) -> int:
+        """The most tokens of an answer now."""
+        return answer_tokens(self.settings, self.engine.parameters)
+
+    def yardstick(self) -> Yardstick:
+        """How long own answers are and may be now."""
+        context = self.engine.loaded.context if self.engine.loaded else 0
+        return Yardstick(self.max_tokens, context, medians(self.counters.reasoning))
 
     def progress(self) -> tuple[int, float]:
         """The last finished round and its reward."""
@@ -325,6 +339,8 @@ class Node:
     async def _conclude(self, result: RoundResult) -> None:
         """Everything after the trainer's step: counters, history, checkpoint, validation."""
         self.counters, moves = after_round(self.counters, result.report, self.levels)
+        reasoning = with_new(self.counters.reasoning, result.reasoning)
+        self.counters = msgspec.structs.replace(self.counters, reasoning=reasoning)
         for move in moves:
             self.show.say(
                 "info",
@@ -392,7 +408,7 @@ class Node:
         report = await self.evaluator.evaluate(
             subject,
             which,
-            Sampling(temperature=self.settings.temperature, max_tokens=self.settings.max_tokens),
+            Sampling(temperature=self.settings.temperature, max_tokens=self.max_tokens),
             lambda done, total: self.show.progress("evaluate", done, total),
             samples,
         )
@@ -417,7 +433,9 @@ class Node:
 
     def change_model(self, model: ModelFolder, reason: Text) -> None:
         """Go on with another model, from its start; only for a node without checkpoints."""
-        settings, counters = self.settings, msgspec.structs.replace(self.counters, model=model.hash, micro_batch=0)
+        settings, counters = self.settings, msgspec.structs.replace(
+            self.counters, model=model.hash, micro_batch=0, reasoning={}
+        )
         self.counters = counters
         trainer = trainer_settings(settings, model.parameters, counters)
         self.engine.use_model(model, trainer)

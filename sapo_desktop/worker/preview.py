@@ -170,7 +170,7 @@ class Preview:
         node = self._node
         sampling = Sampling(
             temperature=node.settings.temperature,
-            max_tokens=node.settings.max_tokens,
+            max_tokens=node.max_tokens,
             seed=self._random.getrandbits(31),
         )
         answers = min(node.settings.answers, limits.MAX_ANSWERS)

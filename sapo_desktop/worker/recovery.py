@@ -116,7 +116,7 @@ class Recovery:
 
     def _shorter_answers(self) -> bool:
         node = self._node
-        tokens = node.settings.max_tokens // 2
+        tokens = node.max_tokens // 2
         if tokens < _FEWEST_TOKENS:
             return False
         node.shorten_answers(tokens)

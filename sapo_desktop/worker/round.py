@@ -30,6 +30,7 @@ from sapo_desktop.core.treatments import TreatmentName
 from sapo_desktop.engines.protocols import Generated
 from sapo_desktop.worker.foreign import Foreign
 from sapo_desktop.worker.messages import Phase
+from sapo_desktop.worker.reasoning import lengths_in
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ class RoundResult:
     report: RoundReport
     groups: list[Group]
     advantages: list[list[float]]
+    reasoning: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    """Characters before each own answer that could be read, by task."""
 
 
 class Examiner(Protocol):
@@ -233,7 +236,9 @@ async def run_round(
         checkpoint=None,
         note=_note(mixed, len(plan.human), step),
     )
-    return RoundResult(report=report, groups=mixed.groups, advantages=group_advantages)
+    return RoundResult(
+        report=report, groups=mixed.groups, advantages=group_advantages, reasoning=lengths_in(own)
+    )
 
 
 def round_seed(seed: int, number: int, purpose: str) -> int:

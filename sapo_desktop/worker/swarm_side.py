@@ -12,8 +12,8 @@ import contextlib
 import functools
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 
 from sapo_desktop.core import sentences
 from sapo_desktop.core.errors import SapoError, UsageError
@@ -42,7 +42,7 @@ from sapo_desktop.worker.entering import (
     task_ids,
 )
 from sapo_desktop.worker.examiner import FOREIGN_SECONDS, Examiner, KeptIds
-from sapo_desktop.worker.foreign import Encoder
+from sapo_desktop.worker.foreign import Encoder, Yardstick
 from sapo_desktop.worker.hosting import Host
 from sapo_desktop.worker.joining import Joined, Joining, join
 from sapo_desktop.worker.lasting import Lasting
@@ -76,7 +76,8 @@ class Surroundings:
     kept_ids: KeptIds
     instance: bytes
     """Of the data folder; it holds until another identity is taken."""
-    lengths: Mapping[TaskKey, float] = field(default_factory=dict)
+    yardstick: Callable[[], Yardstick]
+    """How long this node's own answers are now; the longest foreign ones are measured by it."""
 
 
 class SwarmSide:
@@ -281,7 +282,7 @@ class SwarmSide:
             admission=bytes.fromhex(settings.admission) if members else b"",
             instance=self.instance,
             label=settings.label,
-            lengths=around.lengths,
+            yardstick=around.yardstick,
             refused=self._refused,
             proxy=settings.proxy,
             rotation=self.identity.rotation,

@@ -26,6 +26,7 @@ SCRIPTS = [
     "tests.attack.claims",
     "tests.attack.swarm",
     "tests.attack.strangers",
+    "tests.attack.foreign",
     "tests.attack.autobahn",
     "tests.bench.bandwidth",
     "tests.bench.two_kinds",

@@ -1,3 +1,4 @@
+import msgspec
 import pytest
 
 from sapo_desktop.core.errors import UsageError
@@ -68,11 +69,21 @@ def test_external_groups_are_weighed_against_our_own_rate_and_length() -> None:
     assert advantages(mixed, own_rates={"gcd/easy": 0.25}) == [[1.0, -1.0], [0.75 * 4 / 8, 0.0, 0.0, 0.0]]
     assert advantages(mixed)[1][0] == 0.5 * 4 / 8, "a task we never answered: half"
     batch = training_sequences(mixed.groups, [[1], [2]], advantages(mixed))
-    assert [sequence.external for sequence in batch] == [False] * 2 + [True] * 4
+    assert [sequence.external for sequence in batch] == [False] * 2 + [True]
     assert batch[2].prompt == [2]
     assert not any(sequence.shaped for sequence in batch)
     shaped = training_sequences(mixed.groups, [[1], [2]], advantages(mixed, "shaped"), "shaped")
-    assert [sequence.shaped for sequence in shaped] == [False] * 2 + [True] * 4
+    assert [sequence.shaped for sequence in shaped] == [False] * 2 + [True]
+
+
+def test_foreign_answers_that_teach_nothing_do_not_thin_out_what_others_teach() -> None:
+    own, wrong = group("own", [1, 0]), group("peer", [0, 0, 0], "peer")
+    long = [msgspec.structs.replace(one, tokens=list(range(4000))) for one in wrong.completions]
+    mixed = mix_groups([own], [msgspec.structs.replace(wrong, completions=long)] * 4, MixShare(1, 4))
+    batch = training_sequences(mixed.groups, [[1]] * 5, advantages(mixed))
+    assert sum(len(sequence.tokens) for sequence in batch) == 4
+    (person,) = [group("person", [0], "human")]
+    assert training_sequences([person], [[1]], [[0.0]]) == []
 
 
 def test_a_persons_groups_come_on_top_of_every_mix_and_weigh_like_external_ones() -> None:

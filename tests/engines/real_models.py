@@ -44,17 +44,28 @@ QWEN3 = (
 SMOLLM3 = (
     "{% set thinks = enable_thinking if enable_thinking is defined else true %}"
     "<|im_start|>system\n## Metadata\n\nToday Date: {{ strftime_now('%d %B %Y') }}\n"
-    "Reasoning Mode: {{ '/think' if thinks else '/no_think' }}\n\n<|im_end|>\n"
+    "Reasoning Mode: {{ '/think' if thinks else '/no_think' }}\n\n"
+    "{% if messages[0]['role'] == 'system' %}## Custom Instructions\n\n"
+    "{{ messages[0]['content'] | trim }}\n\n{% set messages = messages[1:] %}{% endif %}<|im_end|>\n"
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n"
     "{% if not thinks %}<think>\n\n</think>\n{% endif %}{% endif %}"
 )
 LLAMA3 = (
     "{% if date_string is not defined %}{% set date_string = strftime_now('%d %b %Y') %}{% endif %}"
-    "{{ bos_token }}<|start_header_id|>system<|end_header_id|>\n\nToday Date: {{ date_string }}\n\n<|eot_id|>"
+    "{{ bos_token }}<|start_header_id|>system<|end_header_id|>\n\nToday Date: {{ date_string }}\n\n"
+    "{% if messages[0]['role'] == 'system' %}{{ messages[0]['content'] | trim }}{% set messages = messages[1:] %}"
+    "{% endif %}<|eot_id|>"
     "{% for m in messages %}<|start_header_id|>{{ m['role'] }}<|end_header_id|>\n\n{{ m['content'] }}<|eot_id|>"
     "{% endfor %}{% if add_generation_prompt %}<|start_header_id|>assistant<|end_header_id|>\n\n{% endif %}"
 )
+NO_SYSTEM = (
+    "{% if messages[0]['role'] == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}"
+    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] | trim }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>model\n{% endif %}"
+)
+TEMPLATES = {"no system role": NO_SYSTEM}
+"""Of kinds that the catalogue leaves out, and that a user's own model may have."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +80,7 @@ class RealKind:
     end: str
     template: str
     prompt: str
-    """The question QUESTION as a prompt."""
+    """The question QUESTION as a prompt, with SYSTEM where what the model is told stands."""
     pre: str
     """llama.cpp's name of the way in which text is cut."""
     bos: str | None = None
@@ -89,7 +100,7 @@ KINDS = {
         end="<|im_end|>",
         bos="<|im_start|>",
         template=CHATML.replace("SYSTEM", "You are a helpful AI assistant named SmolLM"),
-        prompt="<|im_start|>system\nYou are a helpful AI assistant named SmolLM<|im_end|>\n"
+        prompt="<|im_start|>system\nSYSTEM<|im_end|>\n"
         f"<|im_start|>user\n{QUESTION}<|im_end|>\n<|im_start|>assistant\n",
         pre="smollm",
     ),
@@ -103,7 +114,7 @@ KINDS = {
         end="<|im_end|>",
         more_ends=["<|endoftext|>"],
         template=CHATML.replace("SYSTEM", "You are Qwen."),
-        prompt=f"<|im_start|>system\nYou are Qwen.<|im_end|>\n<|im_start|>user\n{QUESTION}<|im_end|>\n"
+        prompt=f"<|im_start|>system\nSYSTEM<|im_end|>\n<|im_start|>user\n{QUESTION}<|im_end|>\n"
         "<|im_start|>assistant\n",
         pre="qwen2",
     ),
@@ -117,7 +128,8 @@ KINDS = {
         end="<|im_end|>",
         more_ends=["<|endoftext|>"],
         template=QWEN3,
-        prompt=f"<|im_start|>user\n{QUESTION}<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n",
+        prompt=f"<|im_start|>system\nSYSTEM<|im_end|>\n<|im_start|>user\n{QUESTION}<|im_end|>\n"
+        "<|im_start|>assistant\n<think>\n\n</think>\n\n",
         pre="qwen2",
     ),
     "smollm3": RealKind(
@@ -130,7 +142,7 @@ KINDS = {
         end="<|im_end|>",
         template=SMOLLM3,
         prompt="<|im_start|>system\n## Metadata\n\nToday Date: 01 January 2025\nReasoning Mode: /no_think\n\n"
-        "<|im_end|>\n"
+        "## Custom Instructions\n\nSYSTEM\n\n<|im_end|>\n"
         f"<|im_start|>user\n{QUESTION}<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n",
         pre="smaug-bpe",
     ),
@@ -154,8 +166,8 @@ KINDS = {
         bos="<|begin_of_text|>",
         more_ends=["<|end_of_text|>"],
         template=LLAMA3,
-        prompt="<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nToday Date: 01 Jan 2025\n\n<|eot_id|>"
-        f"<|start_header_id|>user<|end_header_id|>\n\n{QUESTION}<|eot_id|>"
+        prompt="<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nToday Date: 01 Jan 2025\n\n"
+        f"SYSTEM<|eot_id|><|start_header_id|>user<|end_header_id|>\n\n{QUESTION}<|eot_id|>"
         "<|start_header_id|>assistant<|end_header_id|>\n\n",
         pre="llama-bpe",
     ),

@@ -126,7 +126,7 @@ class Scripted:
         return made
 
     def chat(self, body: Any) -> Reply | int:
-        prompt = self.words.prompt_tokens(body["messages"][0]["content"])
+        prompt = self.words.prompt_tokens(body["messages"][-1]["content"])
         choices = []
         for number in range(body["n"]):
             ids = self.sampled(prompt, body["seed"], number, body["max_tokens"])

@@ -24,6 +24,7 @@ from sapo_desktop.engines.export import MergedWeights, lora_factors
 from sapo_desktop.engines.gguf import write_adapter, write_model
 from sapo_desktop.engines.gguf_folder import write_folder
 from sapo_desktop.engines.llama import can_be_written_out
+from sapo_desktop.engines.prompts import INSTRUCTIONS
 from sapo_desktop.engines.tokenizer import load_tokenizer
 from sapo_desktop.engines.trainer import Before
 from sapo_desktop.models.folder import read_folder
@@ -93,7 +94,9 @@ def test_the_folder_passes_the_checks_of_a_model(kind: str, folder: Path) -> Non
 
 def test_a_question_reads_as_the_template_has_it_without_thinking_on_any_day(kind: str, folder: Path) -> None:
     words = load_tokenizer(folder)
-    assert words.backend.decode(words.prompt_tokens(QUESTION)) == KINDS[kind].prompt
+    assert words.backend.decode(words.prompt_tokens(QUESTION)) == KINDS[kind].prompt.replace(
+        "SYSTEM", INSTRUCTIONS
+    )
 
 
 def test_text_is_cut_as_tokenizer_json_says_whatever_class_is_named(kind: str, folder: Path) -> None:

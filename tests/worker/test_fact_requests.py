@@ -69,7 +69,7 @@ def test_the_model_at_work_is_told_as_data(asked: Asked, tmp_path: Path) -> None
     told = asyncio.run(asked.facts.model(m.GetModelInfo()))
     assert (told.name, told.kind, told.parameters, told.bytes) == ("SmolLM2-135M", "transformers", 135_000_000, 1000)
     assert (told.device, told.dtype, told.generator, told.trainer) == ("cpu", "float32", "torch", "torch")
-    assert (told.threads, told.micro_batch, told.max_tokens, told.memory_estimate) == (3, 16, 256, 5000)
+    assert (told.threads, told.micro_batch, told.max_tokens, told.memory_estimate) == (3, 16, 512, 5000)
     assert told.memory_used is not None and told.memory_used > 2**20 and told.memory_free > 0
     assert told.notes[0] == "One card."
 

@@ -19,13 +19,16 @@ from sapo_desktop.swarm.refusals import Reason, Refusals
 from sapo_desktop.swarm.refused_groups import RefusedGroups
 from sapo_desktop.swarm.signing import Signer
 from sapo_desktop.tasks.catalogue import load_catalogue
+from sapo_desktop.tasks.extraction import extract_answer
+from sapo_desktop.tasks.grammars import integer
 from sapo_desktop.tasks.questions import question_hash, question_seed
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.tasks.split import held_out_side
-from sapo_desktop.worker.foreign import Foreign, Intake
+from sapo_desktop.worker.foreign import Foreign, Intake, Yardstick
 from tests.swarm.peers import ALICE, NETWORK, group, group_body
 
 GCD = b"g" * 32
+OURS = Yardstick(max_tokens=500, context=1000, lengths={"gcd/easy": 200.0})
 TASKS = {GCD: "gcd/easy"}
 CATALOGUE = load_catalogue(resource("tasks.toml"))
 BOB = Signer(b"b" * 32)
@@ -45,9 +48,11 @@ class Examiner:
         return [[self._mark(one, text) for text in row] for one, row in zip(questions, texts, strict=True)]
 
     def _mark(self, one: Question, text: str) -> Mark:
-        solved = text.endswith(f"<answer>{truth(one.seed)}</answer>")
+        written = extract_answer(text)
+        read = integer(written) if written else None
+        solved = read == str(truth(one.seed))
         verdict: Verdict = "timeout" if text == self.slow else "solved" if solved else "wrong"
-        return Mark(solved=solved, partial=float(solved), reward=float(solved), answer=None, verdict=verdict)
+        return Mark(solved=solved, partial=float(solved), reward=float(solved), answer=read, verdict=verdict)
 
 
 def question(seed: int) -> Question:
@@ -87,6 +92,7 @@ def taken(
     seen: RefusedGroups | None = None,
     limit: int = 8,
     slow: str | None = None,
+    yardstick: Yardstick = OURS,
     **changes: object,
 ) -> list[Foreign]:
     fields: dict[str, object] = {"task": GCD, "index": INDEX, "question": asked(INDEX).hash}
@@ -96,8 +102,9 @@ def taken(
     entry = pool.add(opened, Path(ALICE.key, ALICE.key, b""), 0.0)
     examiner = Examiner()
     examiner.slow = slow
-    lengths = {"gcd/easy": 200.0}
-    intake = Intake(examiner, Encoder(), CATALOGUE, TASKS, NETWORK, refusals or Refusals(), lengths, refused=seen)
+    intake = Intake(
+        examiner, Encoder(), CATALOGUE, TASKS, NETWORK, refusals or Refusals(), lambda: yardstick, refused=seen
+    )
     return asyncio.run(intake.take([entry], limit, strict=True)).fit
 
 
@@ -155,6 +162,40 @@ def test_text_that_no_own_answer_could_be_is_not_trained_on(text: str) -> None:
 
 def test_reasoning_up_to_twice_our_own_is_welcome() -> None:
     assert len(taken("x" * 380 + RIGHT)) == 1
+
+
+def test_what_was_marked_is_what_is_trained_on_and_not_the_span_as_sent() -> None:
+    answer = truth(asked(INDEX).seed)
+    for blanks in (1, 40, 3900):
+        (foreign,) = taken(f"steps <answer>{' ' * blanks}+{answer}.0\n\t{' ' * 100}</answer> \n")
+        (completion,) = foreign.group.completions
+        assert completion.text == f"steps <answer>{answer}</answer>"
+        assert completion.tokens == [*map(ord, completion.text), 0]
+
+
+def test_an_answer_that_the_marker_cannot_read_is_not_trained_on() -> None:
+    assert reasons("steps <answer>about six</answer>") == {Reason.UNFIT: 1}
+    (foreign,) = taken("steps <answer>about six</answer>", RIGHT)
+    assert [completion.text for completion in foreign.group.completions] == [RIGHT]
+
+
+def test_an_answer_of_more_ids_than_our_own_may_have_is_not_trained_on() -> None:
+    ids = len(RIGHT) + 1
+    for room, fits in (
+        (dataclasses.replace(OURS, max_tokens=ids), True),
+        (dataclasses.replace(OURS, max_tokens=ids - 1), False),
+        (dataclasses.replace(OURS, context=ids + 1), True),  # the question is one id here
+        (dataclasses.replace(OURS, context=ids), False),
+    ):
+        assert bool(taken(RIGHT, yardstick=room)) == fits
+
+
+def test_only_a_node_that_reasons_at_length_itself_learns_from_long_reasoning() -> None:
+    room = dataclasses.replace(OURS, max_tokens=2000, context=2100)
+    long = "x" * 1500 + RIGHT
+    for median, fits in ((0.0, False), (700.0, False), (760.0, True), (1500.0, True)):
+        assert bool(taken(long, yardstick=dataclasses.replace(room, lengths={"gcd/easy": median}))) == fits
+    assert not taken(long, yardstick=dataclasses.replace(room, lengths={"lcm/easy": 1500.0}))
 
 
 def test_another_librarys_question_is_unverifiable() -> None:
@@ -227,7 +268,7 @@ def training_indices(signer: Signer) -> list[int]:
 
 
 def intake_with(examiner: Busy, refusals: Refusals) -> Intake:
-    return Intake(examiner, Encoder(), CATALOGUE, TASKS, NETWORK, refusals, {}, lambda: examiner.now)
+    return Intake(examiner, Encoder(), CATALOGUE, TASKS, NETWORK, refusals, lambda: OURS, lambda: examiner.now)
 
 
 def take(intake: Intake, *entries: Entry) -> list[int]:

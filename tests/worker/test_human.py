@@ -13,7 +13,7 @@ import pytest
 from sapo_desktop.core.errors import HostDied, TaskError, UsageError
 from sapo_desktop.core.records import Mark, Question
 from sapo_desktop.core.state import NodeState
-from sapo_desktop.engines.protocols import Encoded
+from sapo_desktop.engines.protocols import Encoded, Loaded
 from sapo_desktop.swarm.envelope import GroupBody, open_envelope
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.worker import messages as m
@@ -28,6 +28,9 @@ from tests.worker.test_foreign import CATALOGUE, truth
 from tests.worker.test_member import Seat, seats  # noqa: F401  a fixture
 from tests.worker.test_node import SETTINGS, Scene, playing
 
+LOADED = Loaded(
+    model="m", parameters=9, trainable=1, device="cpu", dtype="float32", vocabulary=9, context=1024, versions={}
+)
 Seats = tuple[Mesh, Seat, Seat]
 SILO = "In silo: no network at all."
 
@@ -75,6 +78,7 @@ class Desk:
         self.scene = scene
         self.node = scene.node
         self.engine = Engine()
+        self.engine.loaded = LOADED
         self.node.engine = self.engine  # type: ignore[assignment]
         self.node.examiner = Examiner()  # type: ignore[assignment]
         self.side = Side(member)
@@ -117,6 +121,23 @@ def test_a_right_answer_in_silo_is_marked_learned_and_kept_here(tmp_path: Path) 
             assert (marked.mark.solved, marked.truth) == (True, right(posed))
             assert (marked.model_solved, marked.model_answers) == (0, 7)
             assert (marked.shared, marked.learned, marked.note) == (False, True, "")
+
+    asyncio.run(scene())
+
+
+def test_only_what_was_marked_of_a_persons_answer_reaches_the_trainer(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with desk(tmp_path) as it:
+            posed = await it.pose()
+            blanks = await it.give(posed, f"{' ' * 200}<answer>{' ' * 2000}{right(posed)}.0</answer>")
+            assert blanks.mark.solved and blanks.learned
+            (one,) = it.node.human_groups.next()
+            assert one.group.completions[0].tokens == [*map(ord, f"<answer>{right(posed)}</answer>"), 0]
+            unread = await it.give(await it.pose(), "about six")
+            assert not unread.learned and "no answer to this question can be read" in str(unread.note)
+            it.node.take_settings(msgspec.structs.replace(it.node.settings, max_tokens=20))
+            long = await it.give(posed := await it.pose(), right(posed), "I counted")
+            assert long.mark.solved and not long.learned
 
     asyncio.run(scene())
 
@@ -348,7 +369,8 @@ def test_the_next_round_trains_on_it_and_history_says_so(tmp_path: Path, alone: 
             # Never answered before, so b is a half: 0.5 for the right one, 0 for the wrong ones, then scaled alike.
             assert answers[0].advantage > 0 and not any(one.advantage for one in answers[1:])
             batch = table.engine.batches[0]
-            assert [sequence.external for sequence in batch[-len(answers) :]] == [True] * len(answers)
-            assert batch[-len(answers)].tokens[:2] == [ord("<"), ord("a")]
+            # The wrong ones beside it teach nothing, and so are not in the batch.
+            (persons,) = [sequence for sequence in batch if sequence.external]
+            assert persons.tokens[:2] == [ord("<"), ord("a")]
 
     asyncio.run(scene())

@@ -26,7 +26,7 @@ from sapo_desktop.worker.round import RoundPlan, RoundResult, run_round
 from tests.records import run_manifest
 from tests.swarm.peers import group_body
 from tests.worker.fakes import FakeEngine, FakeWatcher
-from tests.worker.test_foreign import CATALOGUE, GCD, Encoder, Examiner, question, truth
+from tests.worker.test_foreign import CATALOGUE, GCD, OURS, Encoder, Examiner, question, truth
 from tests.worker.test_human import Engine as PersonsEngine
 from tests.worker.test_human import Examiner as PersonsExaminer
 from tests.worker.test_human import Side, right
@@ -91,7 +91,7 @@ class Seat:
             catalogue=CATALOGUE,
             ids=IDS,
             book_secret=bytes(32),
-            **more,
+            **{"yardstick": lambda: OURS, **more},
         )
         self.engine = Solver(skill)
         self.joined: Joined = join(joining, Marker(), Marker(), Encoder())

@@ -79,7 +79,7 @@ def test_with_little_less_is_asked_at_once() -> None:
     scene = Scene(700)
     plan = scene.fit(asked())
     assert plan.trainer.micro_batch < 16 and plan.batch < 512
-    assert scene.settings.max_tokens == 256 and scene.said == []
+    assert scene.settings.max_tokens == 0 and scene.said == []
 
 
 def test_what_did_not_fit_before_is_an_upper_bound() -> None:
@@ -120,9 +120,9 @@ def test_a_gguf_file_is_fitted_by_what_its_header_says(tmp_path: Path) -> None:
     write_gguf(file, layers=2)
     plan = dataclasses.replace(asked(), model=file, way=ANSWERS)
     cell = 2 * 2 * 32 * 2  # keys and values, layers, kv heads times width, two bytes
-    # 256 of the question and 256 of the answer, padded to 512 tokens; 128 answers at once
-    assert Scene(6000).fit(plan, LLAMA_RUNTIME).cache_bytes == 128 * 512 * cell
-    assert Scene(15).fit(plan, LLAMA_RUNTIME).cache_bytes < 128 * 512 * cell
+    # 336 of the question and 256 of the answer, padded to 768 tokens; 128 answers at once
+    assert Scene(6000).fit(plan, LLAMA_RUNTIME).cache_bytes == 128 * 768 * cell
+    assert Scene(15).fit(plan, LLAMA_RUNTIME).cache_bytes < 128 * 768 * cell
     write_gguf(file, layers=0)  # says nothing of its layers: a fourth of what is free
     assert Scene(6000).fit(plan, LLAMA_RUNTIME).cache_bytes == 1_500_000_000
 

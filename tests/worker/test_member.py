@@ -25,7 +25,7 @@ from sapo_desktop.worker.publishing import Membership
 from tests.swarm.mesh import Mesh, Peer
 from tests.swarm.peers import NETWORK
 from tests.worker.fakes import mark
-from tests.worker.test_foreign import CATALOGUE, GCD, Encoder, Examiner, truth
+from tests.worker.test_foreign import CATALOGUE, GCD, OURS, Encoder, Examiner, truth
 
 
 class Outlet:
@@ -58,7 +58,7 @@ class Seat:
         self.outlet = Outlet(exchange)
         previous = {"gcd/easy": before} if before else {}
         keys = {identity: "gcd/easy" for identity in (task, before) if identity}
-        intake = Intake(Examiner(), Encoder(), CATALOGUE, keys, NETWORK, exchange.refusals, {})
+        intake = Intake(Examiner(), Encoder(), CATALOGUE, keys, NETWORK, exchange.refusals, lambda: OURS)
         membership = Membership(
             self.peer.signer, NETWORK, bytes([name]) * 16, {"gcd/easy": task}, label="tests", previous=previous
         )

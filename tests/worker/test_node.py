@@ -180,9 +180,9 @@ def test_out_of_memory_shortens_answers_and_goes_on(tmp_path: Path) -> None:
         async with playing(tmp_path) as it:
             it.engine.errors.append(OutOfMemory("No memory."))
             await it.until(m.RoundFinished, count=2)
-            assert it.node.settings.max_tokens == SETTINGS.max_tokens // 2
+            assert it.node.max_tokens == 256
             it.node.take_settings(SETTINGS)  # somebody changed another one
-            assert it.node.settings.max_tokens == SETTINGS.max_tokens // 2
+            assert it.node.max_tokens == 256
             assert any("answers are cut at" in text for text in it.notices())
 
     asyncio.run(scene())
@@ -195,10 +195,10 @@ def test_a_killed_engine_that_cannot_do_less_at_once_gets_shorter_answers(tmp_pa
             it.engine.plan.batch = 2
             it.engine.errors.append(HostDied("The engine was killed.", killed=True))
             await it.until(m.RoundFinished, count=2)
-            assert it.engine.plan.batch == 1 and it.node.settings.max_tokens == SETTINGS.max_tokens
+            assert it.engine.plan.batch == 1 and it.node.max_tokens == 512
             it.engine.errors.append(HostDied("The engine was killed.", killed=True))
             await it.until(m.RoundFinished, count=4)
-            assert it.node.settings.max_tokens == SETTINGS.max_tokens // 2
+            assert it.node.max_tokens == 256
 
     asyncio.run(scene())
 

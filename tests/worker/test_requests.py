@@ -39,6 +39,7 @@ def side_of(folder: Path, scene: Scene) -> SwarmSide:
         scene.node.engine,
         KeptIds(data.cache / "ids", ""),
         bytes(16),
+        scene.node.yardstick,
     )
     return SwarmSide(around, scene.node.show.say, scene.node.enter, scene.publish, scene.node.progress)
 

@@ -184,9 +184,12 @@ class GroupsCard(Card):
         self._own.set(numbers.number(found.own, 1), tr("in a round"))
         self._external.set(numbers.number(found.external, 1), self._external_words(found))
         self._idle.set(numbers.percent(found.idle), tr("of the groups: all answers equally good"))
+        limit = self._view.settings.max_tokens
         self._truncated.set(
             numbers.percent(found.truncated),
-            tr("of own answers, at the limit of %n token(s)", None, self._view.settings.max_tokens),
+            tr("of own answers, at the limit of %n token(s)", None, limit)
+            if limit
+            else tr("of own answers, at the longest that the model is given"),
         )
 
     def _external_words(self, found: Tally) -> str:

@@ -1,0 +1,100 @@
+"""Writes docs/prompts.md: what each kind of model is asked, rendered by the code that asks.
+
+    python packaging/prompts_page.py           writes the page; --check only says whether it is as it should be
+
+The templates are the stand-ins of the tests (tests/engines/real_models.py), written from the behaviour of the published
+ones, since those come with models that a build does not download; the page says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from sapo_desktop.core.resources import resource  # noqa: E402
+from sapo_desktop.engines.chat_template import ChatTemplate  # noqa: E402
+from sapo_desktop.engines.prompts import INSTRUCTIONS, Prompter  # noqa: E402
+from sapo_desktop.engines.tokenizer import load_tokenizer  # noqa: E402
+from sapo_desktop.models.catalogue import model_catalogue  # noqa: E402
+from tests.engines.real_models import KINDS, TEMPLATES  # noqa: E402
+
+PAGE = ROOT / "docs" / "prompts.md"
+QUESTION = "Find the Greatest Common Divisor (GCD) of these numbers: 12, 18."
+HEAD = """<!-- Written by packaging/prompts_page.py; do not edit. -->
+
+# What a model is asked
+
+Rounds, validation, foreign groups, a person's question (`ask`, Try it) and every engine (torch, llama.cpp, a server
+elsewhere) get their prompts from one module, `sapo_desktop/engines/prompts.py`. A model without a chat template is
+given the bare question. So is one whose vocabulary has `<answer>` as a token, the starter and what is made of it, in its own
+template. Every other is told, in a system message:
+
+```
+{instructions}
+```
+
+Without it chat models answer "The answer is 6.", in which no marker finds a 6, so that hardly anything earns a reward.
+Where a template has no system role, refuses it or drops what it says, the same words stand at the head of the user's
+turn. The answer is the text of the last `<answer>..</answer>`, else the last line that is not empty. A special token
+that a question spells is plain text.
+
+Answers of models above 50 million parameters may have 512 tokens where the setting `max_tokens` is 0, smaller ones 256:
+some 2,000 characters of steps in English. A group of eight such answers is below the 24 KiB that may travel.
+
+Below is the prompt of each kind in the catalogue for the question `{question}`, byte for byte but for line ends at its
+end (the date that some templates print is fixed). **But for the starter's the templates here are stand-ins**: written
+for the tests from what the published ones print, as those come with the models and are read from there. What a downloaded
+model is asked can differ in what its own template adds.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [HEAD.format(instructions=INSTRUCTIONS, question=QUESTION)]
+    parts.append(_part("starter", "Its own template.", _starter()))
+    parts.append(_part("models without a template", "", _rendered(None, {})))
+    for name, kind in KINDS.items():
+        special = {key: text for key, text in (("bos_token", kind.bos), ("eos_token", kind.end)) if text}
+        parts.append(_part(name, f"Stand-in. Catalogue: {_models_of(name)}.", _rendered(kind.template, special)))
+    for name, template in TEMPLATES.items():
+        words = "Stand-in for models of one's own; none in the catalogue is so. The user's turn says it."
+        parts.append(_part(name, words, _rendered(template, {})))
+    return "\n".join(parts)
+
+
+def _models_of(kind: str) -> str:
+    """The catalogue's models of a family, which begin with its name."""
+    begins = "llama-3" if kind == "llama3" else kind
+    return ", ".join(entry.id for entry in model_catalogue().models if entry.id.startswith(begins)) or "none"
+
+
+def _rendered(template: str | None, special: dict[str, str]) -> str:
+    compiled = None if template is None else ChatTemplate(template, special)
+    made = Prompter(compiled, list(special.values()), has_tag=False)
+    return "".join(piece.text for piece in made.pieces(QUESTION))
+
+
+def _starter() -> str:
+    return "".join(piece.text for piece in load_tokenizer(resource("starter")).prompter.pieces(QUESTION))
+
+
+def _part(title: str, words: str, prompt: str) -> str:
+    said = f"{words}\n\n" if words else ""
+    return f"## {title}\n\n{said}```\n{prompt.rstrip(chr(10))}\n```\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Write docs/prompts.md.")
+    parser.add_argument("--check", action="store_true", help="write nothing; 1 where the page is not as it should be")
+    if parser.parse_args().check:
+        return int(PAGE.read_text(encoding="utf-8") != page())
+    PAGE.write_text(page(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,137 @@
+"""What models are asked: the instructions in the system's or the user's turn, and the same ids whatever engine asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.resources import resource
+from sapo_desktop.engines.chat_template import ChatTemplate
+from sapo_desktop.engines.prompts import INSTRUCTIONS, TAG, Piece, Prompter
+from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
+from sapo_desktop.tasks.extraction import OPEN, extract_answer
+from sapo_desktop.tasks.grammars import parse_answer
+from tests.engines.real_models import KINDS, TEMPLATES, save_real_model
+
+QUESTION = "What is 2 + 4?"
+ENDS = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}[assistant]"
+SILENT = "{% for m in messages if m.role == 'user' %}[user]{{ m.content }}{% endfor %}[assistant]"
+STRICT = (
+    "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}" + ENDS
+)
+SHORTENING = (
+    "{% for m in messages %}[{{ m.role }}]{{ m.content[:20] if m.role == 'system' else m.content }}{% endfor %}"
+)
+
+
+def prompter(template: str, special: tuple[str, ...] = ()) -> Prompter:
+    return Prompter(ChatTemplate(template, {}), special, has_tag=False)
+
+
+def test_a_chat_model_is_told_how_to_answer_in_the_systems_turn() -> None:
+    one = prompter(ENDS)
+    assert one.pieces(QUESTION) == [Piece(f"[system]{INSTRUCTIONS}[user]{QUESTION}[assistant]", True)]
+    assert one.messages(QUESTION) == [
+        {"role": "system", "content": INSTRUCTIONS},
+        {"role": "user", "content": QUESTION},
+    ]
+
+
+@pytest.mark.parametrize("template", [SILENT, STRICT, SHORTENING], ids=["dropped", "refused", "shortened"])
+def test_where_a_template_has_no_system_role_the_users_turn_says_it(template: str) -> None:
+    one = prompter(template)
+    ((text, _),) = one.pieces(QUESTION)
+    assert text.startswith(f"[user]{INSTRUCTIONS}\n\n{QUESTION}") and "[system]" not in text
+    assert one.messages(QUESTION) == [{"role": "user", "content": f"{INSTRUCTIONS}\n\n{QUESTION}"}]
+
+
+def test_a_model_without_a_template_goes_on_after_the_bare_question() -> None:
+    bare = Prompter(None, ["<eos>"], has_tag=False)
+    assert bare.pieces(QUESTION) == [Piece(QUESTION, True)]
+    assert bare.pieces("Is <eos> a word?") == [Piece("Is <eos> a word?", False)]
+    assert bare.messages(QUESTION) == [{"role": "user", "content": QUESTION}]
+
+
+def test_the_starter_and_what_is_made_of_it_get_the_bare_question_in_their_template() -> None:
+    starter = load_tokenizer(resource("starter"))
+    ids = starter.prompt_tokens(QUESTION)
+    assert starter.backend.decode(ids, clean_up_tokenization_spaces=False) == f"<q>{QUESTION}<a>"
+    assert starter.prompter.messages(QUESTION) == [{"role": "user", "content": QUESTION}]
+    assert TAG == OPEN
+
+
+def test_what_a_question_spells_is_text_and_not_a_special_token() -> None:
+    before, asked, after = prompter(ENDS, ("[end]",)).pieces("Is [end] a word?")
+    assert (asked, after) == (Piece("Is [end] a word?", False), Piece("[assistant]", True))
+    assert before == Piece(f"[system]{INSTRUCTIONS}[user]", True)
+
+
+def test_a_template_that_takes_no_question_at_all_is_refused() -> None:
+    with pytest.raises(ModelError, match="does not take a question"):
+        prompter("{{ raise_exception('never') }}").pieces(QUESTION)
+    with pytest.raises(ModelError, match="does not show the question"):
+        prompter("{% for m in messages %}{{ m.content[:5] }}{% endfor %}", ("[end]",)).pieces("Is [end] a word?")
+
+
+@pytest.fixture(scope="module", params=[*sorted(KINDS), "no system role"])
+def words(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ModelTokenizer:
+    kind = str(request.param)
+    folder = save_real_model(tmp_path_factory.mktemp("words") / "m", kind if kind in KINDS else "qwen2.5")
+    if kind not in KINDS:
+        (folder / "chat_template.jinja").write_text(TEMPLATES[kind])
+    return load_tokenizer(folder)
+
+
+def test_every_kind_is_told_it_once_before_the_question(words: ModelTokenizer) -> None:
+    text = words.backend.decode(words.prompt_tokens(QUESTION))
+    assert text.count(INSTRUCTIONS) == 1 and text.count(QUESTION) == 1
+    assert text.index(INSTRUCTIONS) < text.index(QUESTION)
+
+
+def test_torch_reads_a_special_token_that_a_question_spells_as_text(words: ModelTokenizer) -> None:
+    special = words.special_texts()[-1]
+    number = words.backend.convert_tokens_to_ids(special)
+    plain, spelt = words.prompt_tokens("Is it a word?"), words.prompt_tokens(f"Is {special} a word?")
+    assert spelt.count(number) == plain.count(number)
+    assert words.backend.decode(spelt).count(special) == plain.count(number) + 1
+
+
+@pytest.mark.allowed_skip("llama-cpp-python is built from source and may be missing at a desk")
+def test_llama_cpp_asks_with_the_same_ids(words: ModelTokenizer, tmp_path: Path) -> None:
+    pytest.importorskip("llama_cpp")
+    from sapo_desktop.engines.gguf_folder import write_folder
+    from sapo_desktop.engines.llama_cpp_model import GgufModel
+    from sapo_desktop.engines.llama_cpp_vocabulary import Vocabulary
+
+    folder = Path(words.backend.name_or_path)
+    write_folder(folder, tmp_path / "m.gguf", "F32")
+    model = GgufModel(tmp_path / "m.gguf", gpu=False)
+    try:
+        theirs: Callable[[str], list[int]] = Vocabulary(model).prompt_tokens
+        for text in (QUESTION, f"Is {words.special_texts()[-1]} a word?"):
+            assert theirs(text) == words.prompt_tokens(text)
+    finally:
+        model.close()
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("2 + 4 is 6.\n<answer>6</answer>", "6"),
+        ("Let me think.\n\n2 + 4 = 6\n\n<answer>\n6\n</answer>\n", "6"),
+        ("I first thought <answer>5</answer>, but it is <answer>6</answer>", "6"),
+        ("so the answer is **<answer>6</answer>**", "6"),
+        ("The answer is 6.", None),
+        ("**Answer: 6**", None),
+        (r"so it is \boxed{6}", None),
+        ("<answer>The answer is 6.</answer>", None),
+        ("2 + 4\n6", "6"),
+    ],
+)
+def test_what_chat_models_say_and_what_is_read_of_it(said: str, read: str | None) -> None:
+    """The rule takes what the instructions ask for; the sentence that bare questions are answered with it does not."""
+    found = extract_answer(said)
+    assert found is not None and parse_answer("integer", found) == read
