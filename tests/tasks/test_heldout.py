@@ -7,7 +7,7 @@ import pytest
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.records import Question
-from sapo_desktop.tasks.catalogue import Catalogue, Family, Level, family_of
+from sapo_desktop.tasks.catalogue import LEVELS, PAPER, Catalogue, Family, Level, family_of
 from sapo_desktop.tasks.heldout import PATIENCE, WANTED, SetName, held_out_seed, held_out_set, part_of
 from sapo_desktop.tasks.questions import question_hash
 from sapo_desktop.tasks.split import canonical, held_out_side
@@ -16,7 +16,7 @@ SECRET = bytes(range(32))
 
 
 def catalogue(*names: str) -> Catalogue:
-    levels = (Level(name="easy", config={}), Level(name="middle", config={}))
+    levels = tuple(Level(name=name, config={}) for name in ("easy", "middle", "hard"))
     return Catalogue(
         families=tuple(
             Family(
@@ -26,6 +26,11 @@ def catalogue(*names: str) -> Catalogue:
             for name in names
         )
     )  # fmt: skip
+
+
+def test_every_level_that_is_trained_on_by_default_is_held_out_too() -> None:
+    for per_level in WANTED.values():
+        assert set(per_level) == set(LEVELS) - {PAPER}
 
 
 class Asker:
