@@ -43,6 +43,7 @@ SCRIPTS = {
     "precision": "tests.bench.precision",
     "memory": "tests.bench.memory",
     "tasks": "tests.bench.tasks",
+    "cheapest": "tests.bench.cheapest",
     "kills": "tests.attack.kills",
     "flood": "tests.attack.flood",
     "swarm": "tests.attack.swarm",

@@ -3,7 +3,7 @@
 Everything that trains (the starter's priming and every round) takes only questions on the training side; the
 validation and test sets take only the others. So they are disjoint by construction, on every machine and for every
 level of a family. `gcd 12, 18` and `gcd 18, 12` are the same content, `1 + 2 - 3` and `2 - 3 + 1`, premises in another
-order or under other letters, and so are two phrasings of one question. The families that calculate share their contents:
+order or under other letters, and so are two phrasings of one question. Families that calculate share their contents:
 a sum is a sum, whichever of them asks for it.
 
 Left out: making questions and marking them (questions.py, examiner.py). Nothing here imports reasoning_gym.

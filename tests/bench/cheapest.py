@@ -58,14 +58,13 @@ def main() -> None:
     count = options.count or (60 if options.quick else 1000)
     examiner = Examiner(catalogue)
     for task in parse_tasks(catalogue, options.tasks) if options.tasks else catalogue.tasks():
-        for figure in figures(examiner, task, options.seed, count):
-            show(figure, options.json)
+        show(figure(examiner, task, options.seed, count), options.json)
         if options.balance:
             tell(f"{task}: {balance(examiner, task, options.seed + _BALANCED_APART, count)}")
 
 
-def figures(examiner: Examiner, task: TaskKey, first_seed: int, count: int) -> Iterator[Figure]:
-    """The best constant and the best copy of one task; the goal stands at the better of the two."""
+def figure(examiner: Examiner, task: TaskKey, first_seed: int, count: int) -> Figure:
+    """What the better one of best constant and best copy solves of one task."""
     family, level = examiner.catalogue.find(task)
     learnt = [examiner.truth(task, seed) for seed in seeds(examiner, task, first_seed + _LEARNT_APART, count)]
     asked = list(seeds(examiner, task, first_seed, count))
@@ -73,17 +72,15 @@ def figures(examiner: Examiner, task: TaskKey, first_seed: int, count: int) -> I
         "constant": best_constant(examiner, task, asked, constants(learnt, family.grammar)),
         "copy": best_copy(examiner, task, asked, family.grammar),
     }
-    name = task.replace("/", ".")
-    for kind, best in found.items():
-        yield Figure(name=f"cheapest.{name}.{kind}", value=round(best.share, 4), unit="solved", note=best.name)
     value = round(max(best.share for best in found.values()), 4)
-    yield Figure(
-        name=f"cheapest.{name}",
+    told = "; ".join(f"{kind} {best.share:.3f} ({best.name})" for kind, best in found.items())
+    return Figure(
+        name=f"cheapest.{task.replace('/', '.')}",
         value=value,
         unit="solved",
         goal=f"<= {GOAL:g}" if level.shared else None,
         held=value <= GOAL if level.shared else None,
-        note="" if level.shared else "not shared",
+        note=told if level.shared else f"not shared; {told}",
     )
 
 
@@ -108,7 +105,7 @@ def best_constant(examiner: Examiner, task: TaskKey, asked: Sequence[int], texts
         for text, mark in zip(texts, examiner.mark_all(task, seed, map(_span, texts)), strict=True):
             solved[text] += mark.solved
     text, most = solved.most_common(1)[0]
-    return Best(name=repr(text)[:40], share=most / len(asked))
+    return Best(name=repr(text)[:30], share=most / len(asked))
 
 
 def best_copy(examiner: Examiner, task: TaskKey, asked: Sequence[int], grammar: str) -> Best:

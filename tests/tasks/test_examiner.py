@@ -67,7 +67,7 @@ def test_balanced_levels_set_the_same_questions_everywhere_and_rarely_the_freque
 def test_task_ids_never_change_between_releases_by_mistake() -> None:
     assert scene("identities") == {
         "gcd/easy": "968c9a2b6ace702122479402c4ce128188f3e26820c57731ef856eee69126180",
-        "propositional_logic/easy": "3dea2774bb02f8fad6c08bd1bff9e59159f86c5e673006bbce8a0b6fd1e5f48a",
+        "propositional_logic/easy": "be36f2f4383efefe1442b23a4f6909e8280d768c86313fb3e7b428e51de119d8",
     }
 
 
