@@ -1,11 +1,9 @@
 """How much of the held-out side a starter solves, by family and level, greedily and sampled at temperature 1.
 
-    python packaging/starter/check.py --model resources/starter [--questions 40] [--levels easy middle] [--json FILE]
+    python packaging/starter/check.py --model resources/starter [--questions 40] [--levels easy hard] [--json FILE]
 
-Only questions on the held-out side of the split, none twice; small families have fewer. *Solved* is a score of .99
-or more with reasoning_gym's own scorer. That is safe here: the answers are this model's own, and the scorer that
-evaluates answers as code gets them only where they are digits. Left out: partial marks, hostile answers (the
-examiner's business).
+Only questions on the held-out side of the split, none twice; small families have fewer. They are set and marked by the
+examiner, as in a round. Left out: partial marks.
 """
 
 from __future__ import annotations
@@ -13,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import re
 import sys
 import zlib
 from dataclasses import asdict, dataclass
@@ -25,8 +22,10 @@ from torch import Tensor
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from stream import Source, catalogue
+from stream import Source, catalogue, with_fixed_hashing
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
+
+from sapo_desktop.core.records import Question
 
 SLOW = {("bf", "middle")}  # the dataset takes 50 ms and more for a question of it
 LONGEST_ANSWER = 320
@@ -46,12 +45,12 @@ class Row:
     tokens: float
 
 
-def held_out(source: Source, wanted: int, seed: int) -> list[dict[str, Any]]:
+def held_out(source: Source, wanted: int, seed: int) -> list[Question]:
     """Up to `wanted` different questions of the held-out side."""
-    rng, found = random.Random(seed), {}
+    rng, found = random.Random(seed), dict[str, Question]()
     for _ in range(wanted * TRIES):
-        entry = source.draw(rng)
-        found.setdefault(entry["question"], entry)
+        question = source.draw(rng)
+        found.setdefault(question.text, question)
         if len(found) == wanted:
             break
     return list(found.values())
@@ -77,32 +76,21 @@ def complete(model: Any, tokenizer: PreTrainedTokenizerFast, questions: list[str
     return texts
 
 
-def solved(source: Source, entry: dict[str, Any], completion: str) -> bool:
-    """Whether the text between the last <answer> and </answer> is right."""
-    answers = re.findall(r"<answer>(.*?)</answer>", completion, flags=re.DOTALL)
-    if not answers or (source.family == "binary_matrix" and not re.fullmatch(r"[\d \n]+", answers[-1])):
-        return False
-    try:
-        return bool(source.dataset.score_answer(answers[-1], entry) >= 0.99)
-    except ValueError:  # prime_factorization raises on text that is no number
-        return False
-
-
 def check(
     model: Any, tokenizer: PreTrainedTokenizerFast, family: str, level: str, wanted: int, seed: int, samples: int
 ) -> Row:
     """Scores one family and level; each question is answered once greedily and `samples` times sampled."""
     source = Source(family, level, held_out=True)
-    entries = held_out(source, wanted, zlib.crc32(f"{seed}/{family}/{level}".encode()))
-    questions = [entry["question"] for entry in entries]
-    greedy = complete(model, tokenizer, questions, 0.0)
-    sampled = complete(model, tokenizer, questions * samples, 1.0)
+    asked = held_out(source, wanted, zlib.crc32(f"{seed}/{family}/{level}".encode()))
+    texts = [question.text for question in asked]
+    greedy = complete(model, tokenizer, texts, 0.0)
+    sampled = complete(model, tokenizer, texts * samples, 1.0)
     return Row(
         family,
         level,
-        len(entries),
-        sum(solved(source, e, t) for e, t in zip(entries, greedy, strict=True)) / len(entries),
-        sum(solved(source, e, t) for e, t in zip(entries * samples, sampled, strict=True)) / len(sampled),
+        len(asked),
+        sum(source.solved(q, t) for q, t in zip(asked, greedy, strict=True)) / len(asked),
+        sum(source.solved(q, t) for q, t in zip(asked * samples, sampled, strict=True)) / len(sampled),
         sum(len(tokenizer.encode(t)) for t in greedy) / len(greedy),
     )
 
@@ -128,11 +116,12 @@ def main() -> None:
     parser.add_argument("--model", type=Path, default=Path("resources/starter"))
     parser.add_argument("--questions", type=int, default=40)
     parser.add_argument("--samples", type=int, default=2)
-    parser.add_argument("--levels", nargs="+", default=["easy", "middle"])
+    parser.add_argument("--levels", nargs="+", default=["easy", "middle", "hard"])
     parser.add_argument("--families", nargs="+", default=list(catalogue()))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
+    with_fixed_hashing()
     torch.manual_seed(chosen.seed)
     tokenizer = AutoTokenizer.from_pretrained(chosen.model)
     model = AutoModelForCausalLM.from_pretrained(chosen.model, dtype=torch.float32).eval()

@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import model as starter
 import tokenizer
 from muon import Muon
-from stream import Stream
+from stream import Stream, with_fixed_hashing
 from team import Team
 
 BATCH_TOKENS = 2000
@@ -193,6 +193,7 @@ def main() -> None:
     parser.add_argument("--cores", type=int, default=1, help="processes that train together")
     parser.add_argument("--resume", action="store_true")
     chosen = parser.parse_args()
+    with_fixed_hashing()
     name = chosen.device if chosen.device != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
     team = Team(chosen.cores)
     if team.size > 1:

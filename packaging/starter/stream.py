@@ -5,19 +5,22 @@ Chunk n of seed s is the same wherever and whenever it is made, so a resumed run
 
 from __future__ import annotations
 
-import contextlib
-import decimal
-import io
+import os
 import random
+import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import reasoning_gym
 from steps import WRITERS
 from transformers import PreTrainedTokenizerFast
 
+from sapo_desktop.core.errors import TaskError
+from sapo_desktop.core.records import Question
+from sapo_desktop.tasks.catalogue import load_catalogue
+from sapo_desktop.tasks.examiner import Examiner
 from sapo_desktop.tasks.split import held_out_side
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -46,24 +49,41 @@ def catalogue() -> dict[str, Any]:
     return tomllib.loads((REPOSITORY / "resources" / "tasks.toml").read_text(encoding="utf-8"))
 
 
+def with_fixed_hashing() -> None:
+    """Start this script again with the hash seed that the examiner asks for, unless it has it."""
+    if sys.flags.hash_randomization:
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "PYTHONHASHSEED": "0"})
+
+
+@cache
+def examiner() -> Examiner:
+    """The one that rounds are played with: it sets the same questions and marks by the same rules."""
+    return Examiner(load_catalogue(REPOSITORY / "resources" / "tasks.toml"))
+
+
 class Source:
     """Questions of one family and level on one side of the split."""
 
     def __init__(self, family: str, level: str, held_out: bool) -> None:
-        entry = catalogue()[family]
-        self.family, self.held_out = family, held_out
-        self.dataset: Any = reasoning_gym.create_dataset(entry["dataset"], size=2**62, seed=0, **entry["levels"][level])
+        self.family, self.task, self.held_out = family, f"{family}/{level}", held_out
 
-    def draw(self, rng: random.Random) -> dict[str, Any]:
-        """A random entry of this side."""
+    def draw(self, rng: random.Random) -> Question:
+        """A random question of this side."""
         while True:
             try:
-                with contextlib.redirect_stdout(io.StringIO()):  # bf's interpreter prints a dot per question
-                    entry: dict[str, Any] = self.dataset[rng.randrange(2**48)]
-            except decimal.DivisionByZero:  # decimal_arithmetic sets x/(y-y) now and then
+                question = examiner().question(self.task, rng.randrange(2**48))
+            except TaskError:  # decimal_arithmetic sets x/(y-y) now and then
                 continue
-            if held_out_side(self.family, entry["question"]) == self.held_out:
-                return entry
+            if held_out_side(self.family, question.text) == self.held_out:
+                return question
+
+    def entry(self, question: Question) -> dict[str, Any]:
+        """What the dataset knows of it."""
+        return dict(examiner().entry(self.task, question.seed))
+
+    def solved(self, question: Question, completion: str) -> bool:
+        """Whether a round would mark the completion as solved."""
+        return examiner().mark(self.task, question.seed, completion).solved
 
 
 class Stream:
@@ -89,14 +109,11 @@ class Stream:
         family = rng.choices(self.families, self.weights)[0]
         level = "middle" if rng.random() < MIDDLE_OF.get(family, MIDDLE) else "easy"
         source = self.sources[family, level]
-        entry = source.draw(rng)
-        written = WRITERS[family](entry)
-        if (
-            written is None
-            or source.dataset.score_answer(written.rsplit("<answer>", 1)[1][: -len("</answer>")], entry) < 0.99
-        ):
+        question = source.draw(rng)
+        written = WRITERS[family](source.entry(question))
+        if written is None or not source.solved(question, written):
             return None
-        prompt = [self.question, *self.tokenizer.encode(entry["question"]), self.answer]
+        prompt = [self.question, *self.tokenizer.encode(question.text), self.answer]
         ids = [*prompt, *self.tokenizer.encode(written), self.end]
         return (ids, len(prompt)) if len(ids) <= LONGEST else None
 

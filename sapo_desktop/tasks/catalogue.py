@@ -10,7 +10,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 import msgspec
 
@@ -30,8 +30,11 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     config: dict[str, ConfigValue]
+    keep: dict[str, float] = {}
+    """Right answers that come too often, and the share of their questions that is set (choosing.py)."""
     shared: bool = True
-    """Whether its groups may travel: quick to make and mark (tests/bench/tasks.py) and equal on every machine."""
+    """Whether its groups may travel: quick to make and mark (tests/bench/tasks.py), equal on every machine, and not
+    solved by always saying or copying the same (tests/bench/cheapest.py)."""
 
 
 class Family(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +60,8 @@ class _FamilyEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     scorer: int
     reasoning: bool
     levels: dict[str, dict[str, ConfigValue]]
+    keep: dict[str, dict[str, Annotated[float, msgspec.Meta(gt=0.0, lt=1.0)]]] = {}
+    """By level: see Level."""
     shared: list[str] | None = None
     """Levels whose groups may travel; left out: all of them."""
 
@@ -128,7 +133,7 @@ def load_catalogue(path: Path) -> Catalogue:
 
 
 def _family(path: Path, name: str, entry: _FamilyEntry) -> Family:
-    unknown = sorted({*entry.levels, *(entry.shared or ())} - set(LEVELS))
+    unknown = sorted({*entry.levels, *entry.keep, *(entry.shared or ())} - set(LEVELS))
     if unknown:
         raise TaskError(
             sentence(
@@ -164,7 +169,12 @@ def _family(path: Path, name: str, entry: _FamilyEntry) -> Family:
         scorer=entry.scorer,
         reasoning=entry.reasoning,
         levels=tuple(
-            Level(name=level, config=entry.levels[level], shared=entry.shared is None or level in entry.shared)
+            Level(
+                name=level,
+                config=entry.levels[level],
+                keep=entry.keep.get(level, {}),
+                shared=entry.shared is None or level in entry.shared,
+            )
             for level in LEVELS
             if level in entry.levels
         ),

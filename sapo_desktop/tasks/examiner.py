@@ -14,7 +14,7 @@ import io
 import math
 import sys
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import localcontext
 from typing import Any, Literal, TypeAlias
 
@@ -22,12 +22,13 @@ from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.records import Mark, Question, Verdict
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.tasks.catalogue import Catalogue, Family, Level, TaskKey
+from sapo_desktop.tasks.choosing import MOST_DRAWS, draw_seed, is_set
 from sapo_desktop.tasks.extraction import extract_answer
 from sapo_desktop.tasks.grammars import parse_answer
 from sapo_desktop.tasks.identity import FINGERPRINT_SEEDS, fingerprint, task_id
 from sapo_desktop.tasks.limits import TimeLimitReached, time_limit
 from sapo_desktop.tasks.questions import question_hash
-from sapo_desktop.tasks.scoring import SOLVED, canonical_truth, score
+from sapo_desktop.tasks.scoring import SOLVED, right_answers, score
 
 RewardRule: TypeAlias = Literal["strict", "partial"]
 
@@ -63,23 +64,20 @@ class Examiner:
         text = self._entry(task, seed)["question"]
         return Question(task=task, seed=seed, text=text, hash=question_hash(text))
 
-    def truth(self, task: TaskKey, seed: int) -> str:
-        """A right answer in canonical form, for display; one of several where the family stores none."""
-        family, _ = self.catalogue.find(task)
-        entry = self._entry(task, seed)
-        if entry["answer"] is None:
-            return self._example(task, seed, entry["metadata"])
-        return canonical_truth(family.grammar, str(entry["answer"]))
+    def entry(self, task: TaskKey, seed: int) -> Mapping[str, Any]:
+        """The question as the dataset made it, with what it knows of it: for those who write worked steps. Raises
+        TaskError."""
+        return self._entry(task, seed)
 
-    def _example(self, task: TaskKey, seed: int, metadata: dict[str, Any]) -> str:
-        """A conclusion that holds: the dataset's own, or all premises at once where that is none."""
-        own = str(metadata["example_answer"])
-        together = " ∧ ".join(f"({premise})" for premise in metadata["premises"])
-        for conclusion in (own, together):
-            mark = self.mark(task, seed, conclusion)
-            if mark.solved and mark.answer is not None:
-                return mark.answer
-        return own
+    def truth(self, task: TaskKey, seed: int) -> str:
+        """A right answer in canonical form, for display; the shortest where there are several."""
+        return self.right_answers(task, seed)[0]
+
+    def right_answers(self, task: TaskKey, seed: int) -> tuple[str, ...]:
+        """The right answers in canonical form, the shortest first; where one may be written in several ways, one of
+        them."""
+        family, _ = self.catalogue.find(task)
+        return right_answers(family.dataset, family.grammar, self._entry(task, seed))
 
     def mark(self, task: TaskKey, seed: int, completion: str, rule: RewardRule = "strict") -> Mark:
         """Mark one completion. Never raises for anything in the completion."""
@@ -132,6 +130,24 @@ class Examiner:
         return entry
 
     def _make(self, task: TaskKey, seed: int) -> dict[str, Any]:
+        """The first question that is set of those drawn under this seed. Raises TaskError."""
+        family, level = self.catalogue.find(task)
+        for draw in range(MOST_DRAWS):
+            entry = self._draw(task, draw_seed(seed, draw))
+            right = right_answers(family.dataset, family.grammar, entry)
+            if is_set(seed, draw, entry["question"], right, level.keep):
+                return entry
+        raise TaskError(
+            sentence(
+                "There is no question {task} with seed {seed}: {reason}.",
+                task=task,
+                seed=str(seed),
+                reason=f"none of {MOST_DRAWS} drawn is set",
+            )
+        )
+
+    def _draw(self, task: TaskKey, seed: int) -> dict[str, Any]:
+        """What the dataset makes of this seed. Raises TaskError."""
         dataset = self._dataset(task)
         # All datasets of the catalogue seed item i with `self.seed + i`: setting the seed of one dataset
         # object equals making a dataset of size 1 anew (a test compares them), without reading its word
@@ -190,7 +206,11 @@ def load_library() -> Any:
 
 def _create_dataset(family: Family, level: Level) -> Any:
     try:
-        return load_library().create_dataset(family.dataset, seed=0, size=1, **level.config)
+        dataset = load_library().create_dataset(family.dataset, seed=0, size=1, **level.config)
+        if family.dataset == "propositional_logic":
+            # It looks for an example of a conclusion, which takes most of its time and is not what is asked for here.
+            dataset._find_valid_conclusion = lambda rng, premises, variables: premises[0]
+        return dataset
     except (TypeError, ValueError, AssertionError) as error:
         raise TaskError(
             sentence(

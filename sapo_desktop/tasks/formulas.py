@@ -32,6 +32,16 @@ def parse_formula(text: str) -> str | None:
     return formula if reader.done else None
 
 
+def sides(formula: str) -> tuple[str, str, str]:
+    """`A`, the connective and `B` of `(A ∧ B)`, for a formula with all parentheses. Raises ValueError."""
+    depth = 0
+    for place, character in enumerate(formula):
+        depth += (character == "(") - (character == ")")
+        if depth == 1 and character in _LOOSE_TO_TIGHT:
+            return formula[1:place].strip(), character, formula[place + 1 : -1].strip()
+    raise ValueError(f"{formula} has no two sides")
+
+
 class _Reader:
     """Recursive descent over single characters; every call either consumes one or ends."""
 

@@ -36,7 +36,7 @@ def task_id(family: Family, level: Level, entries: bytes) -> bytes:
         b"sapo/task/1",
         family.name.encode("ascii"),
         family.dataset.encode("ascii"),
-        _canonical(level.config),
+        _canonical({**level.config, "keep": level.keep} if level.keep else level.config),
         f"{family.grammar} {GRAMMARS_VERSION} {family.scorer} {ANSWER_RULE}".encode("ascii"),
         entries,
     )

@@ -1,28 +1,28 @@
 """How an answer in canonical form is scored: by the dataset's own marker where that is safe, else here.
 
-Four datasets keep their own marker; their grammars let nothing through that could fool or break it. All
+Three datasets keep their own marker; their grammars let nothing through that could fool or break it. All
 others are scored here: their markers evaluate the answer (binary_matrix), give full marks to text after it
-(spell_backward), give up to .99 for merely containing the truth, or depend on what was generated before
-(decimal_arithmetic, whose marker works at the precision of the last question made). Pure; the dataset's
-marker is passed in.
+(spell_backward), give up to .99 for merely containing the truth, take whatever follows for a conclusion
+(propositional_logic, which is then solved by copying), or a tenth more or less for the same number
+(decimal_arithmetic). Pure; the dataset's marker is passed in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from decimal import Context, Decimal
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, TypeAlias
 
+from sapo_desktop.tasks.conclusions import premises_of
+from sapo_desktop.tasks.expressions import exact
 from sapo_desktop.tasks.grammars import parse_answer
 
 Entry: TypeAlias = Mapping[str, Any]
 """What a dataset makes: question, answer (None where only metadata tell), metadata."""
 
-OWN_MARKERS = frozenset(
-    {"propositional_logic", "fraction_simplification", "calendar_arithmetic", "prime_factorization"}
-)
+OWN_MARKERS = frozenset({"fraction_simplification", "calendar_arithmetic", "prime_factorization"})
 SOLVED = 0.99
-_EXACT = Context(prec=200)
 
 
 def score(
@@ -39,9 +39,11 @@ def score(
     """
     if dataset in OWN_MARKERS:
         return marker(answer, dict(entry))
+    if dataset == "propositional_logic":
+        return float(premises_of(entry["metadata"]).concludes(answer))
     truth = str(entry["answer"])
     if dataset == "decimal_arithmetic":
-        return within(answer, truth, int(config.get("max_num_decimal_places", 3)))
+        return float(is_rounded(answer, truth, str(entry["question"]), int(config["precision"])))
     if dataset == "spell_backward":
         return same_letters(answer, truth)
     return 1.0 if answer == canonical_truth(grammar, truth) else 0.0
@@ -55,11 +57,29 @@ def canonical_truth(grammar: str, truth: str) -> str:
     return truth if canonical is None else canonical
 
 
-def within(answer: str, truth: str, places: int) -> float:
-    """1 where the answer is at most one unit in the last of the question's decimal places away, as the
-    dataset has it."""
-    difference = _EXACT.subtract(Decimal(answer), Decimal(truth))
-    return 1.0 if abs(difference) <= Decimal(1).scaleb(-places) else 0.0
+def right_answers(dataset: str, grammar: str, entry: Entry) -> tuple[str, ...]:
+    """The right answers in canonical form: one, or the several that a family has; none where nothing can be said."""
+    if dataset == "propositional_logic":
+        return tuple(str(clause) for clause in premises_of(entry["metadata"]).accepted)
+    return (canonical_truth(grammar, str(entry["answer"])),)
+
+
+def is_rounded(answer: str, truth: str, question: str, digits: int) -> bool:
+    """Whether it is the question's value to so many significant digits, a unit of the last one either way.
+
+    The dataset's own truth rounds after every step as well; both it and the exact value are right.
+    """
+    given = Fraction(answer)
+    expression = question.rsplit("\n", 1)[-1].removesuffix(" = ?")
+    return any(abs(given - value) <= _last_place(value, digits) for value in (Fraction(truth), exact(expression)))
+
+
+def _last_place(value: Fraction, digits: int) -> Fraction:
+    """One unit in the last of so many significant digits; of 0, nothing."""
+    if value == 0:
+        return Fraction(0)
+    places = Decimal(value.numerator) / Decimal(value.denominator)
+    return Fraction(10) ** (places.adjusted() - digits + 1)
 
 
 def same_letters(answer: str, truth: str) -> float:

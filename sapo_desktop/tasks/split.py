@@ -2,7 +2,9 @@
 
 Everything that trains (the starter's priming and every round) takes only questions on the training side; the
 validation and test sets take only the others. So they are disjoint by construction, on every machine and for every
-level of a family. `gcd 12, 18` and `gcd 18, 12` are the same content, and so are two phrasings of one question.
+level of a family. `gcd 12, 18` and `gcd 18, 12` are the same content, `1 + 2 - 3` and `2 - 3 + 1`, premises in another
+order or under other letters, and so are two phrasings of one question. Families that calculate share their contents:
+a sum is a sum, whichever of them asks for it.
 
 Left out: making questions and marking them (questions.py, examiner.py). Nothing here imports reasoning_gym.
 """
@@ -12,20 +14,23 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable
+from itertools import permutations
+
+from sapo_desktop.tasks.expressions import folded
+from sapo_desktop.tasks.formulas import IMPLIES, NOT, VARIABLES, parse_formula, sides
 
 HELD_OUT_ONE_IN = 8
 
 
 def canonical(family: str, question: str) -> str:
     """What the question asks, freed of case, white space, phrasing and the order of terms that commute."""
-    folded = " ".join(question.split())
-    content = _CONTENT.get(family, _whole)(folded)
-    return content.casefold()
+    return _CONTENT.get(family, _whole)(" ".join(question.split())).casefold()
 
 
 def held_out_side(family: str, question: str) -> bool:
     """Whether the question belongs to the held-out sets: SHA-256 of family and content is 0 modulo 8."""
-    digest = hashlib.sha256(f"{family}\n{canonical(family, question)}".encode()).digest()
+    kind = "arithmetic" if family in _CALCULATING else family
+    digest = hashlib.sha256(f"{kind}\n{canonical(family, question)}".encode()).digest()
     return int.from_bytes(digest, "big") % HELD_OUT_ONE_IN == 0
 
 
@@ -44,18 +49,54 @@ def _sorted_numbers(question: str) -> str:
 
 
 def _expression(question: str) -> str:
-    """From the first to the last sign of an arithmetic expression, without spaces: phrasings differ, this does not."""
-    found = re.search(r"[-(]*\s*\d[\d\s.+*/()-]*", question.split(": ")[-1].split("value. ")[-1])
-    return re.sub(r"\s", "", found[0]).rstrip(".") if found else question
-
-
-def _commuting_product(question: str) -> str:
-    return "*".join(sorted(re.findall(r"-?\d+", question)))
+    """The arithmetic expression that it asks for, whatever the phrase around it and the order of terms and factors."""
+    found = re.search(r"[-(\s]*\d[\d\s.+*/()-]*", question.split(": ")[-1].split("value. ")[-1])
+    return _folded_or_whole(found[0].strip().rstrip(".") if found else question)
 
 
 def _equation(question: str) -> str:
-    """The equation with its unknown called x."""
-    return re.sub(r"[a-z]", "x", question.split(": ")[-1].replace(" ", ""))
+    """The equation with its unknown called x and the terms of either side sorted."""
+    return " = ".join(map(_folded_or_whole, question.split(": ")[-1].split(" = ")))
+
+
+def _folded_or_whole(expression: str) -> str:
+    """A question of another form than expected must not stop a round; a test folds questions of every level."""
+    try:
+        return folded(expression)
+    except ValueError:
+        return expression
+
+
+def _letter_and_words(question: str) -> str:
+    """The letter, and the words in alphabetical order: it is counted all the same."""
+    letter, _, rest = question.partition('"')[2].partition('"')
+    text = rest.partition('"')[2].rpartition('"')[0]
+    return " ".join([letter, *sorted(text.casefold().split())])
+
+
+def _examples(question: str) -> str:
+    """The examples in any order, and the grid that is asked for."""
+    examples = re.findall(r"Input: ([\d ]+?) Output: ([\d ]+?)(?= Example| Below)", question)
+    return " ".join([*sorted(f"{given}>{made}" for given, made in examples), question.rsplit("Input: ", 1)[-1]])
+
+
+def _premises(question: str) -> str:
+    """The premises in any order, sides that commute in any order, under any letters."""
+    stated = re.findall(r"\d+\. (.+?) \.", question.split("Given: ")[-1])
+    premises = [parse_formula(premise) or premise for premise in stated]
+    letters = "".join(sorted(set("".join(premises)) & VARIABLES))
+    renamings = [str.maketrans(letters, "".join(names)) for names in permutations(sorted(VARIABLES)[: len(letters)])]
+    return min(" ".join(sorted({_sorted_sides(p.translate(renamed)) for p in premises})) for renamed in renamings)
+
+
+def _sorted_sides(formula: str) -> str:
+    if formula.startswith(NOT):
+        return NOT + _sorted_sides(formula[1:])
+    if not formula.startswith("("):
+        return formula
+    left, sign, right = sides(formula)
+    both = [_sorted_sides(left), _sorted_sides(right)]
+    return f"({f' {sign} '.join(both if sign == IMPLIES else sorted(both))})"
 
 
 def _after_colon(question: str) -> str:
@@ -121,6 +162,7 @@ def _date_content(question: str) -> str:
 
 _CONTENT: dict[str, Callable[[str], str]] = {
     "ab": _ab_program,
+    "arc_1d": _examples,
     "basic_arithmetic": _expression,
     "bf": _bf_program,
     "caesar_cipher": _clear_text,
@@ -131,10 +173,14 @@ _CONTENT: dict[str, Callable[[str], str]] = {
     "fraction_simplification": _numbers,
     "gcd": _sorted_numbers,
     "lcm": _sorted_numbers,
+    "letter_counting": _letter_and_words,
     "leg_counting": _legs,
     "prime_factorization": _numbers,
-    "products": _commuting_product,
+    "products": _expression,
+    "propositional_logic": _premises,
     "simple_equations": _equation,
     "simple_geometry": _angles,
     "spell_backward": _after_colon,
 }
+_CALCULATING = frozenset({"basic_arithmetic", "chain_sum", "decimal_arithmetic", "products"})
+"""Families whose questions may be each other's: they share one split."""

@@ -12,6 +12,7 @@ from tests.bench.figure import Figure
 
 SCRIPTS = [
     "tests.bench.tasks",
+    "tests.bench.cheapest",
     "tests.bench.generate",
     "tests.bench.generate_profile",
     "tests.bench.train",

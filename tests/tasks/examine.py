@@ -6,19 +6,25 @@ its own.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import time
 from collections import Counter
 from pathlib import Path
+from random import Random
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.resources import resource
-from sapo_desktop.tasks.catalogue import Catalogue, Family, Level, load_catalogue
+from sapo_desktop.tasks.catalogue import Catalogue, Family, Level, family_of, load_catalogue
+from sapo_desktop.tasks.choosing import draw_seed
 from sapo_desktop.tasks.examiner import Examiner, load_library
+from sapo_desktop.tasks.heldout import held_out_set
+from sapo_desktop.tasks.split import canonical, held_out_side
+from tests.tasks.twins import TWINS, other_families
 
 HOSTILE = (
     "__import__('os').system('touch {marker}')",
@@ -115,10 +121,55 @@ def same_entries(catalogue: Catalogue, examiner: Examiner) -> dict[str, Any]:
     for task in catalogue.tasks():
         family, level = catalogue.find(task)
         for seed in (3, 2**62 + 1, 7):
-            entry = library.create_dataset(family.dataset, seed=seed, size=1, **level.config)[0]
-            if entry["question"] != examiner.question(task, seed).text:
+            asked = examiner.question(task, seed).text
+            drawn = (
+                library.create_dataset(family.dataset, seed=draw_seed(seed, draw), size=1, **level.config)[0]
+                for draw in range(MOST_DRAWN)
+            )
+            if asked not in (entry["question"] for entry in drawn):
                 different.append(f"{task} {seed}")
     return {"different": different}
+
+
+def twins(catalogue: Catalogue, examiner: Examiner) -> dict[str, Any]:
+    """Held-out questions of both sets with a twin on the training side, by task; how many twins were other texts."""
+    let_through: dict[str, list[str]] = {}
+    turned: Counter[str] = Counter()
+    random = Random(1)
+    for which in ("test", "validation"):
+        for question in held_out_set(which, bytes(range(32)), catalogue, examiner.question).questions:
+            family = family_of(question.task)
+            made = {(family, TWINS[family](question.text, random)) for _ in range(TWINS_EACH)}
+            for name, text in made | set(other_families(family, question.text)):
+                turned[family] += text != question.text
+                if not held_out_side(name, text):
+                    let_through.setdefault(question.task, []).append(text)
+    return {"let through": let_through, "turned": turned}
+
+
+def unfolded(catalogue: Catalogue, examiner: Examiner) -> dict[str, Any]:
+    """How many of 60 questions have their whole text for content, by task."""
+    whole: Counter[str] = Counter()
+    for task in catalogue.tasks():
+        for seed in range(60):
+            with contextlib.suppress(TaskError):
+                text = examiner.question(task, seed).text
+                whole[task] += canonical(family_of(task), text) == " ".join(text.split()).casefold()
+    return {"unfolded": {task: count for task, count in whole.items() if count}}
+
+
+def balanced(catalogue: Catalogue, examiner: Examiner) -> dict[str, Any]:
+    """How often the questions of two balanced levels have an answer that comes too often by itself, and that both of
+    two examiners set the same ones."""
+    again = Examiner(catalogue)
+    same = all(
+        examiner.question(task, seed) == again.question(task, seed)
+        for task in ("gcd/hard", "lcm/easy", "propositional_logic/paper")
+        for seed in range(2**62, 2**62 + 40)
+    )
+    ones = sum(examiner.truth("gcd/hard", seed) == "1" for seed in range(300)) / 300
+    wordless = sum(not examiner.right_answers("propositional_logic/easy", seed) for seed in range(100))
+    return {"same": same, "ones": ones, "without an answer": wordless}
 
 
 def identities(catalogue: Catalogue, examiner: Examiner) -> dict[str, Any]:
@@ -134,7 +185,10 @@ def _family(name: str, grammar: str, **config: int) -> Family:
     return Family(name=name, title=name, dataset=name, grammar=grammar, scorer=1, reasoning=True, levels=(level,))
 
 
-SCENES = {scene.__name__: scene for scene in (truths, hostile, same_entries, identities)}
+TWINS_EACH = 5
+MOST_DRAWN = 200
+"""Questions of a new dataset that are looked through for the one that is set."""
+SCENES = {scene.__name__: scene for scene in (truths, hostile, same_entries, twins, unfolded, balanced, identities)}
 
 if __name__ == "__main__":
     loaded = load_catalogue(resource("tasks.toml"))

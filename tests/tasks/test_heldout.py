@@ -7,7 +7,7 @@ import pytest
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.records import Question
-from sapo_desktop.tasks.catalogue import Catalogue, Family, Level, family_of
+from sapo_desktop.tasks.catalogue import LEVELS, PAPER, Catalogue, Family, Level, family_of
 from sapo_desktop.tasks.heldout import PATIENCE, WANTED, SetName, held_out_seed, held_out_set, part_of
 from sapo_desktop.tasks.questions import question_hash
 from sapo_desktop.tasks.split import canonical, held_out_side
@@ -16,7 +16,7 @@ SECRET = bytes(range(32))
 
 
 def catalogue(*names: str) -> Catalogue:
-    levels = (Level(name="easy", config={}), Level(name="middle", config={}))
+    levels = tuple(Level(name=name, config={}) for name in ("easy", "middle", "hard"))
     return Catalogue(
         families=tuple(
             Family(
@@ -26,6 +26,11 @@ def catalogue(*names: str) -> Catalogue:
             for name in names
         )
     )  # fmt: skip
+
+
+def test_every_level_that_is_trained_on_by_default_is_held_out_too() -> None:
+    for per_level in WANTED.values():
+        assert set(per_level) == set(LEVELS) - {PAPER}
 
 
 class Asker:
@@ -71,9 +76,9 @@ def test_the_test_set_is_everybodys_and_the_validation_set_ones_own() -> None:
 def test_a_tiny_space_gives_a_smaller_set_and_ends() -> None:
     asker = Asker(6)
     made = held_out_set("test", b"", catalogue("gcd"), asker)
-    assert sum(made.missing.values()) + len(made.questions) == 32
+    assert sum(made.missing.values()) + len(made.questions) == sum(WANTED["test"].values())
     assert sum(made.missing.values()) > 0
-    assert asker.asked <= 2 * PATIENCE + 32 * PATIENCE
+    assert asker.asked <= (3 + sum(WANTED["test"].values())) * PATIENCE
 
 
 def test_a_space_without_any_question_ends_too() -> None:
@@ -81,7 +86,8 @@ def test_a_space_without_any_question_ends_too() -> None:
         raise TaskError("no question")
 
     made = held_out_set("validation", SECRET, catalogue("gcd"), nothing)
-    assert (made.questions, made.missing) == ([], {"gcd/middle": 6, "gcd/easy": 2})
+    assert made.questions == []
+    assert made.missing == {f"gcd/{level}": count for level, count in WANTED["validation"].items()}
 
 
 def test_the_secret_must_be_one() -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from decimal import localcontext
 from typing import Any
 
 import pytest
 
-from sapo_desktop.tasks.scoring import SOLVED, canonical_truth, same_letters, score, within
+from sapo_desktop.tasks.scoring import SOLVED, canonical_truth, is_rounded, right_answers, same_letters, score
 
 
 def never(answer: str, entry: dict[str, Any]) -> float:
@@ -39,16 +38,37 @@ def test_the_datasets_own_marker_is_called_for_those_that_keep_it() -> None:
     assert score("prime_factorization", "factors", {}, "2 × 3", entry("2 × 3"), lambda a, e: 0.5) == 0.5
 
 
-def test_decimals_may_be_one_unit_of_the_questions_last_place_away() -> None:
-    assert within("1.25", "1.234", 1) == 1.0
-    assert within("1.335", "1.234", 1) == 0.0
-    assert within("1.334", "1.234", 1) == 1.0
+QUESTION = "Please solve this problem to a maximum of 5 significant digits.\n{} = ?"
 
 
-def test_decimals_are_compared_exactly_whatever_the_precision_around() -> None:
-    with localcontext() as context:
-        context.prec = 2
-        assert within("100000.5", "100000.1", 1) == 0.0
+@pytest.mark.parametrize(
+    ("answer", "right"),
+    [("3.0303", True), ("3.0304", True), ("3.03", False), ("3.1", False), ("3", False), ("-3.0303", False)],
+)
+def test_decimals_may_be_one_unit_of_the_last_asked_digit_away(answer: str, right: bool) -> None:
+    assert is_rounded(answer, "3.0303", QUESTION.format("10.0/3.3"), 5) is right
+
+
+def test_a_decimal_is_right_whether_or_not_every_step_was_rounded() -> None:
+    question = QUESTION.format("((5.8/6.6)-0.9)")
+    assert is_rounded("-0.02121", "-0.02121", question, 5)  # .87879 - .9, as the dataset has it
+    assert is_rounded("-0.021212", "-0.02121", question, 5)
+    assert not is_rounded("-0.0212", "-0.02121", question, 5)
+
+
+def test_a_decimal_that_is_nothing_is_nothing() -> None:
+    assert is_rounded("0", "0.0", QUESTION.format("2.5-2.5"), 5)
+    assert not is_rounded("0.00001", "0.0", QUESTION.format("2.5-2.5"), 5)
+
+
+def test_a_premise_is_no_conclusion() -> None:
+    logic = {"question": "", "answer": None, "metadata": {"premises": ["P", "(P → Q)"], "variables": ["P", "Q"]}}
+    marks = {
+        formula: score("propositional_logic", "formula", {}, formula, logic, never)
+        for formula in ("Q", "P", "(P ∨ Q)", "(P ∧ (P → Q))")
+    }
+    assert marks == {"Q": 1.0, "P": 0.0, "(P ∨ Q)": 0.0, "(P ∧ (P → Q))": 0.0}
+    assert right_answers("propositional_logic", "formula", logic) == ("Q",)
 
 
 def test_letters_after_the_right_ones_never_make_it_solved() -> None:

@@ -8,6 +8,8 @@ from sapo_desktop.tasks.split import HELD_OUT_ONE_IN, canonical, held_out_side
 
 GCD = "Find the Greatest Common Divisor (GCD) of these numbers: {}. Give only the GCD as your final answer."
 
+ARC = "Example 1:\nInput:  {}\nOutput: {}\n\nExample 2:\nInput:  {}\nOutput: {}\n\nBelow is a grid.\n\nInput:\n3 0"
+
 SAME = [
     ("gcd", GCD.format("48, 18"), GCD.format("18, 48")),
     ("basic_arithmetic", "What is 3 + -( 4 * 5 )?", "Evaluate: 3 + -( 4 * 5 )."),
@@ -45,6 +47,20 @@ SAME = [
         "Solve the following multiplication: 12 * 7. Give",
         "Solve the following multiplication: 7 * 12. Give",
     ),
+    (
+        "chain_sum",
+        "State the final answer to the following arithmetic problem: 56 - 7 + 12 =",
+        "State the final answer to the following arithmetic problem: 12 + 56 - 7 =",
+    ),
+    ("basic_arithmetic", "Solve -( 7 / 1 ) + 3.", "Calculate 3 - ( 7 / 1 )."),
+    ("simple_equations", "Solve for q: 3*q + 4 = 10", "Solve for q: 4 + q*3 = 10"),
+    ("letter_counting", 'letter "a" in the text: "banana and pear"?', 'letter "a" in the text: "pear and Banana"?'),
+    (
+        "propositional_logic",
+        "the question: Given:\n1. (R ↔ P)\n.2. ¬(R → Q)\n.What can we conclude?",
+        "the question: Given:\n1. ¬(P → R)\n.2. (Q ↔ P)\n.What can we conclude?",
+    ),
+    ("arc_1d", ARC.format("1 0", "0 1", "2 0", "0 2"), ARC.format("2 0", "0 2", "1 0", "0 1")),
     ("spell_backward", "Spell this word backward (example: sun -> nus): Turd", "Spell this word backward: turd"),
 ]
 
@@ -74,6 +90,18 @@ def test_another_content_is_another_text(family: str, one: str, other: str) -> N
     assert canonical(family, one) != canonical(family, other)
 
 
+def test_a_sum_is_on_one_side_whichever_family_asks_for_it() -> None:
+    for number in range(200):
+        chain = f"State the final answer to the following arithmetic problem: {number} + 12 ="
+        assert held_out_side("chain_sum", chain) == held_out_side("basic_arithmetic", f"What is 12 + {number}?")
+
+
+def test_a_question_of_another_form_still_has_a_side() -> None:
+    for family in ("chain_sum", "simple_equations", "letter_counting", "arc_1d", "propositional_logic", "products"):
+        for text in ("", "?", "1 +", 'a "b', "Given: 1. P and Q ."):
+            assert held_out_side(family, text) in (True, False)
+
+
 def test_case_and_white_space_say_nothing() -> None:
     assert canonical("letter_counting", 'the letter "a"  in\n"Banana"') == canonical(
         "letter_counting", 'The letter "A" in "banana"'
@@ -88,7 +116,7 @@ def test_one_in_eight_is_held_out() -> None:
 
 
 def test_the_split_never_moves() -> None:
-    """These sides are part of what the frozen starter was trained on."""
+    """A question that changes sides takes what was learnt before out of the measurement."""
     asked = [f"Find the Least Common Multiple (LCM) of these numbers: {number}, 12" for number in range(2, 30)]
     assert [number for number, question in enumerate(asked, 2) if held_out_side("lcm", question)] == PINNED_LCM
 

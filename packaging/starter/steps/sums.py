@@ -156,6 +156,18 @@ def _long_division(left: int, right: int, places: int, lines: list[str]) -> int:
     return int(digits) * (1 if (left < 0) == (right < 0) else -1)
 
 
+def _quotient(left: int, right: int) -> str:
+    """left / right until nothing is left or five digits count, and the answer: a digit at a time as well."""
+    rest, divisor, lines = abs(left), abs(right), list[str]()
+    written = ""
+    while not lines or (rest and len(written.replace(".", "").lstrip("0")) < 5):
+        lines.append(f"{rest}/{divisor}={rest // divisor}r{rest % divisor}")
+        written += str(rest // divisor) + ("." if len(lines) == 1 else "")
+        rest = rest % divisor * 10
+    sign = "-" if (left < 0) != (right < 0) and left else ""
+    return f"{' '.join(lines)}<answer>{sign}{written.rstrip('.')}</answer>"
+
+
 def decimal_arithmetic(entry: dict[str, Any]) -> str:
     """Whole numbers of hundredths (or finer), so that the operations are those of integers."""
     expression = entry["question"].split("\n")[1].removesuffix(" = ?")
@@ -178,7 +190,7 @@ def _one_operation(tree: ast.BinOp, places: int) -> str:
             lines.append(multiply(a, b))
             value = decimal(a * b, 2 * places)
         case ast.Div():
-            value = decimal(_long_division(a, b, places + 1, lines), places + 1)
+            return f"{' '.join(lines)}{_quotient(a, b)}"
         case _:
             value = decimal(_scaled(tree, places, lines), places)
     return f"{' '.join(lines)}<answer>{value}</answer>"
