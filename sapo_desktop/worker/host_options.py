@@ -27,7 +27,7 @@ class HostOptions(msgspec.Struct, frozen=True, kw_only=True):
     """For libraries that compute; None: the kind's choice or theirs."""
     low_priority: bool = False
     """Whether it gives way to other programs, once it is loaded and `haste` is over."""
-    haste: float = 60.0
+    haste: float = 120.0
     """Seconds after loading in which it does not yet: somebody waits for a first answer and a first round."""
     start_timeout: float = 180.0
     """Seconds without any sign of work until it is given up, while it starts."""

@@ -183,8 +183,9 @@ async def openings(node: Victim, seconds: float, attack: Callable[[], Awaitable[
     share = (node.cpu() - cpu) / (time.monotonic() - began)
     if attacking.done():
         attacking.result()  # it was to attack until now: say why it did not
-    attacking.cancel()
-    await asyncio.gather(attacking, return_exceptions=True)
+    while not attacking.done():
+        attacking.cancel()  # more than once: the library waits with a timeout that may swallow it
+        await asyncio.wait({attacking}, timeout=1)
     return statistics.median(took), share
 
 
@@ -232,7 +233,8 @@ class Stranger:
         reader, writer = await asyncio.open_connection("127.0.0.1", self._port, local_addr=ATTACKER)
         try:
             writer.write(REQUEST)
-            await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
+            async with asyncio.timeout(10):
+                await reader.readuntil(b"\r\n\r\n")
             self.links += 1
             while not (reader.at_eof() or writer.transport.is_closing()):
                 writer.write(self._frames)
@@ -284,7 +286,8 @@ class Resetting:
             with contextlib.suppress(*_ANSWERED_ERRORS):
                 reader, writer = await asyncio.open_connection("127.0.0.1", self._port, local_addr=ATTACKER)
                 writer.write(REQUEST)
-                await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
+                async with asyncio.timeout(10):
+                    await reader.readuntil(b"\r\n\r\n")
                 writer.write(PING * 10_000)
                 await asyncio.sleep(0)
                 writer.transport.abort()
@@ -315,7 +318,8 @@ async def prove(connection: ClientConnection) -> None:
     while not session.is_open:
         for frame in session.take():
             await connection.send(frame)
-        frame = await asyncio.wait_for(connection.recv(), 10)
+        async with asyncio.timeout(10):
+            frame = await connection.recv()
         assert isinstance(frame, bytes)
         session.receive(frame, time.monotonic())
         if session.is_closed:
