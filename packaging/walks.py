@@ -65,7 +65,7 @@ ROUND = ("Node.run", "Node._prepared_round")
 HOSTS = ("examiner", "engine", "generator", "librarian")
 NEARLY_EVERY = 0.8
 PATIENCE = 300.0
-QUIET = {"low_priority": "off", "validate_every": "0", "questions": "8", "seed": "1"}
+QUIET = {"low_priority": "off", "validate_every": "0", "questions": "8", "seed": "1", "curriculum": "off"}
 """Settings that keep a walk short."""
 
 

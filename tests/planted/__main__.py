@@ -1,6 +1,6 @@
 """Plants each fault of faults.py in a copy of the tree, and says whether the quick tests catch it.
 
-    python -m tests.planted                        all forty, an area at a time: the better part of an hour on one core
+    python -m tests.planted                        all forty, an area at a time: half an hour on a quiet core
     python -m tests.planted --area swarm           one area's
     python -m tests.planted --only clip-one-bound-for-both
     python -m tests.planted --list                 only look whether each is still found, once
