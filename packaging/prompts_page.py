@@ -30,8 +30,8 @@ HEAD = """<!-- Written by packaging/prompts_page.py; do not edit. -->
 
 Rounds, validation, foreign groups, a person's question (`ask`, Try it) and every engine (torch, llama.cpp, a server
 elsewhere) get their prompts from one module, `sapo_desktop/engines/prompts.py`. A model without a chat template is
-given the bare question. So is one whose vocabulary has `<answer>` as a token, the starter and what is made of it, in its own
-template. Every other is told, in a system message:
+given the bare question. So is one whose vocabulary has `<answer>` as a token, the starter and what is made of it, in
+its own template. Every other is told, in a system message:
 
 ```
 {instructions}
@@ -47,8 +47,8 @@ some 2,000 characters of steps in English. A group of eight such answers is belo
 
 Below is the prompt of each kind in the catalogue for the question `{question}`, byte for byte but for line ends at its
 end (the date that some templates print is fixed). **But for the starter's the templates here are stand-ins**: written
-for the tests from what the published ones print, as those come with the models and are read from there. What a downloaded
-model is asked can differ in what its own template adds.
+for the tests from what the published ones print, as those come with the models and are read from there. What a
+downloaded model is asked can differ in what its own template adds.
 """
 
 
