@@ -152,10 +152,11 @@ def former_lines(learning: Learning) -> list[str]:
     if any(mark.task.endswith("/hard") for mark in learning.curves[0].test["base"].tasks):
         return []
     lines = [
-        "**These runs were scored by former rules, and their scores are too high.** The scorer of propositional_logic took "
-        "a copied premise for a conclusion, that of decimal_arithmetic a tenth more or less, frequent answers were not "
-        "balanced, some test questions had a twin in training with the terms in another order, and no hard question was "
-        "asked. The gains are differences under the same rules on both sides; they have not been measured anew.",
+        "**These runs were scored by former rules, and their scores are too high.** The scorer of propositional_logic "
+        "took a copied premise for a conclusion, that of decimal_arithmetic a tenth more or less, frequent answers "
+        "were not balanced, some test questions had a twin in training with the terms in another order, and no hard "
+        "question was asked. The gains are differences under the same rules on both sides; they have not been "
+        "measured anew.",
         "",
     ]
     if not (DATA / "starter.json").is_file():
