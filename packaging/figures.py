@@ -43,6 +43,7 @@ SCRIPTS = {
     "precision": "tests.bench.precision",
     "memory": "tests.bench.memory",
     "tasks": "tests.bench.tasks",
+    "guard": "tests.bench.guard",
     "kills": "tests.attack.kills",
     "flood": "tests.attack.flood",
     "swarm": "tests.attack.swarm",

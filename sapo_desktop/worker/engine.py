@@ -113,6 +113,8 @@ class Engine:
         self.plan = plan
         self._lock = asyncio.Lock()
         self.loaded: Loaded | None = None
+        self.steps = 0
+        """Optimiser steps behind the adapter that is in the engine: its trainer counts them."""
         self.fitting: Fits | None = None
         """Cuts the plan to the memory that is free, before each load (worker/loading.py)."""
 
@@ -217,8 +219,9 @@ class Engine:
 
     async def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
         async with self.exclusive():
-            reply = await self._call(Step(batch=list(batch)), WORK_SECONDS)
-            return expect(reply, Stepped).report
+            report = expect(await self._call(Step(batch=list(batch)), WORK_SECONDS), Stepped).report
+            self.steps = report.steps
+            return report
 
     async def save(self, folder: Path) -> None:
         async with self.exclusive():
@@ -265,6 +268,7 @@ class Engine:
             batch=self.plan.batch,
         )
         self.loaded = expect(await self._call(request, LOAD_SECONDS), Loaded)
+        self.steps = 0
         if checkpoint is not None:
             await self._restore(checkpoint)
         return self.loaded
@@ -300,7 +304,7 @@ class Engine:
         if folder is not None and (folder / UNTRAINED).exists():
             folder = None
         request = Restore(folder=None if folder is None else str(folder), weights_only=weights_only)
-        expect(await self._call(request, WORK_SECONDS), Done)
+        self.steps = expect(await self._call(request, WORK_SECONDS), Done).steps
 
     @contextlib.asynccontextmanager
     async def _swapped(self, checkpoint: Path | None) -> AsyncIterator[None]:

@@ -19,6 +19,7 @@ SCRIPTS = [
     "tests.bench.memory",
     "tests.bench.first_answer",
     "tests.bench.learning",
+    "tests.bench.guard",
     "tests.attack.kills",
     "tests.attack.flood",
     "tests.attack.swarm",
