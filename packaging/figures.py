@@ -45,6 +45,7 @@ SCRIPTS = {
     "memory": "tests.bench.memory",
     "tasks": "tests.bench.tasks",
     "cheapest": "tests.bench.cheapest",
+    "guard": "tests.bench.guard",
     "kills": "tests.attack.kills",
     "flood": "tests.attack.flood",
     "frames": "tests.attack.frames",

@@ -14,7 +14,7 @@ from sapo_desktop.core.advantage import group_advantages
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.records import Group, TrainingSequence
 from sapo_desktop.core.sentences import sentence
-from sapo_desktop.core.treatments import Standpoint, TreatmentName, external_advantages
+from sapo_desktop.core.treatments import TREATMENTS, Standpoint, TreatmentName, external_advantages
 
 UNKNOWN_RATE = 0.5
 """Stands for our own share solved of a task that we never answered."""
@@ -40,6 +40,8 @@ class MixedBatch:
     external: int
     filled_up: int
     """Own groups that stand where external ones were wanted."""
+    places: tuple[int, ...] = ()
+    """Which of the own groups at hand these are, ascending."""
 
 
 def mix_share(mix: str, groups: int) -> MixShare:
@@ -56,12 +58,37 @@ def mix_groups(
     own: Sequence[Group], external: Sequence[Group], share: MixShare, human: Sequence[Group] = ()
 ) -> MixedBatch:
     """Take `share.local` own and up to `share.external` external groups, in the order given; `human` ones come on top,
-    so that a person is heard whatever the mix."""
+    so that a person is heard whatever the mix.
+
+    Where there are more own groups than are taken, those whose answers are marked alike, which teach nothing, are the
+    ones left out.
+    """
     taken = list(external[: share.external])
     missing = share.external - len(taken)
-    local = list(own[: share.local + missing])
-    filled_up = max(0, len(local) - share.local)
-    return MixedBatch(groups=[*local, *taken, *human], local=len(local), external=len(taken), filled_up=filled_up)
+    teaching = [any(group_advantages([mark.reward for mark in group.marks])) for group in own]
+    preferred = sorted(range(len(own)), key=lambda place: not teaching[place])  # stable: as given among equals
+    places = tuple(sorted(preferred[: share.local + missing]))
+    filled_up = max(0, len(places) - share.local)
+    return MixedBatch(
+        groups=[*(own[place] for place in places), *taken, *human],
+        local=len(places),
+        external=len(taken),
+        filled_up=filled_up,
+        places=places,
+    )
+
+
+def teaches(
+    group: Group, treatment: TreatmentName, own_rates: Mapping[str, float], author_rates: Mapping[str, float]
+) -> bool:
+    """Whether an external group has any advantage under this treatment, by our marks; rates as in `advantages`."""
+    rewards = [mark.reward for mark in group.marks]
+    return any(TREATMENTS[treatment](rewards, _standpoint(group, own_rates, author_rates)))
+
+
+def _standpoint(group: Group, own_rates: Mapping[str, float], author_rates: Mapping[str, float]) -> Standpoint:
+    own_rate = own_rates.get(group.question.task, UNKNOWN_RATE)
+    return Standpoint(own_rate=own_rate, author_rate=author_rates.get(group.author))
 
 
 def advantages(
@@ -78,9 +105,7 @@ def advantages(
     own_tokens = sum(len(c.tokens) for group in own for c in group.completions) / max(len(own), 1)
     weighed = [group_advantages([mark.reward for mark in group.marks]) for group in own]
     for group in mixed.groups[mixed.local :]:
-        standpoint = Standpoint(
-            own_rate=own_rates.get(group.question.task, UNKNOWN_RATE), author_rate=author_rates.get(group.author)
-        )
+        standpoint = _standpoint(group, own_rates, author_rates)
         rewards = [mark.reward for mark in group.marks]
         tokens = [len(completion.tokens) for completion in group.completions]
         weighed.append(external_advantages(treatment, rewards, tokens, standpoint, own_tokens))

@@ -138,6 +138,8 @@ class StepReport(Record, frozen=True):
     skipped: bool
     """True where no advantage differed from zero: no step was taken."""
     seconds: float
+    steps: int = 0
+    """Optimiser steps behind the adapter since its beginning, those of this step included."""
 
 
 class TaskMark(Record, frozen=True):
@@ -195,6 +197,8 @@ class RoundReport(Record, frozen=True):
     """Own and external groups that were asked for, such as `24/8`."""
     treatment: str = ""
     """How external groups were weighed."""
+    external_dropped: int = 0
+    """Groups of peers that were fit but had nothing to teach: others were drawn in their place."""
 
 
 class EvalReport(Record, frozen=True):

@@ -109,7 +109,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Meta(
             ge=0,
             le=10**9,
-            description="Rounds until the learning rate is half; a tenth is the least. 0: the model's recommended.",
+            description="Steps until the learning rate is half; a tenth is the least. 0: the model's recommended.",
         ),
     ] = 0
     kl_weight: Annotated[float, Meta(ge=0, le=10, description="Weight of the KL term to the base model.")] = 0.0

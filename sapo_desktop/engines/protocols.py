@@ -206,6 +206,8 @@ class Quantise(EngineMessage, frozen=True):
 
 class Done(EngineMessage, frozen=True):
     files: list[str] = []
+    steps: int = 0
+    """After `Restore`: optimiser steps behind the adapter that is in the engine now."""
 
 
 class EndedAnswer(msgspec.Struct, frozen=True):

@@ -64,7 +64,7 @@ class ScriptedService:
                 return p.Done(files=[STATE_FILE])
             case p.Restore():
                 self.steps = 0 if request.folder is None else _read(Path(request.folder) / STATE_FILE)
-                return p.Done()
+                return p.Done(steps=self.steps)
             case _:
                 return p.Done()
 
@@ -100,6 +100,7 @@ class ScriptedService:
             micro_batch=settings.micro_batch,
             skipped=skipped,
             seconds=0.0,
+            steps=self.steps,
         )
 
 

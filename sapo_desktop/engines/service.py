@@ -159,10 +159,10 @@ class Service:
                 return p.Done(files=save_trainer(engine.trainer, Path(request.folder)))
             case p.Restore(folder=None):
                 reset_trainer(engine.trainer)
-                return p.Done()
+                return p.Done(steps=engine.trainer.steps)
             case p.Restore():
                 restore_trainer(engine.trainer, Path(str(request.folder)), request.weights_only)
-                return p.Done()
+                return p.Done(steps=engine.trainer.steps)
             case p.Configure():
                 engine.configure(request)
                 return p.Done()

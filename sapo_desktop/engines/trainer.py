@@ -55,6 +55,8 @@ class GrpoTrainer:
         self.settings = settings
         self.device = device
         self.should_stop: Callable[[], bool] = lambda: False
+        self.steps = 0
+        """Optimiser steps behind the weights as they are; of a restored checkpoint, those behind that one."""
         self.optimiser = self.fresh_optimiser()
         self.written_out = can_be_written_out(policy.causal)
 
@@ -136,6 +138,7 @@ class GrpoTrainer:
         parameters = list(self.policy.trainable().values())
         update.grad_norm = float(torch.nn.utils.clip_grad_norm_(parameters, self.settings.max_grad_norm))
         self.optimiser.step()
+        self.steps += 1
         self.optimiser.zero_grad(set_to_none=True)
         self.policy.changed()
         return update
@@ -208,6 +211,7 @@ class GrpoTrainer:
             micro_batch=self.settings.micro_batch,
             skipped=skipped,
             seconds=time.monotonic() - began,
+            steps=self.steps,
         )
 
 

@@ -32,7 +32,9 @@ class TrainerState(msgspec.Struct, frozen=True, kw_only=True):
     version: int = STATE_VERSION
     method: str
     steps: int
-    """Optimiser steps taken."""
+    """Optimiser steps behind the weights: what the learning rate's decay counts."""
+    adam: int | None = None
+    """Of these, the ones that the moments remember: fewer after a roll-back. None: all of them."""
 
 
 def save_trainer(trainer: GrpoTrainer, folder: Path) -> list[str]:
@@ -52,21 +54,21 @@ def save_trainer(trainer: GrpoTrainer, folder: Path) -> list[str]:
 def _save(trainer: GrpoTrainer, folder: Path) -> list[str]:
     files = trainer.policy.save(folder)
     moments: dict[str, Tensor] = {}
-    steps = 0
+    adam = 0
     for name, parameter in trainer.policy.trainable().items():
         state = trainer.optimiser.state.get(parameter, {})
         for kind in ("exp_avg", "exp_avg_sq"):
             moments[f"{kind}.{name}"] = state.get(kind, torch.zeros_like(parameter)).contiguous()
-        steps = int(state.get("step", 0))
+        adam = int(state.get("step", 0))
     save_file(moments, folder / OPTIMISER_FILE)
-    state_record = TrainerState(method=trainer.policy.method, steps=steps)
+    state_record = TrainerState(method=trainer.policy.method, steps=trainer.steps, adam=adam)
     (folder / STATE_FILE).write_bytes(msgspec.json.encode(state_record))
     return [*files, OPTIMISER_FILE, STATE_FILE]
 
 
 def restore_trainer(trainer: GrpoTrainer, folder: Path, weights_only: bool = False) -> None:
-    """Take over what `save_trainer` wrote; raises CheckpointError and changes nothing where it does not
-    fit."""
+    """Take over what `save_trainer` wrote, its count of steps too; raises CheckpointError and changes nothing where it
+    does not fit. `weights_only`: the optimiser begins afresh."""
     state = _read_state(folder)
     if state.method != trainer.policy.method:
         raise CheckpointError(
@@ -82,11 +84,13 @@ def restore_trainer(trainer: GrpoTrainer, folder: Path, weights_only: bool = Fal
     check_fit({f"{kind}.{n}": p.shape for kind in ("exp_avg", "exp_avg_sq") for n, p in parameters.items()}, moments)
     trainer.policy.load(folder)
     trainer.optimiser = trainer.fresh_optimiser()
-    if weights_only or not state.steps:
+    trainer.steps = state.steps
+    adam = state.steps if state.adam is None else state.adam
+    if weights_only or not adam:
         return
     for name, parameter in parameters.items():
         trainer.optimiser.state[parameter] = {
-            "step": torch.tensor(float(state.steps)),
+            "step": torch.tensor(float(adam)),
             "exp_avg": moments[f"exp_avg.{name}"].to(parameter),
             "exp_avg_sq": moments[f"exp_avg_sq.{name}"].to(parameter),
         }
@@ -96,6 +100,7 @@ def reset_trainer(trainer: GrpoTrainer) -> None:
     """Go back to the untrained start, optimiser included."""
     trainer.policy.reset()
     trainer.optimiser = trainer.fresh_optimiser()
+    trainer.steps = 0
 
 
 def _read_state(folder: Path) -> TrainerState:

@@ -134,7 +134,7 @@ def sentences() -> dict[str, str]:
         "lora_rank": tr("Rank of the adapter."),
         "learning_rate": tr("Adam's learning rate; 0: the model's recommended one."),
         "learning_rate_decay": tr(
-            "Rounds until the learning rate is half; a tenth is the least. 0: the model's recommended."
+            "Steps until the learning rate is half; a tenth is the least. 0: the model's recommended."
         ),
         "kl_weight": tr("Weight of the KL term to the base model."),
         "updates": tr("Optimiser steps per round."),
@@ -230,6 +230,8 @@ def unit(key: str) -> str:
             return " GB"
         case "max_tokens":
             return tr(" tokens")
-        case "validate_every" | "learning_rate_decay":
+        case "validate_every":
             return tr(" rounds")
+        case "learning_rate_decay":
+            return tr(" steps")
     return ""

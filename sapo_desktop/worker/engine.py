@@ -114,6 +114,8 @@ class Engine:
         self.plan = plan
         self._lock = asyncio.Lock()
         self.loaded: Loaded | None = None
+        self.steps = 0
+        """Optimiser steps behind the adapter that is in the engine: its trainer counts them."""
         self.fitting: Fits | None = None
         """Cuts the plan to the memory that is free, before each load (worker/loading.py)."""
 
@@ -218,8 +220,9 @@ class Engine:
 
     async def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
         async with self.exclusive():
-            reply = await self._call(Step(batch=list(batch)), WORK_SECONDS)
-            return expect(reply, Stepped).report
+            report = expect(await self._call(Step(batch=list(batch)), WORK_SECONDS), Stepped).report
+            self.steps = report.steps
+            return report
 
     async def save(self, folder: Path) -> None:
         async with self.exclusive():
@@ -267,6 +270,7 @@ class Engine:
         )
         reply: EngineReply = await self.host.call(request, timeout=LOAD_SECONDS, loading=True)
         self.loaded = expect(reply, Loaded)
+        self.steps = 0
         if checkpoint is not None:
             await self._restore(checkpoint)
         return self.loaded
@@ -302,7 +306,7 @@ class Engine:
         if folder is not None and (folder / UNTRAINED).exists():
             folder = None
         request = Restore(folder=None if folder is None else str(folder), weights_only=weights_only)
-        expect(await self._call(request, WORK_SECONDS), Done)
+        self.steps = expect(await self._call(request, WORK_SECONDS), Done).steps
 
     @contextlib.asynccontextmanager
     async def _swapped(self, checkpoint: Path | None) -> AsyncIterator[None]:

@@ -159,12 +159,12 @@ def after_round(counters: Counters, report: RoundReport, levels: Levels) -> tupl
 
 
 def trainer_settings(settings: Settings, parameters: int, counters: Counters) -> TrainerSettings:
-    """What the engine is given; the guard's factor on the learning rate is in it."""
+    """What the engine is loaded with. The learning rate is that of an adapter's first step; each round sets its own."""
     return TrainerSettings(
         method=settings.method,
         lora_rank=settings.lora_rank,
         lora_alpha=2 * settings.lora_rank,
-        learning_rate=next_learning_rate(settings, parameters, counters),
+        learning_rate=next_learning_rate(settings, parameters, counters, 0),
         kl_weight=settings.kl_weight,
         updates=settings.updates,
         micro_batch=min(counters.micro_batch or settings.micro_batch, settings.micro_batch),
@@ -173,8 +173,11 @@ def trainer_settings(settings: Settings, parameters: int, counters: Counters) ->
     )
 
 
-def next_learning_rate(settings: Settings, parameters: int, counters: Counters) -> float:
+def next_learning_rate(settings: Settings, parameters: int, counters: Counters, steps: int) -> float:
     """Adam's learning rate in the next round: inverse-time decay, times what the guard makes of it.
+
+    `steps`: optimiser steps behind this adapter, as its trainer counts them. Rounds without a step, those of another
+    model and those that were rolled back are none.
 
     Gradients of a few groups are mostly noise, which a constant rate turns into a standing loss of skill; a rate that
     falls as 1/t sheds it and still goes any way that is needed (Robbins and Monro). The floor keeps an old node able
@@ -182,7 +185,7 @@ def next_learning_rate(settings: Settings, parameters: int, counters: Counters) 
     """
     rate = settings.learning_rate or recommended_learning_rate(settings.method, parameters)
     decay = settings.learning_rate_decay or recommended_decay(parameters)
-    return rate * counters.guard.learning_rate_factor * max(_LEAST_SHARE, 1 / (1 + counters.round / decay))
+    return rate * counters.guard.learning_rate_factor * max(_LEAST_SHARE, 1 / (1 + steps / decay))
 
 
 def answer_tokens(settings: Settings, parameters: int) -> int:
@@ -211,5 +214,5 @@ def recommended_learning_rate(method: str, parameters: int) -> float:
 
 
 def recommended_decay(parameters: int) -> float:
-    """Rounds until the learning rate is half: soon for the tiny models that begin with a high one (docs/starter.md)."""
+    """Steps until the learning rate is half: soon for the tiny models that begin with a high one (docs/starter.md)."""
     return math.inf if parameters > TINY_PARAMETERS else 150

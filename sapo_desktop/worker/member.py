@@ -18,6 +18,7 @@ from sapo_desktop.core.records import Group, Question, SwarmReward
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.swarm import limits
 from sapo_desktop.swarm.clock import Now
+from sapo_desktop.swarm.draw import LINK_SHARE
 from sapo_desktop.swarm.envelope import seal
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.reward import Origin, RewardMeter
@@ -30,14 +31,21 @@ from sapo_desktop.worker.measuring import Measuring
 from sapo_desktop.worker.publishing import Membership, group_body, is_shared, may_travel, shared_place
 from sapo_desktop.worker.training_questions import Place, training_questions
 
-_DRAWS = 3
-"""Draws for one round: what is drawn may turn out unfit."""
+_DRAWS = 6
+"""Draws for one round: what is drawn may turn out unfit, or have nothing to teach."""
+_MOST_DRAWN = 4
+"""Groups marked in one round for each one that it wants: half of the stock that is asked for, some seconds' work."""
 LAN_SHARE = 0.5
 """Of the groups that a round draws, what may have come over the local network while there are other links."""
 _WINDOW = 512
 """Drawn groups that the shares of sources are taken over."""
 _STOCK = 8
 """Groups wanted in the pool for each one that a round draws."""
+
+
+def _whatever(group: Group) -> bool:
+    """Takes every group that is fit."""
+    return True
 
 
 class Outlet(Protocol):
@@ -148,11 +156,14 @@ class Member:
         self.shared(len(group.completions))
         return True
 
-    async def draw(self, groups: int, answers: int, *, strict: bool) -> list[Foreign]:
-        """Up to `groups` groups of others, made again and marked by us, one of an author at a time."""
+    async def draw(
+        self, groups: int, answers: int, *, strict: bool, teaches: Callable[[Group], bool] = _whatever
+    ) -> list[Foreign]:
+        """Up to `groups` groups of others that teach, made again and marked by us, one of an author at a time."""
         drawn: list[Foreign] = []
+        looked_at = 0
         for _ in range(_DRAWS):
-            missing = groups - len(drawn)
+            missing = min(groups - len(drawn), _MOST_DRAWN * groups - looked_at)
             if missing <= 0 or self._has_left:
                 break
             most_lan = max(1, int(groups * LAN_SHARE)) - sum(foreign.entry.path.lan for foreign in drawn)
@@ -165,9 +176,15 @@ class Member:
                 return []
             for marked in taken.marked:
                 self._observe(marked)
+            # A link is held to its share of what is taken, too: else one whose groups all teach would get the places of
+            # the others' that do not.
+            of_link = groups if self.one_source else max(1, int(groups * LINK_SHARE))
             for foreign in taken.fit:
-                self._outlet.exchange.giving.use(foreign.entry.name.author)
-            drawn += taken.fit
+                link = foreign.entry.path.link
+                if teaches(foreign.group) and sum(one.entry.path.link == link for one in drawn) < of_link:
+                    self._outlet.exchange.giving.use(foreign.entry.name.author)
+                    drawn.append(foreign)
+            looked_at += len(entries)
             self.counts.drawn += len(entries)
             self.counts.taken += len(taken.fit)
         self._authors.keep_in_time(time.monotonic())

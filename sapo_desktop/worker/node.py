@@ -245,8 +245,12 @@ class Node:
             await self._revive()
             await self.engine.restore(target.folder if target else None, weights_only=True)
             self._settled = True
-            # The block in hand is no longer one mix's doing.
-            self.counters = msgspec.structs.replace(self.counters, adaptive=adaptive.interrupt(self.counters.adaptive))
+            # The block in hand is no longer one mix's doing, and a fall that a person chose is no lost skill.
+            self.counters = msgspec.structs.replace(
+                self.counters,
+                adaptive=adaptive.interrupt(self.counters.adaptive),
+                guard=guard.interrupt(self.counters.guard),
+            )
             written = await self.keeper.write(self.counters, self.engine)
             self.show.publish(CheckpointsChanged())
             return written
@@ -290,7 +294,7 @@ class Node:
         self.show.round = plan.number
         self._say_unjudged()
         await self._follow_threads()
-        rate = next_learning_rate(self.settings, self.engine.parameters, self.counters)
+        rate = next_learning_rate(self.settings, self.engine.parameters, self.counters, self.engine.steps)
         if rate != self.engine.plan.trainer.learning_rate:
             await self.engine.configure(learning_rate=rate)
         if self.swarm is not None:

@@ -17,7 +17,6 @@ from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.state import Trigger
 from sapo_desktop.core.why import Failed, given_up
 from sapo_desktop.worker.checkpoints import Checkpoint, Counters
-from sapo_desktop.worker.learning import trainer_settings
 from sapo_desktop.worker.loading import smaller_model
 
 if TYPE_CHECKING:
@@ -67,9 +66,6 @@ class Recovery:
         newest = await node.keeper.back_to_newest()
         node.show.damaged(newest.damaged)
         node.go_back(self._counters(newest.checkpoint))
-        # The guard may have changed it in a round that is now played again.
-        rate = trainer_settings(node.settings, node.engine.parameters, node.counters).learning_rate
-        node.engine.plan.trainer = msgspec.structs.replace(node.engine.plan.trainer, learning_rate=rate)
         await node.engine.restart(newest.checkpoint.folder if newest.checkpoint else None)
 
     def _counters(self, checkpoint: Checkpoint | None) -> Counters:

@@ -9,11 +9,11 @@ so a repeated round gives the same questions, and a resumed run equals an unbrok
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from sapo_desktop.core.mixing import MixedBatch, MixShare, advantages, mix_groups, training_sequences
+from sapo_desktop.core.mixing import MixedBatch, MixShare, advantages, mix_groups, teaches, training_sequences
 from sapo_desktop.core.records import (
     Completion,
     Group,
@@ -102,7 +102,9 @@ class Swarm(Protocol):
 
     async def share(self, groups: Sequence[Group]) -> None: ...
 
-    async def draw(self, groups: int, answers: int, *, strict: bool) -> Sequence[Foreign]: ...
+    async def draw(
+        self, groups: int, answers: int, *, strict: bool, teaches: Callable[[Group], bool]
+    ) -> Sequence[Foreign]: ...
 
     async def measured(self, tasks: Sequence[str]) -> SwarmReward | None: ...
 
@@ -174,9 +176,11 @@ async def run_round(
     ]
     watcher.answered(own)
 
-    # 3. Share own groups; draw what others shared, regenerated and marked by us.
+    # 3. Share own groups, all of them, whatever their marks; draw what others shared, regenerated and marked by us, and
+    # leave what has nothing to teach before J is drawn, as in the paper.
     sharing = watcher.clock()
     foreign: Sequence[Foreign] = ()
+    sieve = _Sieve(plan, swarm.author_rates() if swarm is not None else {})
     if swarm is not None:
         await watcher.phase("share")
         sharing = watcher.clock()
@@ -185,17 +189,17 @@ async def run_round(
     if swarm is not None and plan.trains:
         await watcher.phase("draw")
         drawing = watcher.clock()
-        foreign = await swarm.draw(plan.share.external, plan.answers, strict=plan.strict)
+        foreign = await swarm.draw(plan.share.external, plan.answers, strict=plan.strict, teaches=sieve)
     drawn = watcher.clock()
 
-    # 4. Mix I own groups with J external ones.
+    # 4. Mix I own groups, those that teach first, with J external ones.
     mixed = mix_groups(own, [one.group for one in foreign], plan.share, [one.group for one in plan.human])
     author_rates = swarm.author_rates() if swarm is not None else {}
     group_advantages = advantages(mixed, plan.treatment, plan.solve_rates, author_rates)
     if not plan.trains:
         group_advantages = [[0.0] * len(row) for row in group_advantages]
     prompts = [
-        *answered.prompt_tokens[: mixed.local],
+        *(answered.prompt_tokens[place] for place in mixed.places),
         *(one.prompt for one in foreign[: mixed.external]),
         *(one.prompt for one in plan.human),
     ]
@@ -235,10 +239,24 @@ async def run_round(
         seconds=finished - started,
         checkpoint=None,
         note=_note(mixed, len(plan.human), step),
+        external_dropped=sieve.dropped,
     )
     return RoundResult(
         report=report, groups=mixed.groups, advantages=group_advantages, reasoning=lengths_in(own)
     )
+
+
+class _Sieve:
+    """Whether a group of a peer has anything to teach in this round; counts those that have not."""
+
+    def __init__(self, plan: RoundPlan, author_rates: Mapping[str, float]) -> None:
+        self._plan, self._author_rates = plan, author_rates
+        self.dropped = 0
+
+    def __call__(self, group: Group) -> bool:
+        passes = teaches(group, self._plan.treatment, self._plan.solve_rates, self._author_rates)
+        self.dropped += not passes
+        return passes
 
 
 def round_seed(seed: int, number: int, purpose: str) -> int:

@@ -19,7 +19,7 @@ from sapo_desktop.worker.checkpoints import Counters
 from sapo_desktop.worker.engine import Engine
 from sapo_desktop.worker.evaluation import Evaluator, Subject
 from sapo_desktop.worker.keeper import Keeper
-from sapo_desktop.worker.learning import is_adaptive, mix_in_force, share_of, trainer_settings
+from sapo_desktop.worker.learning import is_adaptive, mix_in_force, share_of
 from sapo_desktop.worker.showing import Say
 
 BASE = "base"
@@ -59,25 +59,30 @@ class Validation:
             # The first score of all is the untrained model's: without it nobody could say what was learned.
             base = await self._score(Subject(BASE, 0, None))
             judged = await self._judge(settings, counters, base, BASE_NUMBER)
-            counters = await self._adapted(settings, judged, base)
+            counters = self._adapted(settings, judged, base)
         if counters.round % every:
             return Validated(counters, scored=first)
         number = self._keeper.store.next_number(counters.round)
         report = await self._score(Subject(str(number), counters.round, None, live=True))
         judged = await self._judge(settings, counters, report, number)
         if judged.decision.action is guard.Action.ROLL_BACK:
-            await self._roll_back(settings, judged)
-        return Validated(await self._adapted(settings, judged, report), scored=True)
+            await self._roll_back(judged)
+        return Validated(self._adapted(settings, judged, report), scored=True)
 
     async def _judge(self, settings: Settings, counters: Counters, report: EvalReport, number: int) -> _Judged:
         held_out = await self._evaluator.held_out("validation")
         external = guard.effective_external(
             counters.guard, share_of(settings, counters, self._engine.parameters).external
         )
-        decision = guard.observe(counters.guard, report, number, external, held_out.fingerprint)
+        # Another answerer or a lower limit moves a score without any learning.
+        answered = f"{held_out.fingerprint} {self._engine.plan.way.generator} {settings.max_tokens}"
+        decision = guard.observe(counters.guard, report, number, external, answered)
+        if decision.reason:
+            back = decision.action is guard.Action.ROLL_BACK
+            self._say("warning" if back else "info", decision.reason)
         return _Judged(msgspec.structs.replace(counters, guard=decision.state), decision)
 
-    async def _adapted(self, settings: Settings, judged: _Judged, report: EvalReport) -> Counters:
+    def _adapted(self, settings: Settings, judged: _Judged, report: EvalReport) -> Counters:
         """The counters with what this score says about the mix of the block that ends with it."""
         counters = judged.counters
         if not is_adaptive(settings):
@@ -86,8 +91,7 @@ class Validation:
         if judged.decision.action is guard.Action.ROLL_BACK:
             state = adaptive.rolled_back(counters.adaptive, judgement.best_solved, judgement.questions)
         else:
-            fingerprint = (await self._evaluator.held_out("validation")).fingerprint
-            state = adaptive.conclude(counters.adaptive, report, fingerprint)
+            state = adaptive.conclude(counters.adaptive, report, judgement.questions)
         counters = msgspec.structs.replace(counters, adaptive=state)
         if (mix := mix_in_force(settings, counters)) != before:
             self._say(
@@ -95,14 +99,12 @@ class Validation:
             )
         return counters
 
-    async def _roll_back(self, settings: Settings, judged: _Judged) -> None:
-        """Back to the best weights; the round in hand keeps its number and is checkpointed with them."""
-        self._say("warning", judged.decision.reason)
+    async def _roll_back(self, judged: _Judged) -> None:
+        """Back to the best weights, and their count of steps; the round in hand keeps its number and is checkpointed
+        with them. The next round sets the learning rate."""
         number = judged.decision.state.best_checkpoint
         best = await self._keeper.call(self._keeper.store.get, str(number) if number else BASE)
         await self._engine.restore(best.folder if best else None, weights_only=True)
-        rate = trainer_settings(settings, self._engine.parameters, judged.counters).learning_rate
-        await self._engine.configure(learning_rate=rate)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ SCRIPTS = [
     "tests.bench.first_answer",
     "tests.bench.busy",
     "tests.bench.learning",
+    "tests.bench.guard",
     "tests.attack.kills",
     "tests.attack.flood",
     "tests.attack.frames",

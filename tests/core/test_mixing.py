@@ -2,8 +2,17 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import UsageError
-from sapo_desktop.core.mixing import MixedBatch, MixShare, advantages, mix_groups, mix_share, training_sequences
+from sapo_desktop.core.mixing import (
+    MixedBatch,
+    MixShare,
+    advantages,
+    mix_groups,
+    mix_share,
+    teaches,
+    training_sequences,
+)
 from sapo_desktop.core.records import Completion, Group, Mark, Question
+from sapo_desktop.core.treatments import TreatmentName
 
 
 def group(name: str, rewards: list[float], origin: str = "own") -> Group:
@@ -49,6 +58,35 @@ def test_more_external_groups_than_wanted_are_left() -> None:
     external = [group(f"peer {i}", [0, 1], "peer") for i in range(9)]
     mixed = mix_groups(own, external, MixShare(4, 4))
     assert (mixed.local, mixed.external, mixed.filled_up) == (4, 4, 0)
+
+
+def test_own_groups_that_teach_come_first_and_keep_their_order() -> None:
+    own = [group("all", [1, 1]), group("a", [0, 1]), group("none", [0, 0]), group("b", [1, 0]), group("c", [0, 1])]
+    mixed = mix_groups(own, [group("peer", [0, 1], "peer")], MixShare(2, 1))
+    assert ([g.question.text for g in mixed.groups], mixed.places) == (["a", "b", "peer"], (1, 3))
+    mixed = mix_groups(own, [], MixShare(2, 2))
+    assert ([g.question.text for g in mixed.groups], mixed.filled_up) == (["all", "a", "b", "c"], 2)
+    everything = mix_groups(own, [], MixShare(5, 0))
+    assert everything.groups == own and everything.places == (0, 1, 2, 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("treatment", "rewards", "own_rate", "expected"),
+    [
+        ("paper", [1, 1], 0.2, False),
+        ("paper", [0, 1], 0.2, True),
+        ("positive", [0, 0], 0.2, False),
+        ("guarded", [1, 1], 0.2, True),  # right where we solve a fifth
+        ("guarded", [1, 1], 1.0, False),
+        ("guarded", [0, 0], 0.0, False),
+        ("shaped", [0, 0], 0.2, False),
+        ("capable", [0, 1], 0.2, True),
+    ],
+)
+def test_whether_an_external_group_teaches_is_the_treatments_to_say(
+    treatment: TreatmentName, rewards: list[float], own_rate: float, expected: bool
+) -> None:
+    assert teaches(group("peer", rewards, "peer"), treatment, {"gcd/easy": own_rate}, {}) is expected
 
 
 def test_sequences_keep_sampled_ids_and_zero_advantages() -> None:

@@ -57,6 +57,50 @@ def test_weights_only_forgets_the_optimiser(llama: Path, tmp_path: Path) -> None
     assert not engine.trainer.optimiser.state
 
 
+def test_steps_are_those_behind_the_weights(llama: Path, tmp_path: Path) -> None:
+    """A roll-back goes back in steps too, though the optimiser's memory begins anew; a skipped step is none."""
+    engine = loaded_engine(llama, updates=2)
+    rounds(engine, range(3))
+    save_trainer(engine.trainer, tmp_path)
+    rounds(engine, range(3, 5))
+    made = answer(engine, ["what is 1+1?"], 2, max_tokens=12, seed=9)
+    skipped = engine.trainer.step(sequences(made, [0.0, 0.0]))
+    assert (skipped.steps, skipped.skipped) == (10, True)
+    restore_trainer(engine.trainer, tmp_path, weights_only=True)
+    assert engine.trainer.steps == 6
+    rounds(engine, range(1))
+    save_trainer(engine.trainer, tmp_path)
+    reset_trainer(engine.trainer)
+    assert engine.trainer.steps == 0
+    restore_trainer(engine.trainer, tmp_path)
+    assert engine.trainer.steps == 8
+    assert {float(state["step"]) for state in engine.trainer.optimiser.state.values()} == {2.0}
+
+
+def test_a_roll_back_resumes_bit_for_bit(llama: Path, tmp_path: Path) -> None:
+    unbroken = loaded_engine(llama)
+    rounds(unbroken, range(2))
+    save_trainer(unbroken.trainer, tmp_path)
+    restore_trainer(unbroken.trainer, tmp_path, weights_only=True)
+    rounds(unbroken, range(2, 3))
+    save_trainer(unbroken.trainer, tmp_path)
+    resumed = loaded_engine(llama)
+    restore_trainer(resumed.trainer, tmp_path)
+    assert resumed.trainer.steps == 3
+    assert rounds(resumed, range(3, 5)) == rounds(unbroken, range(3, 5))
+    assert same(weights(resumed), weights(unbroken))
+
+
+def test_a_state_of_the_version_before_counts_its_optimisers_steps(llama: Path, tmp_path: Path) -> None:
+    engine = loaded_engine(llama)
+    rounds(engine, range(2))
+    save_trainer(engine.trainer, tmp_path)
+    (tmp_path / "trainer.json").write_bytes(msgspec.json.encode({"version": 1, "method": "lora", "steps": 2}))
+    restore_trainer(engine.trainer, tmp_path)
+    assert engine.trainer.steps == 2
+    assert {float(state["step"]) for state in engine.trainer.optimiser.state.values()} == {2.0}
+
+
 def test_the_learning_rate_set_last_holds_after_a_restore(llama: Path, tmp_path: Path) -> None:
     engine = loaded_engine(llama)
     save_trainer(engine.trainer, tmp_path)

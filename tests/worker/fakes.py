@@ -81,6 +81,7 @@ class FakeEngine:
         self.host = FakeHost()
         self.skill = skill
         self.batches: list[list[TrainingSequence]] = []
+        self.steps = 0
         self.errors: list[HostError] = []
         self.hold: asyncio.Event | None = None
         self.restoring: asyncio.Event | None = None
@@ -158,6 +159,7 @@ class FakeEngine:
         self.batches.append(list(batch))
         skipped = not any(sequence.advantage for sequence in batch)
         self.skill += not skipped
+        self.steps += not skipped
         if self.stepping is not None:
             await self.stepping.wait()
         return step_report(skipped=skipped)
@@ -166,9 +168,11 @@ class FakeEngine:
         if self.host.pid is None:
             raise HostDied("The engine is not running.")
         (folder / "skill").write_text(str(self.skill))
+        (folder / "steps").write_text(str(self.steps))
 
     async def restore(self, folder: Path | None, *, weights_only: bool = False) -> None:
         self.skill = int((folder / "skill").read_text()) if folder else 1
+        self.steps = int((folder / "steps").read_text()) if folder else 0
         if self.restoring is not None:
             await self.restoring.wait()
 

@@ -94,13 +94,13 @@ def test_the_guards_factor_reaches_the_learning_rate() -> None:
     assert trainer_settings(Settings(learning_rate=1e-3), LARGE, guarded).learning_rate == 5e-4
 
 
-def test_the_learning_rate_falls_with_the_rounds_to_a_tenth_at_last() -> None:
+def test_the_learning_rate_falls_with_the_adapters_steps_to_a_tenth_at_last() -> None:
     settings = Settings(learning_rate=1e-3, learning_rate_decay=100)
-    rates = [next_learning_rate(settings, LARGE, counters(round=n)) for n in (0, 100, 200, 900, 10**6)]
+    rates = [next_learning_rate(settings, LARGE, counters(round=77), n) for n in (0, 100, 200, 900, 10**6)]
     assert rates == pytest.approx([1e-3, 5e-4, 1e-3 / 3, 1e-4, 1e-4])
-    constant = [next_learning_rate(Settings(), LARGE, counters(round=n)) for n in (0, 1000)]
+    constant = [next_learning_rate(Settings(), LARGE, counters(), n) for n in (0, 1000)]
     assert constant == pytest.approx([2e-5, 2e-5], rel=1e-5)
-    tiny = [next_learning_rate(Settings(), 2_000_000, counters(round=n)) for n in (0, 150)]
+    tiny = [next_learning_rate(Settings(), 2_000_000, counters(), n) for n in (0, 150)]
     assert tiny == pytest.approx([2e-3, 1e-3])
 
 

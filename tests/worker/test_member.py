@@ -205,6 +205,49 @@ def test_without_consent_nothing_is_shared_and_much_is_drawn(seats: tuple[Mesh, 
     assert (first.member.counts.published, second.member.counts.published) == (4, 0)
 
 
+def test_groups_that_do_not_teach_take_no_place_and_the_next_ones_are_drawn(seats: tuple[Mesh, Seat, Seat]) -> None:
+    mesh, first, second = seats
+    second.member.want(["gcd/easy"], 8)
+    questions = asyncio.run(first.member.questions(["gcd/easy"] * 10))
+    asyncio.run(first.member.share([*first.answered(questions[:6], solved=False), *first.answered(questions[6:])]))
+    mesh.settle()
+    asked: list[Group] = []
+
+    def teaches(group: Group) -> bool:
+        asked.append(group)
+        return any(mark.solved for mark in group.marks)
+
+    drawn = asyncio.run(second.member.draw(4, 8, strict=True, teaches=teaches))
+    assert len(drawn) == 4 and all(foreign.group.marks[0].solved for foreign in drawn)
+    assert len(asked) == second.member.counts.drawn <= 10
+    assert second.peer.exchange.giving.used(first.peer.signer.key) == 4
+
+
+def test_a_round_looks_at_so_many_groups_and_no_more(seats: tuple[Mesh, Seat, Seat]) -> None:
+    mesh, first, second = seats
+    second.member.want(["gcd/easy"], 8)
+    questions = asyncio.run(first.member.questions(["gcd/easy"] * 30))
+    asyncio.run(first.member.share(first.answered(questions, solved=False)))
+    mesh.settle()
+    assert asyncio.run(second.member.draw(3, 8, strict=True, teaches=lambda group: False)) == []
+    assert second.member.counts.drawn == 12
+
+
+def test_a_link_whose_groups_all_teach_gets_no_more_than_its_share(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mesh = Mesh(now=Now(time.monotonic(), time.time()))
+    drawer, keen, dull = (Seat(tmp_path, name, monkeypatch) for name in range(1, 4))
+    drawer.member.want(["gcd/easy"], 8)
+    for other in (keen, dull):
+        mesh.join(drawer.peer, other.peer)
+        questions = asyncio.run(other.member.questions(["gcd/easy"] * 16))
+        asyncio.run(other.member.share(other.answered(questions, solved=other is keen)))
+    mesh.settle()
+    right = asyncio.run(drawer.member.draw(4, 8, strict=True, teaches=lambda group: group.marks[0].solved))
+    assert [foreign.entry.name.author for foreign in right] == [keen.peer.signer.key] * 2
+
+
 def test_who_left_in_the_middle_of_a_round_neither_shares_nor_draws(seats: tuple[Mesh, Seat, Seat]) -> None:
     mesh, first, second = seats
     questions = asyncio.run(first.member.questions(["gcd/easy"] * 4))

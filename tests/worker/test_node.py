@@ -264,7 +264,7 @@ def test_validation_names_base_and_best_and_the_guard_rolls_back(tmp_path: Path)
     async def scene() -> None:
         settings = msgspec.structs.replace(SETTINGS, validate_every=1, learning_rate=1e-3)
         async with playing(tmp_path, settings) as it:
-            await it.until(m.RoundFinished, count=3)
+            await it.until(m.RoundFinished, count=9)
             scores = [e.report for e in it.events if isinstance(e, m.EvalFinished)]
             assert (scores[0].checkpoint, scores[0].round, scores[0].score) == ("base", 0, 1 / 8)
             assert [r.checkpoint for r in scores[1:4]] == ["1", "2", "3"]
@@ -280,6 +280,39 @@ def test_validation_names_base_and_best_and_the_guard_rolls_back(tmp_path: Path)
             await it.until(m.RoundFinished, count=it.node.counters.round + 1)
             assert it.engine.rates == [5e-4]
             assert it.engine.skill > 0
+
+    asyncio.run(scene())
+
+
+def test_the_rate_falls_with_the_steps_of_the_adapter_and_rises_again_where_it_is_rolled_back(tmp_path: Path) -> None:
+    """Half after two steps. Rounds 1 to 4 play at 1/1, 1/1.5, 1/2, 1/2.5; back at the adapter of round 1: 1/1.5."""
+
+    async def scene() -> None:
+        settings = msgspec.structs.replace(SETTINGS, learning_rate=1e-3, learning_rate_decay=2)
+        async with playing(tmp_path, settings, rounds=4) as it:
+            await it.until_state(NodeState.IDLE)
+            assert it.engine.rates == pytest.approx([1e-3 / 1.5, 1e-3 / 2, 1e-3 / 2.5])
+            await it.node.roll_back("1")
+            it.node.orders.start(1)
+            await it.until(m.RoundFinished, count=5)
+            assert it.node.counters.round == 5
+            assert it.engine.rates[-1] == pytest.approx(1e-3 / 1.5)
+            await it.node.roll_back("base")
+            assert it.engine.steps == 0
+
+    asyncio.run(scene())
+
+
+def test_going_back_by_hand_to_a_weaker_adapter_is_no_lost_skill(tmp_path: Path) -> None:
+    async def scene() -> None:
+        settings = msgspec.structs.replace(SETTINGS, validate_every=1)
+        async with playing(tmp_path, settings, rounds=7) as it:
+            await it.until_state(NodeState.IDLE)
+            await it.node.roll_back("base")
+            it.engine.steps, it.engine.skill = 0, -100
+            it.node.orders.start(8)
+            await it.until(m.RoundFinished, count=15)
+            assert it.node.counters.guard.roll_backs == 0
 
     asyncio.run(scene())
 

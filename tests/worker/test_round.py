@@ -2,15 +2,18 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+import msgspec
 import pytest
 
 from sapo_desktop.core.mixing import MixShare
 from sapo_desktop.core.records import Completion, Group, Question, Sampling, SwarmReward
+from sapo_desktop.engines.protocols import Generated
+from sapo_desktop.worker.engine import Ended
 from sapo_desktop.worker.foreign import Foreign
 from sapo_desktop.worker.round import RoundPlan, RoundResult, round_seed, run_round
-from tests.worker.fakes import FakeEngine, FakeExaminer, FakeWatcher, mark, question
+from tests.worker.fakes import FakeEngine, FakeExaminer, FakeWatcher, Progress, generated, mark, question
 
 MEASURED = SwarmReward(value=0.5, low=0.4, high=0.6, peers=3, tasks={"gcd/easy": 0.5})
 
@@ -41,6 +44,8 @@ class FakeSwarm:
         self.groups = groups
         self.shared: list[Group] = []
         self.rates: dict[str, float] = {}
+        self.dull = 0
+        """Groups that solved nothing, which it finds first."""
 
     async def questions(self, tasks: Sequence[str]) -> list[Question]:
         return [question(task, 70 + place) for place, task in enumerate(tasks)]
@@ -48,7 +53,9 @@ class FakeSwarm:
     async def share(self, groups: Sequence[Group]) -> None:
         self.shared.extend(groups)
 
-    async def draw(self, groups: int, answers: int, *, strict: bool) -> list[Foreign]:
+    async def draw(
+        self, groups: int, answers: int, *, strict: bool, teaches: Callable[[Group], bool]
+    ) -> list[Foreign]:
         completion = Completion(tokens=[2, 3], logprobs=[], text="right", finish="stop")
         drawn = Group(
             question=question("gcd/easy", 99),
@@ -57,6 +64,8 @@ class FakeSwarm:
             origin="peer",
             author="ab" * 32,
         )
+        wrong = msgspec.structs.replace(drawn, marks=[mark(False)] * answers)
+        assert teaches(drawn) and not any(teaches(wrong) for _ in range(self.dull))
         return [Foreign(drawn, [7, 7], None)] * min(groups, self.groups)  # type: ignore[arg-type]
 
     async def measured(self, tasks: Sequence[str]) -> SwarmReward:
@@ -144,6 +153,42 @@ def test_a_round_in_the_swarm_shares_its_own_groups_and_trains_on_others() -> No
     # Right where we solve a fifth: 1 - 0.2, scaled from 8 tokens to the own group's 5.
     assert batch[4].advantage == pytest.approx(0.8 * 5 / 8)
     assert [group.author for group in result.groups] == ["", "ab" * 32, "ab" * 32]
+
+
+class MixedEngine(FakeEngine):
+    """Solves every second question throughout and one answer of the others."""
+
+    async def generate(
+        self,
+        questions: Sequence[str],
+        answers: int,
+        sampling: Sampling,
+        progress: Progress,
+        ended: Ended | None = None,
+    ) -> Generated:
+        made = [generated([text], answers, 1 if place % 2 else answers) for place, text in enumerate(questions)]
+        return msgspec.structs.replace(
+            made[0],
+            prompt_tokens=[[100 + place] for place in range(len(questions))],
+            completions=[one.completions[0] for one in made],
+        )
+
+
+def test_own_groups_that_teach_are_trained_on_and_all_are_shared() -> None:
+    engine, swarm = MixedEngine(), FakeSwarm(groups=5)
+    result = play(engine, swarm=swarm, share=MixShare(2, 2), tasks=("gcd/easy",) * 4)
+    assert len(swarm.shared) == 4
+    (batch,) = engine.batches
+    assert [one.prompt for one in batch] == [[101]] * 4 + [[103]] * 4 + [[7, 7]] * 8
+    assert result.report.zero_advantage_groups == 0
+    assert [group.question.text for group in result.groups[:2]] == ["gcd/easy 71", "gcd/easy 73"]
+
+
+def test_groups_of_peers_without_anything_to_teach_are_counted() -> None:
+    swarm = FakeSwarm(groups=2)
+    swarm.dull = 3
+    report = play(FakeEngine(), swarm=swarm, share=MixShare(1, 2)).report
+    assert (report.external_groups, report.external_dropped) == (2, 3)
 
 
 def test_own_groups_fill_up_where_the_swarm_has_too_few_and_it_is_said() -> None:

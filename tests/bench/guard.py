@@ -1,0 +1,203 @@
+"""How often the guard takes noise for lost skill, and how soon it finds what was lost: simulated, with its own code.
+
+    python -m tests.bench.guard                 200 runs of 500 evaluations each
+    python -m tests.bench.guard --quick
+
+169 questions, as many as the validation set has. Each is solved with a probability of its own, most of them always or
+never; from one evaluation to the next an answer stays as it is for a while, and now and then a question changes for
+good, one way or the other. Share solved, how many are in between, and how often answers flip are the starter's, from
+docs/data/learning.json: 71% solved, 7.3 flips between neighbouring evaluations, 9 to 10 further apart. The runs without
+a loss are then repeated with noise that is several times that.
+
+A loss takes questions that were solved out of reach for good, so many that the share falls by 5 or 10 points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+import msgspec
+
+from sapo_desktop.core.guard import Action, GuardState, observe
+from sapo_desktop.core.records import EvalReport
+from sapo_desktop.core.statistics import wilson
+from tests.bench.figure import Figure, arguments, show, tell
+
+QUESTIONS, SOLVED = 169, 0.71
+LONG, QUIET = 500, 40
+"""Evaluations of a run without a loss, and before a loss."""
+PATIENCE = 10
+
+
+class Noise(msgspec.Struct, frozen=True, kw_only=True):
+    """How the answers of an adapter flip that neither gains nor loses skill."""
+
+    name: str
+    variance: float = 0.033
+    """Mean p(1 - p) of a question."""
+    stays: float = 0.25
+    """Chance that an answer is not drawn anew from one evaluation to the next."""
+    changes: float = 0.001
+    """Chance that a question gets another probability, from one evaluation to the next."""
+
+
+AS_MEASURED = Noise(name="as measured")
+NOISES = (
+    AS_MEASURED,
+    Noise(name="independent flips", stays=0.0, changes=0.0),
+    Noise(name="twice the flips", variance=0.06),
+    Noise(name="three times the flips", variance=0.09),
+    Noise(name="answers that stay for long", stays=0.6),
+    Noise(name="three times the changes for good", changes=0.003),
+)
+
+
+class Adapter:
+    """Answers the questions of one run, evaluation by evaluation."""
+
+    def __init__(self, noise: Noise, random: Random, solved: float = SOLVED) -> None:
+        self._noise, self._random, self._solved = noise, random, solved
+        spread = noise.variance / (solved * (1 - solved) - noise.variance)
+        self._shape = (solved * spread, (1 - solved) * spread)
+        self._chances = [random.betavariate(*self._shape) for _ in range(QUESTIONS)]
+        self._answers = [random.random() < chance for chance in self._chances]
+        self._lost: set[int] = set()
+        self._won: set[int] = set()
+
+    def answers(self) -> list[bool]:
+        """One evaluation."""
+        draw, noise = self._random.random, self._noise
+        for place in range(QUESTIONS):
+            if draw() < noise.changes:
+                self._chances[place] = self._random.betavariate(*self._shape)
+            if place in self._lost or place in self._won:
+                self._answers[place] = place in self._won
+            elif draw() >= noise.stays:
+                self._answers[place] = draw() < self._chances[place]
+        return list(self._answers)
+
+    def lose(self, points: float) -> None:
+        """Lose so much of the expected score for good."""
+        places = list(range(QUESTIONS))
+        self._random.shuffle(places)
+        gone = 0.0
+        for place in places:
+            if gone + self._chances[place] / 2 >= points * QUESTIONS:
+                return
+            gone += self._chances[place]
+            self._lost.add(place)
+
+    def gain(self, points: float) -> None:
+        """Gain so much on average, of what is not solved."""
+        missing = [place for place in range(QUESTIONS) if place not in self._won]
+        expected = sum(1 - self._chances[place] for place in missing)
+        share = min(1.0, points * QUESTIONS / expected) if expected else 0.0
+        self._won.update(place for place in missing if self._random.random() < share * (1 - self._chances[place]))
+
+
+def alarms(evaluations: Iterator[list[bool]]) -> Iterator[bool]:
+    """Whether the guard would go back, evaluation by evaluation."""
+    state = GuardState()
+    for number, solved in enumerate(evaluations):
+        decision = observe(state, _report(solved), number, 0, "set")
+        state = decision.state
+        yield decision.action is Action.ROLL_BACK
+
+
+def false_alarm(noise: Noise, seed: int, slope: float = 0.0) -> bool:
+    """Whether a run without a loss has an alarm; `slope`: points gained at each evaluation."""
+    adapter = Adapter(noise, Random(seed), SOLVED if not slope else 0.4)
+
+    def played() -> Iterator[list[bool]]:
+        for _ in range(LONG):
+            adapter.gain(slope)
+            yield adapter.answers()
+
+    return any(alarms(played()))
+
+
+def delay(noise: Noise, seed: int, points: float) -> int:
+    """Evaluations from a loss to the alarm, that one included; 0: there was one before the loss."""
+    adapter = Adapter(noise, Random(seed))
+
+    def played() -> Iterator[list[bool]]:
+        for number in range(QUIET + 4 * PATIENCE):
+            if number == QUIET:
+                adapter.lose(points)
+            yield adapter.answers()
+
+    for number, alarm in enumerate(alarms(played())):
+        if alarm:
+            return max(0, number - QUIET + 1)
+    return 4 * PATIENCE + 1
+
+
+def _report(solved: list[bool]) -> EvalReport:
+    return EvalReport(
+        checkpoint="last",
+        round=0,
+        which="validation",
+        score=sum(solved) / len(solved),
+        partial=0.0,
+        questions=len(solved),
+        low=0.0,
+        high=1.0,
+        tasks=[],
+        solved=solved,
+        seconds=0.0,
+    )
+
+
+def false_alarm_figure(name: str, noise: Noise, runs: int, seed: int, slope: float = 0.0) -> Figure:
+    wrong = sum(false_alarm(noise, seed * 1_000_003 + run, slope) for run in range(runs))
+    interval = wilson(wrong, runs)
+    return Figure(
+        name=name,
+        value=round(100 * wrong / runs, 2),
+        unit="% of runs",
+        goal="at most 5%",
+        held=wrong / runs <= 0.05,
+        note=f"{wrong} of {runs} runs of {LONG} evaluations; 95% interval {100 * interval.low:.1f} to "
+        f"{100 * interval.high:.1f}%",
+    )
+
+
+def delay_figures(name: str, noise: Noise, points: float, within: int, runs: int, seed: int) -> Iterator[Figure]:
+    """Median, 95th percentile and share found in time, of the runs without an alarm before the loss."""
+    found = sorted(d for run in range(runs) if (d := delay(noise, seed * 1_000_003 + run, points)))
+    yield Figure(name=f"{name}: found after, median", value=found[len(found) // 2], unit="evaluations")
+    late = found[min(len(found) - 1, int(0.95 * len(found)))]
+    yield Figure(
+        name=f"{name}: found after, 95th percentile",
+        value=late,
+        unit="evaluations",
+        goal=f"at most {within}",
+        held=late <= within,
+        note=f"more than {4 * PATIENCE} are not waited for" if late > 4 * PATIENCE else "",
+    )
+    share = sum(d <= within for d in found) / len(found)
+    yield Figure(name=f"{name}: found within {within}", value=round(100 * share, 1), unit="% of runs")
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--runs", type=int, default=200)
+    given = parser.parse_args()
+    runs = 12 if given.quick else given.runs
+    for noise in NOISES[:1] if given.quick else NOISES:
+        tell(f"no loss, {noise.name}")
+        show(false_alarm_figure(f"false alarms, {noise.name}", noise, runs, given.seed), given.json)
+    tell("a slow improvement")
+    name = "false alarms while 50 points are gained slowly"
+    show(false_alarm_figure(name, AS_MEASURED, runs, given.seed, slope=0.001), given.json)
+    for points, within in ((0.05, PATIENCE), (0.10, 3)):
+        for noise in (AS_MEASURED,) if given.quick else (AS_MEASURED, NOISES[2]):
+            tell(f"a loss of {100 * points:.0f} points, {noise.name}")
+            name = f"loss of {100 * points:.0f} points, {noise.name}"
+            for figure in delay_figures(name, noise, points, within, runs, given.seed):
+                show(figure, given.json)
+
+
+if __name__ == "__main__":
+    main()
