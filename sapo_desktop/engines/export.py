@@ -35,7 +35,7 @@ _DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torc
 
 
 def export(
-    format: str, model: Any, tokenizer: Any, model_folder: Path, to: Path, rounds: int | None = None
+    format: str, model: Any, tokenizer: Any, model_folder: Path, to: Path, steps: int | None = None
 ) -> list[str]:
     """Write the live model into the folder `to` and return the names of the files in it.
 
@@ -45,7 +45,7 @@ def export(
         tokenizer: the model's, with its chat template.
         model_folder: where the base was loaded from; its configuration and licence go along.
         to: a folder that does not exist yet, or is empty.
-        rounds: how many rounds were trained, for the model card; None where it is not known.
+        steps: optimiser steps behind the weights, for the model card; None where it is not known.
 
     Raises:
         UsageError: an unknown format, or `to` is in use.
@@ -64,7 +64,7 @@ def export(
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
         _WRITERS[format](model, tokenizer, model_folder, part)
-        text = card(format, model_folder, rounds, adapted=isinstance(model, PeftModel))
+        text = card(format, model_folder, steps, adapted=isinstance(model, PeftModel))
         (part / "README.md").write_text(text, encoding="utf-8")
         _open_to_readers(part)
         _copy_along(format, model_folder, part)  # last: these keep the permissions that they have

@@ -38,17 +38,17 @@ model = Llama("THE FILE.gguf", verbose=False)
 }
 
 
-def card(format: str, model_folder: Path, rounds: int | None, adapted: bool) -> str:
+def card(format: str, model_folder: Path, steps: int | None, adapted: bool) -> str:
     """The text of the model card."""
     architecture = json.loads((model_folder / "config.json").read_text(encoding="utf-8"))["architectures"][0]
     how = "through a LoRA adapter" if adapted else "of all weights"
-    trained = "An unrecorded number of" if rounds is None else f"{rounds}"
+    trained = "An unrecorded number of" if steps is None else f"{steps}"
     licence = licence_of(model_folder)
     front = f"---\nlicense: {licence}\nbase_model: {model_folder.name}\n---\n" if licence else ""
     return f"""{front}# {model_folder.name}, trained with SAPO Desktop
 
 - Base: {model_folder.name} ({architecture}), {_weights(model_folder)}
-- Training: {trained} rounds of GRPO on procedural reasoning questions, {how}
+- Training: {trained} steps of GRPO on procedural reasoning questions, {how}
 - Contents: {_KIND[format]}, written by SAPO Desktop {sapo_desktop.__version__}
 - Licence: {licence or "that of the base model, which its folder does not name"}
 

@@ -151,8 +151,6 @@ class Export(EngineMessage, frozen=True):
 
     format: str
     folder: str
-    rounds: int | None = None
-    """How many rounds these weights were trained, for the model card."""
 
 
 class WriteGguf(EngineMessage, frozen=True):

@@ -100,7 +100,7 @@ class TorchEngine:
             self.lm.tokenizer,
             self.lm.folder,
             Path(request.folder),
-            request.rounds,
+            self.trainer.steps,
         )
 
     def _answer(self, job: GenerationJob, base: bool, watch: Watch) -> Answers:

@@ -240,12 +240,10 @@ class Engine:
         if threads is not None:
             self.plan.threads = threads
 
-    async def export(
-        self, format: str, to: Path, checkpoint: Path | None, *, live: bool, rounds: int | None = None
-    ) -> list[str]:
+    async def export(self, format: str, to: Path, checkpoint: Path | None, *, live: bool) -> list[str]:
         """Write weights for use elsewhere; returns the names of the files."""
         async with self.exclusive():
-            request = Export(format=format, folder=str(to), rounds=rounds)
+            request = Export(format=format, folder=str(to))
             if live:
                 return expect(await self._call(request, WORK_SECONDS), Done).files
             async with self._swapped(checkpoint):

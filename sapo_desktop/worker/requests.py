@@ -321,11 +321,8 @@ class Requests:
         node = self._node
         live = request.checkpoint == "last"
         checkpoint = None if live else await node.find_checkpoint(request.checkpoint)
-        rounds = node.counters.round if live else checkpoint.round if checkpoint else 0
         async with node.awake():
-            files = await node.engine.export(
-                request.format, to, checkpoint.folder if checkpoint else None, live=live, rounds=rounds
-            )
+            files = await node.engine.export(request.format, to, checkpoint.folder if checkpoint else None, live=live)
         return m.Exported(folder=str(to), files=files)
 
     # -- tasks ---------------------------------------------------------------------------------------------

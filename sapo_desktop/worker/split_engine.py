@@ -266,9 +266,7 @@ class AnswerEngine(Engine):
             await self.generator.configure(threads)
             self.plan.threads = threads
 
-    async def export(
-        self, format: str, to: Path, checkpoint: Path | None, *, live: bool, rounds: int | None = None
-    ) -> list[str]:
+    async def export(self, format: str, to: Path, checkpoint: Path | None, *, live: bool) -> list[str]:
         raise UsageError(sentence("This node only answers: there is nothing to export but the model it was given."))
 
     async def restart(self, checkpoint: Path | None) -> Loaded:

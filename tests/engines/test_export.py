@@ -73,7 +73,7 @@ def test_merged_computes_what_the_adapted_model_computes(
 
 def test_merged_folder_has_all_that_transformers_needs(tmp_path: Path, tokenizer: Any, base: Path) -> None:
     (base / "LICENSE").write_text("terms", encoding="utf-8")
-    files = export("merged", adapted(tiny_model("llama", ROWS)), tokenizer, base, tmp_path / "out", rounds=42)
+    files = export("merged", adapted(tiny_model("llama", ROWS)), tokenizer, base, tmp_path / "out", steps=42)
     needed = {
         "config.json",
         "model.safetensors",
@@ -85,7 +85,7 @@ def test_merged_folder_has_all_that_transformers_needs(tmp_path: Path, tokenizer
     assert needed <= set(files)
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert card.startswith("---\nlicense: apache-2.0\nbase_model: tiny\n---\n")
-    assert "42 rounds" in card
+    assert "42 steps" in card
     assert str(tmp_path) not in card
     again = AutoTokenizer.from_pretrained(tmp_path / "out", local_files_only=True)
     assert again.chat_template == tokenizer.chat_template
