@@ -194,10 +194,7 @@ def a_round(scratch: Path) -> Walk:
 
     with traces.on():
         begins = asyncio.run(play())
-    rounds = [
-        traces.entered(["worker", "engine", "examiner"], window=window)
-        for window in itertools.pairwise(begins)
-    ]
+    rounds = [traces.entered(["worker", "engine", "examiner"], window=window) for window in itertools.pairwise(begins)]
     counts = {role: Counter(file for one in rounds for file in one[role]) for role in rounds[0]}
     return _walk("round", {role: {file for file, times in seen.items() if times > 1} for role, seen in counts.items()})
 

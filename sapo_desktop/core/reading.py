@@ -110,4 +110,3 @@ def _refuse_other(found: os.stat_result, path: Path) -> None:
         raise UnfitFile(errno.ELOOP, "it is a link", str(path))
     if not stat.S_ISREG(found.st_mode):
         raise UnfitFile(errno.EINVAL, "it is no regular file", str(path))
-

@@ -101,9 +101,7 @@ def _frame(source: str, special: tuple[tuple[str, str], ...], system: str) -> _F
 
 
 def _changed() -> ModelError:
-    return ModelError(
-        sentence("The model's chat template does not show the question as it is; choose another model.")
-    )
+    return ModelError(sentence("The model's chat template does not show the question as it is; choose another model."))
 
 
 def _rendered(source: str, special: dict[str, str], conversations: list[list[dict[str, str]]]) -> list[str]:
@@ -140,9 +138,7 @@ def _rendered(source: str, special: dict[str, str], conversations: list[list[dic
             )
         )
     if reply.unfit is not None:
-        raise ModelError(
-            sentence("The model's chat template does not take a question: {reason}.", reason=reply.unfit)
-        )
+        raise ModelError(sentence("The model's chat template does not take a question: {reason}.", reason=reply.unfit))
     return reply.prompts
 
 

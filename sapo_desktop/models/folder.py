@@ -126,7 +126,6 @@ def _refuse_code(path: Path, names: Sequence[str]) -> None:
                 )
             )
 
-
         if name == "adapter_config.json":
             # transformers would load the model that this file names, from wherever that is.
             raise ModelError(

@@ -146,9 +146,7 @@ class Keeper:
             return read_bytes(self._file, LONGEST_SEALED)
         except UnfitFile as error:
             raise IdentityError(
-                sentence(
-                    "{path} is no exported identity ({reason}).", path=str(self._file), reason=str(error.strerror)
-                )
+                sentence("{path} is no exported identity ({reason}).", path=str(self._file), reason=str(error.strerror))
             ) from error
 
     def _forget_in_keyring(self) -> None:

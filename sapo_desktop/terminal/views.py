@@ -104,8 +104,8 @@ class PlainView:
             case Notice(text=text):
                 self._out.warn(one_line(str(text)))
             case StateChanged(state=state, reason=reason, why=why) if (
-                (state in _TOLD_STATES or (isinstance(why, Starting) and why.busy)) and reason != self._reason
-            ):
+                state in _TOLD_STATES or (isinstance(why, Starting) and why.busy)
+            ) and reason != self._reason:
                 self._reason = reason
                 self._out.say(one_line(reason))
             case _:

@@ -437,8 +437,9 @@ class Node:
 
     def change_model(self, model: ModelFolder, reason: Text) -> None:
         """Go on with another model, from its start; only for a node without checkpoints."""
-        settings, counters = self.settings, msgspec.structs.replace(
-            self.counters, model=model.hash, micro_batch=0, reasoning={}
+        settings, counters = (
+            self.settings,
+            msgspec.structs.replace(self.counters, model=model.hash, micro_batch=0, reasoning={}),
         )
         self.counters = counters
         trainer = trainer_settings(settings, model.parameters, counters)

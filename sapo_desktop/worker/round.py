@@ -241,9 +241,7 @@ async def run_round(
         note=_note(mixed, len(plan.human), step),
         external_dropped=sieve.dropped,
     )
-    return RoundResult(
-        report=report, groups=mixed.groups, advantages=group_advantages, reasoning=lengths_in(own)
-    )
+    return RoundResult(report=report, groups=mixed.groups, advantages=group_advantages, reasoning=lengths_in(own))
 
 
 class _Sieve:

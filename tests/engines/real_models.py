@@ -100,8 +100,7 @@ KINDS = {
         end="<|im_end|>",
         bos="<|im_start|>",
         template=CHATML.replace("SYSTEM", "You are a helpful AI assistant named SmolLM"),
-        prompt="<|im_start|>system\nSYSTEM<|im_end|>\n"
-        f"<|im_start|>user\n{QUESTION}<|im_end|>\n<|im_start|>assistant\n",
+        prompt=f"<|im_start|>system\nSYSTEM<|im_end|>\n<|im_start|>user\n{QUESTION}<|im_end|>\n<|im_start|>assistant\n",
         pre="smollm",
     ),
     "qwen2.5": RealKind(
@@ -114,8 +113,7 @@ KINDS = {
         end="<|im_end|>",
         more_ends=["<|endoftext|>"],
         template=CHATML.replace("SYSTEM", "You are Qwen."),
-        prompt=f"<|im_start|>system\nSYSTEM<|im_end|>\n<|im_start|>user\n{QUESTION}<|im_end|>\n"
-        "<|im_start|>assistant\n",
+        prompt=f"<|im_start|>system\nSYSTEM<|im_end|>\n<|im_start|>user\n{QUESTION}<|im_end|>\n<|im_start|>assistant\n",
         pre="qwen2",
     ),
     "qwen3": RealKind(

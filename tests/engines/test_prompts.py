@@ -21,9 +21,7 @@ from tests.engines.real_models import KINDS, TEMPLATES, save_real_model
 QUESTION = "What is 2 + 4?"
 ENDS = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}[assistant]"
 SILENT = "{% for m in messages if m.role == 'user' %}[user]{{ m.content }}{% endfor %}[assistant]"
-STRICT = (
-    "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}" + ENDS
-)
+STRICT = "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}" + ENDS
 SHORTENING = (
     "{% for m in messages %}[{{ m.role }}]{{ m.content[:20] if m.role == 'system' else m.content }}{% endfor %}"
 )

@@ -94,9 +94,7 @@ def test_the_folder_passes_the_checks_of_a_model(kind: str, folder: Path) -> Non
 
 def test_a_question_reads_as_the_template_has_it_without_thinking_on_any_day(kind: str, folder: Path) -> None:
     words = load_tokenizer(folder)
-    assert words.backend.decode(words.prompt_tokens(QUESTION)) == KINDS[kind].prompt.replace(
-        "SYSTEM", INSTRUCTIONS
-    )
+    assert words.backend.decode(words.prompt_tokens(QUESTION)) == KINDS[kind].prompt.replace("SYSTEM", INSTRUCTIONS)
 
 
 def test_text_is_cut_as_tokenizer_json_says_whatever_class_is_named(kind: str, folder: Path) -> None:

@@ -368,9 +368,7 @@ def test_what_is_to_load_keeps_its_pace_until_it_has(tmp_path: Path) -> None:
     play(tmp_path, scene, low_priority=True)
 
 
-def test_a_host_that_loads_and_gets_no_processor_is_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_host_that_loads_and_gets_no_processor_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its CPU time grows, so the time-out stands still; that the computer is busy is told."""
     looks = itertools.count()
     said: list[str] = []

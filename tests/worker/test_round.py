@@ -53,9 +53,7 @@ class FakeSwarm:
     async def share(self, groups: Sequence[Group]) -> None:
         self.shared.extend(groups)
 
-    async def draw(
-        self, groups: int, answers: int, *, strict: bool, teaches: Callable[[Group], bool]
-    ) -> list[Foreign]:
+    async def draw(self, groups: int, answers: int, *, strict: bool, teaches: Callable[[Group], bool]) -> list[Foreign]:
         completion = Completion(tokens=[2, 3], logprobs=[], text="right", finish="stop")
         drawn = Group(
             question=question("gcd/easy", 99),

@@ -138,5 +138,3 @@ def test_a_checkpoints_files(tmp_path: Path, put: Put, name: str) -> None:
     found = store.newest_valid()
     assert found.checkpoint is not None and found.checkpoint.number == 1
     assert len(found.damaged) == 1
-
-
