@@ -29,6 +29,10 @@ from sapo_desktop.engines.logprobs import token_logprobs
 from sapo_desktop.engines.lora import Policy
 from sapo_desktop.engines.memory import is_out_of_memory, release_memory, return_freed_memory, without_holes
 
+CPU_TOKENS = 512
+"""Tokens of a micro-batch of models that are written out, on a processor: more at once is no faster there, and what the
+backward pass needs grows with them."""
+
 
 @dataclass
 class Before:
@@ -145,7 +149,7 @@ class GrpoTrainer:
         counts those of the whole batch, `before` keeps log-probabilities from one update to the next."""
         update = Update()
         clip = Clip(self.settings.clip_low, self.settings.clip_high)
-        for part in micro_batches(batch, teaching, self.settings.micro_batch, self.device):
+        for part in self._parts(batch, teaching):
             if self.should_stop():
                 self.optimiser.zero_grad(set_to_none=True)
                 raise HostCancelled(sentence("Training was cancelled."))
@@ -192,10 +196,14 @@ class GrpoTrainer:
     def _drift(self, batch: Sequence[TrainingSequence], teaching: list[int], before: Before) -> float:
         """Return the mean k3 between the policies before and after the step, over the middle micro-batch
         only: a full pass would cost a third of the step for one figure."""
-        parts = micro_batches(batch, teaching, self.settings.micro_batch, self.device)
+        parts = self._parts(batch, teaching)
         part = parts[len(parts) // 2]
         old = torch.cat([before.old[i] for i in part.sequences])
         return float(k3(self.logprobs(part), old).mean())
+
+    def _parts(self, batch: Sequence[TrainingSequence], teaching: Sequence[int]) -> list[MicroBatch]:
+        tokens = CPU_TOKENS if self.written_out and self.device.type == "cpu" else 0
+        return micro_batches(batch, teaching, self.settings.micro_batch, self.device, tokens)
 
     def _report(self, batch: Sequence[TrainingSequence], tokens: int, began: float, skipped: bool) -> StepReport:
         return StepReport(

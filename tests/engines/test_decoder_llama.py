@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from sapo_desktop.engines import decoder
+from sapo_desktop.engines import decoder, decoder_llama
 from sapo_desktop.engines.decoder import PromptBatch, Start, start_with_transformers
 from sapo_desktop.engines.decoder_llama import start_written_out
 from sapo_desktop.engines.llama import WrittenOutModel, can_be_written_out
@@ -95,6 +95,14 @@ def test_transformers_decoding_equals_a_plain_forward(neox: Path) -> None:
     assert not can_be_written_out(engine.lm.model)
     found = logits_of(start_with_transformers(engine.lm.model), continuation())
     torch.testing.assert_close(found, plain_logits(engine, continuation()), atol=1e-4, rtol=0)
+
+
+def test_a_cache_that_grows_gives_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = start_written_out(WrittenOutModel(loaded_engine(folder).lm.model, True))
+    whole, some = logits_of(start, continuation()), logits_of(start, continuation(), drop_at=4)
+    monkeypatch.setattr(decoder_llama, "ROOM", 3)
+    torch.testing.assert_close(logits_of(start, continuation()), whole, atol=0, rtol=0)
+    torch.testing.assert_close(logits_of(start, continuation(), drop_at=4), some, atol=0, rtol=0)
 
 
 def test_prompts_in_several_blocks_give_the_same(llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -119,6 +119,29 @@ class Rationed:
         return self._start(batch, room)
 
 
+def test_long_questions_are_answered_fewer_at_once_and_short_ones_not_beside_them(engine: TorchEngine) -> None:
+    made = answer(engine, PROMPTS, 2, max_tokens=20, seed=4)
+    longest = max(map(len, made.prompt_tokens))
+    job = GenerationJob(
+        made.prompt_tokens,
+        2,
+        Sampling(max_tokens=20, seed=4),
+        engine.lm.stop_tokens,
+        engine.lm.context,
+        prompt_tokens=2 * longest,
+    )
+    seen: list[tuple[int, int]] = []
+
+    def start(batch: PromptBatch, room: int) -> Started:
+        seen.append((len(batch.rows), batch.ids.shape[1]))
+        return engine.starter(False)(batch, room)
+
+    assert generate(job, start, CPU, Watch()).tokens == [c.tokens for c in flat(made.completions)]
+    assert seen[0] == (2, longest) and sum(rows for rows, _ in seen) == 8
+    assert all(rows * length <= 2 * longest for rows, length in seen)
+    assert len(seen) < 5
+
+
 def rationed(engine: TorchEngine, fits: int) -> tuple[Answers, Rationed]:
     prompts = [engine.lm.prompt_tokens(p) for p in PROMPTS]
     job = GenerationJob(prompts, 2, Sampling(max_tokens=12, seed=6), engine.lm.stop_tokens, 128)
@@ -192,7 +215,7 @@ def test_prompts_read_in_blocks_are_answered_alike(
     engine = loaded_engine(request.getfixturevalue(kind))
     monkeypatch.setattr(engine.trainer, "written_out", False)
     whole = flat(answer(engine, PROMPTS, 2, seed=3, max_tokens=12).completions)
-    monkeypatch.setattr(decoder, "PREFILL_TOKENS_LARGE", 40)  # the longest prompt alone, or two
+    monkeypatch.setattr(decoder, "PREFILL_TOKENS", 40)  # the longest prompt alone, or two
     blocks = flat(answer(engine, PROMPTS, 2, seed=3, max_tokens=12).completions)
     assert [c.tokens for c in blocks] == [c.tokens for c in whole]
     for one, other in zip(blocks, whole, strict=True):
