@@ -42,6 +42,7 @@ SCRIPTS = {
     "train": "tests.bench.train",
     "precision": "tests.bench.precision",
     "memory": "tests.bench.memory",
+    "session_memory": "tests.bench.session_memory",
     "tasks": "tests.bench.tasks",
     "kills": "tests.attack.kills",
     "flood": "tests.attack.flood",

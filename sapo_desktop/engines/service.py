@@ -22,7 +22,6 @@ from sapo_desktop.engines.answering import Answers, GenerationJob, Speaker, Watc
 from sapo_desktop.engines.decoder import Start, start_with_transformers
 from sapo_desktop.engines.decoder_llama import start_written_out
 from sapo_desktop.engines.generation import generate
-from sapo_desktop.engines.generator_files import write_base, write_trained
 from sapo_desktop.engines.llama import WrittenOutModel
 from sapo_desktop.engines.lora import Policy
 from sapo_desktop.engines.memory import is_out_of_memory, release_memory, return_freed_memory
@@ -104,9 +103,12 @@ class TorchEngine:
         """Write the weights for use elsewhere."""
         from sapo_desktop.engines.export import export
 
+        model = self.policy.model
+        if self.policy.bare:
+            model = self.policy.in_modules(load_language_model(self.lm.folder, str(self.lm.device), bare=False).model)
         return export(
             request.format,
-            self.policy.model,
+            model,
             self.lm.tokenizer,
             self.lm.folder,
             Path(request.folder),
@@ -146,6 +148,8 @@ class Service:
             self._engine = _load(request)
             return self._engine.loaded()
         if isinstance(request, p.WriteGguf):
+            from sapo_desktop.engines.generator_files import write_base
+
             write_base(Path(request.model), Path(request.file), request.weights)
             return p.Done()
         if self._engine is None:
@@ -177,6 +181,8 @@ class Service:
                 engine.configure(request)
                 return p.Done()
             case p.WriteAdapter():
+                from sapo_desktop.engines.generator_files import write_trained
+
                 folder = None if request.folder is None else Path(request.folder)
                 write_trained(engine.lm, engine.policy, Path(request.file), folder)
                 return p.Done()

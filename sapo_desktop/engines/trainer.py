@@ -22,6 +22,7 @@ from torch import Tensor
 from sapo_desktop.core.errors import HostCancelled, OutOfMemory
 from sapo_desktop.core.records import StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.core.sentences import sentence
+from sapo_desktop.engines.adam import Adam
 from sapo_desktop.engines.batches import MicroBatch, micro_batches
 from sapo_desktop.engines.grpo import Clip, importance_weights, k3, policy_loss
 from sapo_desktop.engines.llama import WrittenOutModel, can_be_written_out
@@ -62,17 +63,15 @@ class GrpoTrainer:
         self.optimiser = self.fresh_optimiser()
         self.written_out = can_be_written_out(policy.causal)
 
-    def fresh_optimiser(self) -> torch.optim.Adam:
+    def fresh_optimiser(self) -> Adam:
         """Return Adam without memory of earlier steps."""
-        trained = list(self.policy.trainable().values())
-        return torch.optim.Adam(trained, lr=self.settings.learning_rate, betas=(0.9, 0.999), eps=1e-8)
+        return Adam(list(self.policy.trainable().values()), self.settings.learning_rate)
 
     def configure(self, learning_rate: float | None, micro_batch: int | None) -> None:
         """Change what needs no new optimiser."""
         if learning_rate is not None:
             self.settings = msgspec.structs.replace(self.settings, learning_rate=learning_rate)
-            for group in self.optimiser.param_groups:
-                group["lr"] = learning_rate
+            self.optimiser.learning_rate = learning_rate
         if micro_batch is not None:
             self.settings = msgspec.structs.replace(self.settings, micro_batch=micro_batch)
 
@@ -121,7 +120,7 @@ class GrpoTrainer:
     def _update(self, batch: Sequence[TrainingSequence], teaching: list[int], tokens: int, before: Before) -> Update:
         """Take one optimiser step, in ever smaller micro-batches until one fits."""
         while True:
-            self.optimiser.zero_grad(set_to_none=True)
+            self.optimiser.zero_grad()
             try:
                 update = self.accumulate(batch, teaching, tokens, before)
                 break
@@ -140,7 +139,7 @@ class GrpoTrainer:
         parameters = list(self.policy.trainable().values())
         update.grad_norm = float(torch.nn.utils.clip_grad_norm_(parameters, self.settings.max_grad_norm))
         self.optimiser.step()
-        self.optimiser.zero_grad(set_to_none=True)
+        self.optimiser.zero_grad()
         self.policy.changed()
         return update
 
@@ -151,7 +150,7 @@ class GrpoTrainer:
         clip = Clip(self.settings.clip_low, self.settings.clip_high)
         for part in self._parts(batch, teaching):
             if self.should_stop():
-                self.optimiser.zero_grad(set_to_none=True)
+                self.optimiser.zero_grad()
                 raise HostCancelled(sentence("Training was cancelled."))
             logprobs = self.logprobs(part)
             old = _recall(before.old, part, logprobs)

@@ -12,7 +12,7 @@ from sapo_desktop.engines.decoder import PromptBatch, Start, start_with_transfor
 from sapo_desktop.engines.decoder_llama import start_written_out
 from sapo_desktop.engines.llama import WrittenOutModel, can_be_written_out
 from sapo_desktop.engines.service import TorchEngine
-from tests.engines.tiny import answer, loaded_engine, sequences
+from tests.engines.tiny import answer, engine_in_modules, loaded_engine, sequences
 
 CPU = torch.device("cpu")
 PROMPTS = [[5, 9, 11, 30, 8], [7], [12, 40, 41]]
@@ -22,7 +22,7 @@ STEPS = 9
 
 def trained(folder: Path) -> TorchEngine:
     """An engine whose adapter is no longer zero."""
-    engine = loaded_engine(folder, learning_rate=2e-2)
+    engine = engine_in_modules(folder, learning_rate=2e-2)
     made = answer(engine, ["what is 1+1?"], 4, max_tokens=12)
     for _ in range(3):
         engine.trainer.step(sequences(made, [1.0, -1.0, 0.5, -0.5]))
@@ -82,7 +82,7 @@ def test_the_adapter_makes_a_difference(folder: Path) -> None:
 
 @pytest.mark.parametrize("how", ["written out", "transformers"])
 def test_dropping_sequences_leaves_the_others_alone(folder: Path, how: str) -> None:
-    engine = loaded_engine(folder)
+    engine = engine_in_modules(folder)
     model = engine.lm.model
     start = start_written_out(WrittenOutModel(model, True)) if how == "written out" else start_with_transformers(model)
     all_rows = logits_of(start, continuation())
@@ -122,7 +122,7 @@ def test_prompts_in_several_blocks_give_the_same(llama: Path, monkeypatch: pytes
     ],
 )
 def test_other_kinds_are_left_to_transformers(llama: Path, change: dict[str, object]) -> None:
-    model = loaded_engine(llama).lm.model
+    model = engine_in_modules(llama).lm.model
     assert can_be_written_out(model)
     for name, value in change.items():
         setattr(model.config, name, value)

@@ -17,7 +17,7 @@ from sapo_desktop.engines.decoder import PromptBatch, Start, Started
 from sapo_desktop.engines.generation import generate
 from sapo_desktop.engines.protocols import Generate, GenerationProgress, Load, TokenText
 from sapo_desktop.engines.service import TorchEngine
-from tests.engines.tiny import answer, loaded_engine, sequences, token_logprobs_of
+from tests.engines.tiny import answer, engine_in_modules, loaded_engine, sequences, token_logprobs_of
 
 PROMPTS = ["what is 1+1?", "a", "greatest common divisor of 12, 8", "what is 1+1?"]
 CPU = torch.device("cpu")
@@ -47,7 +47,7 @@ def test_a_batch_equals_one_by_one(kind: str, request: pytest.FixtureRequest) ->
 
 
 def test_greedy_answers_equal_transformers_generate(folder: Path) -> None:
-    engine = loaded_engine(folder)
+    engine = engine_in_modules(folder)
     made = answer(engine, PROMPTS, greedy=True, max_tokens=15)
     for prompt, (completion,) in zip(made.prompt_tokens, made.completions, strict=True):
         out = engine.lm.model.generate(
@@ -212,7 +212,7 @@ def test_a_single_answer_is_streamed(engine: TorchEngine) -> None:
 def test_prompts_read_in_blocks_are_answered_alike(
     kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = loaded_engine(request.getfixturevalue(kind))
+    engine = engine_in_modules(request.getfixturevalue(kind))
     monkeypatch.setattr(engine.trainer, "written_out", False)
     whole = flat(answer(engine, PROMPTS, 2, seed=3, max_tokens=12).completions)
     monkeypatch.setattr(decoder, "PREFILL_TOKENS", 40)  # the longest prompt alone, or two
