@@ -43,6 +43,7 @@ SCRIPTS = {
     "train": "tests.bench.train",
     "precision": "tests.bench.precision",
     "memory": "tests.bench.memory",
+    "session_memory": "tests.bench.session_memory",
     "tasks": "tests.bench.tasks",
     "cheapest": "tests.bench.cheapest",
     "guard": "tests.bench.guard",

@@ -42,15 +42,18 @@ class MicroBatch:
 
 
 def micro_batches(
-    batch: Sequence[TrainingSequence], order: Sequence[int], size: int, device: torch.device
+    batch: Sequence[TrainingSequence], order: Sequence[int], size: int, device: torch.device, tokens: int = 0
 ) -> list[MicroBatch]:
     """Cut the sequences named by `order` into micro-batches of at most `size`, alike in length, longest first.
 
-    Longest first: if memory runs out, it does so before any work is lost.
+    Longest first: if memory runs out, it does so before any work is lost. Several sequences have at most `tokens`
+    together, padding included (0: any number).
     """
     cut: list[list[int]] = []
     for place in sorted(order, key=lambda i: (-_length(batch[i]), i)):
-        if cut and len(cut[-1]) < size and _length(batch[place]) >= ALIKE * _length(batch[cut[-1][0]]):
+        longest = _length(batch[cut[-1][0]]) if cut else 0
+        most = min(size, tokens // _width(longest)) if cut and tokens else size
+        if cut and len(cut[-1]) < most and _length(batch[place]) >= ALIKE * longest:
             cut[-1].append(place)
         else:
             cut.append([place])
@@ -61,10 +64,13 @@ def _length(sequence: TrainingSequence) -> int:
     return len(sequence.prompt) + len(sequence.tokens)
 
 
+def _width(longest: int) -> int:
+    return -(-longest // LENGTH_STEP) * LENGTH_STEP
+
+
 def _micro_batch(batch: Sequence[TrainingSequence], places: list[int], device: torch.device) -> MicroBatch:
     chosen = [batch[i] for i in places]
-    longest = max(map(_length, chosen))
-    width = -(-longest // LENGTH_STEP) * LENGTH_STEP
+    width = _width(max(map(_length, chosen)))
     ids = torch.zeros(len(chosen), width, dtype=torch.int64)
     predicts, targets, advantages = [], [], []
     for row, s in enumerate(chosen):

@@ -14,10 +14,8 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-PREFILL_TOKENS = 8192
-"""Prompt tokens read at once."""
-PREFILL_TOKENS_LARGE = 2048
-"""The same for models that are not written out: their layers are wide, and more at once is no faster."""
+PREFILL_TOKENS = 2048
+"""Prompt tokens read at once; more is no faster."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +37,9 @@ class PromptBatch:
         pads = torch.tensor([longest - len(p) for p in prompts], device=device)
         return PromptBatch(ids, pads, torch.tensor(rows, device=device))
 
-    def blocks(self, tokens: int = PREFILL_TOKENS) -> list[PromptBatch]:
-        """Return the prompts in blocks of at most so many tokens, each to be continued once."""
-        size = max(1, tokens // self.ids.shape[1])
+    def blocks(self) -> list[PromptBatch]:
+        """Return the prompts in blocks to be read at once, each to be continued once."""
+        size = max(1, PREFILL_TOKENS // self.ids.shape[1])
         ids, pads = torch.split(self.ids, size), torch.split(self.pads, size)
         return [PromptBatch(i, p, torch.arange(len(i))) for i, p in zip(ids, pads, strict=True)]
 
@@ -74,7 +72,7 @@ class TransformersDecoding:
     def __init__(self, model: Any, batch: PromptBatch, room: int) -> None:
         del room  # the cache grows with the answers
         self._model = model
-        blocks = [_Read(model, block) for block in batch.blocks(PREFILL_TOKENS_LARGE)]
+        blocks = [_Read(model, block) for block in batch.blocks()]
         self._cache = _joined([block.cache for block in blocks])
         self._cache.batch_select_indices(batch.rows)
         self._seen = torch.cat([block.seen for block in blocks])[batch.rows]

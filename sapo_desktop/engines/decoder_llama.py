@@ -1,5 +1,5 @@
-"""Decoding with the written-out Llama and Qwen2 of `llama.py`: a static cache, one token a sequence and
-step."""
+"""Decoding with the written-out Llama and Qwen2 of `llama.py`: a cache that is written in place and grows in steps, one
+token a sequence and step."""
 
 from __future__ import annotations
 
@@ -10,25 +10,33 @@ from torch import Tensor
 from sapo_desktop.engines.decoder import PromptBatch, Start, Started
 from sapo_desktop.engines.llama import WrittenOutModel
 
+ROOM = 64
+"""Tokens that a cache has room for beyond those in it. Most answers end long before the limit: room for it all took
+three times what was used; to copy the cache every so many steps takes little."""
+
 
 class WrittenOutDecoding:
-    """Sequences under way; keys and values live in static buffers [B * kv_heads, length, head] per layer."""
+    """Sequences under way; keys and values live in buffers [B * kv_heads, capacity, head] per layer."""
 
     def __init__(self, model: WrittenOutModel, batch: PromptBatch, room: int) -> None:
         self._model = model
         self._shape = model.shape
         self._length = batch.ids.shape[1]
         self._limit = self._length + room
+        self._capacity = min(self._limit, self._length + ROOM)
         self._cos, self._sin = model.rotations(self._limit)
         blocks = [_Prefill(model, part, self._cos, self._sin) for part in batch.blocks()]
         self.first_logits = torch.cat([block.logits for block in blocks])[batch.rows]
-        self._keys = [self._spread([b.keys[i] for b in blocks], batch.rows) for i in range(len(model.layers))]
-        self._values = [self._spread([b.values[i] for b in blocks], batch.rows) for i in range(len(model.layers))]
+        # What was read of a layer is let go as soon as it is spread.
+        self._keys = [self._spread([b.keys.pop(0) for b in blocks], batch.rows) for _ in model.layers]
+        self._values = [self._spread([b.values.pop(0) for b in blocks], batch.rows) for _ in model.layers]
         self._pads = batch.pads[batch.rows]
         self._mask = self._pad_mask()
 
     def step(self, tokens: Tensor) -> Tensor:
         model, size = self._model, self._shape
+        if self._length == self._capacity:
+            self._copy(torch.arange(len(tokens), device=tokens.device))
         at = self._length - self._pads
         cos, sin = self._cos[at][:, None], self._sin[at][:, None]
         count, rotated = len(tokens), (size.heads + size.kv_heads) * size.head
@@ -55,19 +63,25 @@ class WrittenOutDecoding:
         return model.logits(model.run(model.embedding[tokens], attend))
 
     def keep(self, rows: Tensor) -> None:
-        self._keys = [self._spread([k], rows, self._length) for k in self._keys]
-        self._values = [self._spread([v], rows, self._length) for v in self._values]
+        self._copy(rows)
         self._pads = self._pads[rows]
         self._mask = self._pad_mask()
 
+    def _copy(self, rows: Tensor) -> None:
+        """Take the given sequences into a cache with room again, a layer after the other: never are there two."""
+        self._capacity = min(self._limit, self._length + ROOM)
+        for cache in (self._keys, self._values):
+            for layer, held in enumerate(cache):
+                cache[layer] = self._spread([held], rows, self._length)
+
     def _spread(self, parts: list[Tensor], rows: Tensor, used: int | None = None) -> Tensor:
-        """Take the given sequences of a cache into a buffer of full length."""
+        """Take the given sequences of a cache into a buffer with room."""
         size = self._shape
         held = torch.cat(parts) if len(parts) > 1 else parts[0]
         held = held.view(-1, size.kv_heads, held.shape[1], size.head)[:, :, :used]
-        buffer = held.new_empty(len(rows), size.kv_heads, self._limit, size.head)
-        buffer[:, :, : held.shape[2]] = held[rows]
-        return buffer.view(-1, self._limit, size.head)
+        buffer = held.new_empty(len(rows), size.kv_heads, self._capacity, size.head)
+        torch.index_select(held, 0, rows, out=buffer[:, :, : held.shape[2]])
+        return buffer.view(-1, self._capacity, size.head)
 
     def _pad_mask(self) -> Tensor | None:
         """Return what hides the padding: [B * kv_heads, 1, limit], 0 or -inf; None where nothing is

@@ -29,9 +29,12 @@ def generate(job: GenerationJob, start: Start, device: torch.device, watch: Watc
     watch.total = job.total
     done = _Collected(job.total)
     batch = min(job.batch or job.total, job.total)
+    # Alike in length, so that one long question does not pad all others; longest first, so that memory runs out before
+    # any work is lost.
+    order = sorted(range(job.total), key=lambda row: -len(job.prompt(row)))
     at = 0
     while at < job.total:
-        rows = list(range(at, min(at + batch, job.total)))
+        rows = order[at : at + _fitting(job, batch, len(job.prompt(order[at])))]
         before = (watch.finished, watch.tokens)
         try:
             _generate_rows(job, rows, start, device, watch, done)
@@ -51,6 +54,11 @@ def generate(job: GenerationJob, start: Start, device: torch.device, watch: Watc
             continue
         at += len(rows)
     return Answers(done.tokens, done.logprobs, done.finish, batch)
+
+
+def _fitting(job: GenerationJob, batch: int, longest: int) -> int:
+    """How many sequences may be under way together where the longest prompt has so many tokens."""
+    return min(batch, max(1, job.prompt_tokens // max(1, longest))) if job.prompt_tokens else batch
 
 
 class _Collected:

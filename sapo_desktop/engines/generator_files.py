@@ -7,12 +7,14 @@ of one under it.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from torch import Tensor
 
 from sapo_desktop.core.durable import disk_errors_as
 from sapo_desktop.core.errors import ModelError, UsageError
 from sapo_desktop.core.sentences import sentence
+from sapo_desktop.engines.bare_llama import BareLlama, factors_of
 from sapo_desktop.engines.export import lora_factors
 from sapo_desktop.engines.gguf import write_adapter
 from sapo_desktop.engines.gguf_folder import write_folder
@@ -41,13 +43,21 @@ def write_trained(lm: LanguageModel, policy: Policy, path: Path, checkpoint: Pat
     """
     if policy.method != "lora":
         raise UsageError(sentence("llama.cpp answers with a LoRA adapter. Set method to lora, or generator to torch."))
-    factors, scaling = lora_factors(policy.model)
+    factors, scaling = factors_of(lm.model) if isinstance(lm.model, BareLlama) else lora_factors(policy.model)
     if checkpoint is not None:
         factors = _factors_of(checkpoint)
     part = path.with_name(f"{path.name}.part")
     with disk_errors_as(ModelError, sentence("The adapter could not be handed to the generator")):
-        write_adapter(part, lm.model.config, factors, scaling)
+        write_adapter(part, _config(lm), factors, scaling)
         part.replace(path)
+
+
+def _config(lm: LanguageModel) -> Any:
+    if not isinstance(lm.model, BareLlama):
+        return lm.model.config
+    from transformers import AutoConfig
+
+    return AutoConfig.from_pretrained(lm.folder, local_files_only=True)
 
 
 def _factors_of(checkpoint: Path) -> dict[str, Tensor]:

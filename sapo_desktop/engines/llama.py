@@ -17,6 +17,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from sapo_desktop.engines.bare_llama import BareLlama
+
 STATIC_ROPE = {"default", "linear", "llama3", "yarn"}
 
 SMALL = 64_000_000
@@ -86,6 +88,8 @@ class _Shape:
 
 def can_be_written_out(model: Any) -> bool:
     """Say whether a model is of the architecture written out here, and small enough to be copied for it."""
+    if isinstance(model, BareLlama):
+        return True
     config = model.config
     rope = (config.rope_parameters or {}).get("rope_type", "default")
     kinds = set(getattr(config, "layer_types", None) or ["full_attention"])

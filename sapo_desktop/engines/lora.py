@@ -7,7 +7,8 @@ weights.safetensors for full training. Left out: adapters on embeddings and on t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from torch import Tensor
 from sapo_desktop.core.errors import CheckpointError
 from sapo_desktop.core.records import TrainerSettings
 from sapo_desktop.core.sentences import sentence
+from sapo_desktop.engines.bare_llama import BareLlama, adapter_settings, with_bare_adapter
 
 ADAPTER_FILE = "adapter_model.safetensors"
 WEIGHTS_FILE = "weights.safetensors"
@@ -30,6 +32,7 @@ class Policy:
 
     def __init__(self, model: Any, settings: TrainerSettings) -> None:
         self.causal = model
+        self.settings = settings
         self.method = settings.method
         self.version = 0
         self.adapted = True
@@ -46,6 +49,11 @@ class Policy:
         """Return the trained parameters by name, in a fixed order."""
         return {name: p for name, p in self.model.named_parameters() if p.requires_grad}
 
+    @property
+    def bare(self) -> bool:
+        """Whether the model is weights alone, without transformers and peft."""
+        return isinstance(self.causal, BareLlama)
+
     def changed(self) -> None:
         """Say that the weights are no longer what they were (copies made from them are stale)."""
         self.version += 1
@@ -61,7 +69,8 @@ class Policy:
         self.adapted = False
         try:
             if self.method == "lora":
-                with self.model.disable_adapter():
+                # Bare weights are packed with their adapter or without: there is nothing to switch.
+                with contextlib.nullcontext() if self.bare else self.model.disable_adapter():
                     yield
             else:
                 self._swap()
@@ -80,9 +89,25 @@ class Policy:
         if self.method == "full":
             save_file({n: p.detach().contiguous() for n, p in self.trainable().items()}, folder / WEIGHTS_FILE)
             return [WEIGHTS_FILE]
-        self.model.save_pretrained(folder)
-        (folder / "README.md").unlink(missing_ok=True)  # peft's empty model card
+        if isinstance(self.causal, BareLlama):
+            self._save_bare(self.causal, folder)
+        else:
+            self.model.save_pretrained(folder)
+            (folder / "README.md").unlink(missing_ok=True)  # peft's empty model card
         return [ADAPTER_FILE, "adapter_config.json"]
+
+    def _save_bare(self, model: BareLlama, folder: Path) -> None:
+        tensors = {n.replace(".default.", "."): p.detach().contiguous() for n, p in self.trainable().items()}
+        save_file(tensors, folder / ADAPTER_FILE, metadata={"format": "pt"})
+        text = adapter_settings(model, self.settings.lora_rank, self.settings.lora_alpha)
+        (folder / "adapter_config.json").write_text(text, encoding="utf-8")
+
+    def in_modules(self, model: Any) -> Any:
+        """This policy's model, with what was learned, in transformers' and peft's modules; `model`: the base as
+        transformers loads it."""
+        policy = Policy(model, self.settings)
+        policy._take(self.trainable())
+        return policy.model
 
     def load(self, folder: Path) -> None:
         """Take over what `save` wrote; raises CheckpointError where it is damaged or does not fit."""
@@ -97,7 +122,7 @@ class Policy:
             saved = saved.replace(part, f"{part}default.")
         return saved
 
-    def _take(self, values: dict[str, Tensor]) -> None:
+    def _take(self, values: Mapping[str, Tensor]) -> None:
         mine = self.trainable()
         check_fit({name: p.shape for name, p in mine.items()}, values)
         with torch.no_grad():
@@ -123,7 +148,7 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
         ) from error
 
 
-def check_fit(shapes: dict[str, torch.Size], values: dict[str, Tensor]) -> None:
+def check_fit(shapes: Mapping[str, torch.Size], values: Mapping[str, Tensor]) -> None:
     """Raise CheckpointError unless names and shapes are the same."""
     if shapes.keys() != values.keys() or any(values[n].shape != s for n, s in shapes.items()):
         raise CheckpointError(
@@ -135,6 +160,10 @@ def check_fit(shapes: dict[str, torch.Size], values: dict[str, Tensor]) -> None:
 
 
 def _with_adapter(model: Any, settings: TrainerSettings) -> Any:
+    if isinstance(model, BareLlama):
+        with torch.random.fork_rng():
+            torch.manual_seed(settings.seed)
+            return with_bare_adapter(model, settings.lora_rank, settings.lora_alpha).eval()
     from peft import LoraConfig, TaskType, get_peft_model
 
     config = LoraConfig(

@@ -14,9 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.sentences import sentence
+from sapo_desktop.engines import llama
+from sapo_desktop.engines.bare_llama import load_bare
 from sapo_desktop.engines.memory import is_out_of_memory
 from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
 
@@ -32,7 +35,7 @@ class LanguageModel:
 
     folder: Path
     model: Any
-    """transformers' `...ForCausalLM`, in eval mode (there is no dropout to switch on)."""
+    """transformers' `...ForCausalLM`, in eval mode (there is no dropout to switch on); of a small Llama a BareLlama."""
     words: ModelTokenizer
     device: torch.device
     dtype: torch.dtype
@@ -72,20 +75,31 @@ class LanguageModel:
         return self.words.encode_foreign(text, end)
 
 
-def load_language_model(folder: Path, device: str = "auto", dtype: str = "auto") -> LanguageModel:
-    """Load the model of a folder in transformers' layout; raises ModelError with what to do."""
-    os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported: it reads this once
-    import transformers
-    from safetensors import SafetensorError
+def load_language_model(folder: Path, device: str = "auto", dtype: str = "auto", bare: bool = True) -> LanguageModel:
+    """Load the model of a folder in transformers' layout; raises ModelError with what to do.
 
+    `bare`: a small Llama comes as its weights alone (`bare_llama.py`).
+    """
     _check_folder(folder)
-    transformers.utils.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
     where = _device(device)
     words = load_tokenizer(folder)
+    precision = _dtype(dtype, where, folder)
+    found = load_bare(folder, where, llama.SMALL) if bare and precision == torch.float32 else None
+    model = found or _through_transformers(folder, precision, where)
+    count = sum(p.numel() for p in model.parameters())
+    loaded = LanguageModel(folder, model, words, where, precision, count)
+    _check_kind(loaded)
+    return loaded
+
+
+def _through_transformers(folder: Path, precision: torch.dtype, where: torch.device) -> Any:
+    os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported: it reads this once
+    import transformers
+
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
     try:
         config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
-        precision = _dtype(dtype, where, folder)
         model, info = transformers.AutoModelForCausalLM.from_pretrained(
             folder,
             config=config,
@@ -115,10 +129,7 @@ def load_language_model(folder: Path, device: str = "auto", dtype: str = "auto")
                 names=lacking,
             )
         )
-    count = sum(p.numel() for p in model.parameters())
-    loaded = LanguageModel(folder, model.to(where).eval(), words, where, precision, count)
-    _check_kind(loaded)
-    return loaded
+    return model.to(where).eval()
 
 
 def _check_folder(folder: Path) -> None:

@@ -22,12 +22,17 @@ from torch import Tensor
 from sapo_desktop.core.errors import HostCancelled, OutOfMemory
 from sapo_desktop.core.records import StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.core.sentences import sentence
+from sapo_desktop.engines.adam import Adam
 from sapo_desktop.engines.batches import MicroBatch, micro_batches
 from sapo_desktop.engines.grpo import Clip, importance_weights, k3, policy_loss
 from sapo_desktop.engines.llama import WrittenOutModel, can_be_written_out
 from sapo_desktop.engines.logprobs import token_logprobs
 from sapo_desktop.engines.lora import Policy
 from sapo_desktop.engines.memory import is_out_of_memory, release_memory, return_freed_memory, without_holes
+
+CPU_TOKENS = 512
+"""Tokens of a micro-batch of models that are written out, on a processor: more at once is no faster there, and what the
+backward pass needs grows with them."""
 
 
 @dataclass
@@ -60,17 +65,15 @@ class GrpoTrainer:
         self.optimiser = self.fresh_optimiser()
         self.written_out = can_be_written_out(policy.causal)
 
-    def fresh_optimiser(self) -> torch.optim.Adam:
+    def fresh_optimiser(self) -> Adam:
         """Return Adam without memory of earlier steps."""
-        trained = list(self.policy.trainable().values())
-        return torch.optim.Adam(trained, lr=self.settings.learning_rate, betas=(0.9, 0.999), eps=1e-8)
+        return Adam(list(self.policy.trainable().values()), self.settings.learning_rate)
 
     def configure(self, learning_rate: float | None, micro_batch: int | None) -> None:
         """Change what needs no new optimiser."""
         if learning_rate is not None:
             self.settings = msgspec.structs.replace(self.settings, learning_rate=learning_rate)
-            for group in self.optimiser.param_groups:
-                group["lr"] = learning_rate
+            self.optimiser.learning_rate = learning_rate
         if micro_batch is not None:
             self.settings = msgspec.structs.replace(self.settings, micro_batch=micro_batch)
 
@@ -119,7 +122,7 @@ class GrpoTrainer:
     def _update(self, batch: Sequence[TrainingSequence], teaching: list[int], tokens: int, before: Before) -> Update:
         """Take one optimiser step, in ever smaller micro-batches until one fits."""
         while True:
-            self.optimiser.zero_grad(set_to_none=True)
+            self.optimiser.zero_grad()
             try:
                 update = self.accumulate(batch, teaching, tokens, before)
                 break
@@ -139,7 +142,7 @@ class GrpoTrainer:
         update.grad_norm = float(torch.nn.utils.clip_grad_norm_(parameters, self.settings.max_grad_norm))
         self.optimiser.step()
         self.steps += 1
-        self.optimiser.zero_grad(set_to_none=True)
+        self.optimiser.zero_grad()
         self.policy.changed()
         return update
 
@@ -148,9 +151,9 @@ class GrpoTrainer:
         counts those of the whole batch, `before` keeps log-probabilities from one update to the next."""
         update = Update()
         clip = Clip(self.settings.clip_low, self.settings.clip_high)
-        for part in micro_batches(batch, teaching, self.settings.micro_batch, self.device):
+        for part in self._parts(batch, teaching):
             if self.should_stop():
-                self.optimiser.zero_grad(set_to_none=True)
+                self.optimiser.zero_grad()
                 raise HostCancelled(sentence("Training was cancelled."))
             logprobs = self.logprobs(part)
             old = _recall(before.old, part, logprobs)
@@ -195,10 +198,14 @@ class GrpoTrainer:
     def _drift(self, batch: Sequence[TrainingSequence], teaching: list[int], before: Before) -> float:
         """Return the mean k3 between the policies before and after the step, over the middle micro-batch
         only: a full pass would cost a third of the step for one figure."""
-        parts = micro_batches(batch, teaching, self.settings.micro_batch, self.device)
+        parts = self._parts(batch, teaching)
         part = parts[len(parts) // 2]
         old = torch.cat([before.old[i] for i in part.sequences])
         return float(k3(self.logprobs(part), old).mean())
+
+    def _parts(self, batch: Sequence[TrainingSequence], teaching: Sequence[int]) -> list[MicroBatch]:
+        tokens = CPU_TOKENS if self.written_out and self.device.type == "cpu" else 0
+        return micro_batches(batch, teaching, self.settings.micro_batch, self.device, tokens)
 
     def _report(self, batch: Sequence[TrainingSequence], tokens: int, began: float, skipped: bool) -> StepReport:
         return StepReport(

@@ -48,9 +48,8 @@ catalogue's tasks stay below it with common tokenizers."""
 PROMPT_TOKENS_STARTER = 64
 """Its tokenizer has whole phrases of the questions."""
 FEWEST_TOKENS = 32
-MOST_AT_ONCE, MOST_AT_ONCE_SMALL, MOST_AT_ONCE_LLAMA = 64, 512, 128
-"""Answers under way together, as engines/service.py has it; the second number for models that are written out, the
-third as engines/llama_cpp_service.py has it."""
+MOST_AT_ONCE, MOST_AT_ONCE_LLAMA = 64, 128
+"""Answers under way together, as engines/service.py and engines/llama_cpp_service.py have it."""
 SMALL_PARAMETERS = 1_000_000_000
 """From here on llama.cpp answers with 4 bits a weight, below with 8."""
 TOKENS_A_PASS = 2048
@@ -377,8 +376,7 @@ def plan(
     here = available(hardware, msgspec.structs.replace(settings, device=device or settings.device))
     torch = _torch(model, hardware, here)
     sketch = _Sketch(model, torch, generator, trainer, _as_set(settings, model), settings, here)
-    in_torch = MOST_AT_ONCE_SMALL if torch.written_out else MOST_AT_ONCE
-    sketch.most = MOST_AT_ONCE_LLAMA if generator == "llama.cpp" else in_torch
+    sketch.most = MOST_AT_ONCE_LLAMA if generator == "llama.cpp" else MOST_AT_ONCE
     way = _largest(sketch)
     if way.fits:
         return way

@@ -44,8 +44,11 @@ DRAW_BLOCK = 64 * 1024 * 1024
 """engines/sampling.py: what drawing tokens holds at most."""
 DRAW_BYTES = 28
 PREFILL_TOKENS = 2048
-"""engines/decoder.py: prompt tokens read at once by models that are not written out."""
-PREFILL_TOKENS_SMALL = 8192
+"""engines/decoder.py: prompt tokens read at once."""
+CPU_TOKENS = 512
+"""engines/trainer.py: tokens of a micro-batch of models that are written out, where it has several sequences."""
+PROMPT_TOKENS_AT_ONCE = 4096
+"""engines/service.py: tokens of prompts in the cache of models that are written out."""
 UBATCH = 512
 """Tokens that llama.cpp computes at once."""
 STREAM_STEP = 256
@@ -183,7 +186,13 @@ def saved_for_backward(model: TorchModel, work: Work) -> int:
     if work.method == "full":
         token += 8 * d  # norms are trained too
     token += 4 * 7 * work.rank
-    return work.micro_batch * work.length * (s.layers * (token + scores) + 4 * d)
+    return _tokens_a_pass(model, work) * (s.layers * (token + scores) + 4 * d)
+
+
+def _tokens_a_pass(model: TorchModel, work: Work) -> int:
+    """Tokens of a micro-batch."""
+    tokens = work.micro_batch * work.length
+    return min(tokens, max(work.length, CPU_TOKENS)) if model.written_out and model.device == "cpu" else tokens
 
 
 def _weights(model: TorchModel) -> int:
@@ -216,8 +225,7 @@ def _drawing(model: TorchModel, work: Work) -> int:
 def _decoding_tensors(model: TorchModel, work: Work) -> int:
     """The tensors of one layer, while prompts are read or while a token is decoded, whichever is more."""
     s = model.shape
-    limit = PREFILL_TOKENS_SMALL if model.written_out else PREFILL_TOKENS
-    read = min(work.prompts * work.prompt_tokens, max(limit, work.prompt_tokens))
+    read = min(work.prompts * work.prompt_tokens, max(PREFILL_TOKENS, work.prompt_tokens))
     # Attention: scores twice, queries thrice, repeated keys and values. Feed-forward: five tensors of its width.
     scores = 2 * 4 * s.heads * work.prompt_tokens if model.device == "cpu" else 0
     reading = read * (4 * s.hidden * 4 + max(scores + 5 * s.query * model.width, 5 * s.ffn * model.width))

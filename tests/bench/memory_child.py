@@ -71,9 +71,7 @@ def mapped_bytes(model: Path) -> int:
 
 
 def with_torch(job: Job) -> None:
-    import peft  # noqa: F401  (both are loaded with the first model)
     import torch
-    import transformers  # noqa: F401
 
     from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
     from sapo_desktop.engines.generation import GenerationJob, Watch, generate

@@ -18,6 +18,7 @@ SCRIPTS = [
     "tests.bench.train",
     "tests.bench.precision",
     "tests.bench.memory",
+    "tests.bench.session_memory",
     "tests.bench.first_answer",
     "tests.bench.busy",
     "tests.bench.learning",

@@ -43,3 +43,10 @@ def test_shaped_sequences_are_marked_token_by_token() -> None:
     assert part.shaped is not None and part.shaped.tolist() == [True, True, False, False]
     (plain,) = micro_batches([SHORTER], [0], 8, torch.device("cpu"))
     assert plain.shaped is None
+
+
+def test_several_sequences_have_no_more_tokens_together_than_asked() -> None:
+    parts = micro_batches([LONG, LONG, LONG, SHORT], [0, 1, 2, 3], 8, CPU, tokens=32)  # 16 each, padded
+    assert [part.sequences for part in parts] == [[0, 1], [2, 3]]
+    parts = micro_batches([LONG, LONG], [0, 1], 8, CPU, tokens=10)  # one alone may have more
+    assert [part.sequences for part in parts] == [[0], [1]]

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from sapo_desktop.engines import decoder
+from sapo_desktop.engines import decoder, decoder_llama
 from sapo_desktop.engines.decoder import PromptBatch, Start, start_with_transformers
 from sapo_desktop.engines.decoder_llama import start_written_out
 from sapo_desktop.engines.llama import WrittenOutModel, can_be_written_out
 from sapo_desktop.engines.service import TorchEngine
-from tests.engines.tiny import answer, loaded_engine, sequences
+from tests.engines.tiny import answer, engine_in_modules, loaded_engine, sequences
 
 CPU = torch.device("cpu")
 PROMPTS = [[5, 9, 11, 30, 8], [7], [12, 40, 41]]
@@ -22,7 +22,7 @@ STEPS = 9
 
 def trained(folder: Path) -> TorchEngine:
     """An engine whose adapter is no longer zero."""
-    engine = loaded_engine(folder, learning_rate=2e-2)
+    engine = engine_in_modules(folder, learning_rate=2e-2)
     made = answer(engine, ["what is 1+1?"], 4, max_tokens=12)
     for _ in range(3):
         engine.trainer.step(sequences(made, [1.0, -1.0, 0.5, -0.5]))
@@ -82,7 +82,7 @@ def test_the_adapter_makes_a_difference(folder: Path) -> None:
 
 @pytest.mark.parametrize("how", ["written out", "transformers"])
 def test_dropping_sequences_leaves_the_others_alone(folder: Path, how: str) -> None:
-    engine = loaded_engine(folder)
+    engine = engine_in_modules(folder)
     model = engine.lm.model
     start = start_written_out(WrittenOutModel(model, True)) if how == "written out" else start_with_transformers(model)
     all_rows = logits_of(start, continuation())
@@ -95,6 +95,14 @@ def test_transformers_decoding_equals_a_plain_forward(neox: Path) -> None:
     assert not can_be_written_out(engine.lm.model)
     found = logits_of(start_with_transformers(engine.lm.model), continuation())
     torch.testing.assert_close(found, plain_logits(engine, continuation()), atol=1e-4, rtol=0)
+
+
+def test_a_cache_that_grows_gives_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = start_written_out(WrittenOutModel(loaded_engine(folder).lm.model, True))
+    whole, some = logits_of(start, continuation()), logits_of(start, continuation(), drop_at=4)
+    monkeypatch.setattr(decoder_llama, "ROOM", 3)
+    torch.testing.assert_close(logits_of(start, continuation()), whole, atol=0, rtol=0)
+    torch.testing.assert_close(logits_of(start, continuation(), drop_at=4), some, atol=0, rtol=0)
 
 
 def test_prompts_in_several_blocks_give_the_same(llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +122,7 @@ def test_prompts_in_several_blocks_give_the_same(llama: Path, monkeypatch: pytes
     ],
 )
 def test_other_kinds_are_left_to_transformers(llama: Path, change: dict[str, object]) -> None:
-    model = loaded_engine(llama).lm.model
+    model = engine_in_modules(llama).lm.model
     assert can_be_written_out(model)
     for name, value in change.items():
         setattr(model.config, name, value)

@@ -17,7 +17,7 @@ from sapo_desktop.engines.decoder import PromptBatch, Start, Started
 from sapo_desktop.engines.generation import generate
 from sapo_desktop.engines.protocols import Generate, GenerationProgress, Load, TokenText
 from sapo_desktop.engines.service import TorchEngine
-from tests.engines.tiny import answer, loaded_engine, sequences, token_logprobs_of
+from tests.engines.tiny import answer, engine_in_modules, loaded_engine, sequences, token_logprobs_of
 
 PROMPTS = ["what is 1+1?", "a", "greatest common divisor of 12, 8", "what is 1+1?"]
 CPU = torch.device("cpu")
@@ -47,7 +47,7 @@ def test_a_batch_equals_one_by_one(kind: str, request: pytest.FixtureRequest) ->
 
 
 def test_greedy_answers_equal_transformers_generate(folder: Path) -> None:
-    engine = loaded_engine(folder)
+    engine = engine_in_modules(folder)
     made = answer(engine, PROMPTS, greedy=True, max_tokens=15)
     for prompt, (completion,) in zip(made.prompt_tokens, made.completions, strict=True):
         out = engine.lm.model.generate(
@@ -117,6 +117,29 @@ class Rationed:
         if len(batch.rows) > self._fits:
             raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes.")
         return self._start(batch, room)
+
+
+def test_long_questions_are_answered_fewer_at_once_and_short_ones_not_beside_them(engine: TorchEngine) -> None:
+    made = answer(engine, PROMPTS, 2, max_tokens=20, seed=4)
+    longest = max(map(len, made.prompt_tokens))
+    job = GenerationJob(
+        made.prompt_tokens,
+        2,
+        Sampling(max_tokens=20, seed=4),
+        engine.lm.stop_tokens,
+        engine.lm.context,
+        prompt_tokens=2 * longest,
+    )
+    seen: list[tuple[int, int]] = []
+
+    def start(batch: PromptBatch, room: int) -> Started:
+        seen.append((len(batch.rows), batch.ids.shape[1]))
+        return engine.starter(False)(batch, room)
+
+    assert generate(job, start, CPU, Watch()).tokens == [c.tokens for c in flat(made.completions)]
+    assert seen[0] == (2, longest) and sum(rows for rows, _ in seen) == 8
+    assert all(rows * length <= 2 * longest for rows, length in seen)
+    assert len(seen) < 5
 
 
 def rationed(engine: TorchEngine, fits: int) -> tuple[Answers, Rationed]:
@@ -189,10 +212,10 @@ def test_a_single_answer_is_streamed(engine: TorchEngine) -> None:
 def test_prompts_read_in_blocks_are_answered_alike(
     kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = loaded_engine(request.getfixturevalue(kind))
+    engine = engine_in_modules(request.getfixturevalue(kind))
     monkeypatch.setattr(engine.trainer, "written_out", False)
     whole = flat(answer(engine, PROMPTS, 2, seed=3, max_tokens=12).completions)
-    monkeypatch.setattr(decoder, "PREFILL_TOKENS_LARGE", 40)  # the longest prompt alone, or two
+    monkeypatch.setattr(decoder, "PREFILL_TOKENS", 40)  # the longest prompt alone, or two
     blocks = flat(answer(engine, PROMPTS, 2, seed=3, max_tokens=12).completions)
     assert [c.tokens for c in blocks] == [c.tokens for c in whole]
     for one, other in zip(blocks, whole, strict=True):

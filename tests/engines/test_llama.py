@@ -12,14 +12,14 @@ from sapo_desktop.engines import llama as written
 from sapo_desktop.engines.llama import can_be_written_out
 from sapo_desktop.engines.service import TorchEngine
 from sapo_desktop.engines.trainer import Before
-from tests.engines.tiny import answer, loaded_engine, sequences, token_logprobs_of
+from tests.engines.tiny import answer, engine_in_modules, sequences, token_logprobs_of
 
 ADVANTAGES = [1.0, -1.0, 0.5, -0.5]
 
 
 def trained(folder: Path, method: str) -> tuple[TorchEngine, list[TrainingSequence]]:
     """An engine that has moved away from its start (LoRA's B is zero there) and a batch."""
-    engine = loaded_engine(folder, method=method, learning_rate=1e-2, micro_batch=3)
+    engine = engine_in_modules(folder, method=method, learning_rate=1e-2, micro_batch=3)
     batch = sequences(answer(engine, ["what is 1+1?", "b"], 4, max_tokens=20), ADVANTAGES)
     for _ in range(2):
         engine.trainer.step(batch)
@@ -58,7 +58,7 @@ def test_logprobs_equal_those_through_the_modules(folder: Path, method: str, bas
 
 
 def test_a_large_model_is_left_to_transformers(llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = loaded_engine(llama).lm.model
+    model = engine_in_modules(llama).lm.model
     assert can_be_written_out(model)
     monkeypatch.setattr(written, "SMALL", 50_000)
     assert not can_be_written_out(model)

@@ -79,7 +79,7 @@ class Sampler:
     def gradient(self, batch: list[TrainingSequence]) -> torch.Tensor:
         """The gradient of the loss, all parameters in a row [P]."""
         trainer = self.trainer
-        trainer.optimiser.zero_grad(set_to_none=True)
+        trainer.optimiser.zero_grad()
         teaching = [place for place, one in enumerate(batch) if one.advantage]
         trainer.accumulate(batch, teaching, sum(len(one.tokens) for one in batch), Before())
         parameters = trainer.policy.trainable().values()

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from sapo_desktop.core.records import TrainingSequence
-from sapo_desktop.engines import decoder, llama, logprobs, sampling, torch_lm
+from sapo_desktop.engines import decoder, llama, logprobs, sampling, service, torch_lm, trainer
 from sapo_desktop.engines.batches import micro_batches
-from sapo_desktop.models import memory
+from sapo_desktop.models import fit, memory
 from sapo_desktop.models.memory import TorchModel, Work, saved_for_backward, torch_width
 from sapo_desktop.models.shape import ModelShape
 from tests.bench.models import random_model
@@ -86,8 +86,10 @@ def test_the_estimates_constants_are_the_engines() -> None:
     assert memory.FLOAT32_PARAMETERS == torch_lm.SMALL_MODEL
     assert memory.CHUNK == logprobs.CHUNK_BYTES
     assert memory.DRAW_BLOCK == sampling.BLOCK_BYTES
-    assert memory.PREFILL_TOKENS == decoder.PREFILL_TOKENS_LARGE
-    assert memory.PREFILL_TOKENS_SMALL == decoder.PREFILL_TOKENS
+    assert memory.PREFILL_TOKENS == decoder.PREFILL_TOKENS
+    assert memory.CPU_TOKENS == trainer.CPU_TOKENS
+    assert memory.PROMPT_TOKENS_AT_ONCE == service.PROMPT_TOKENS_AT_ONCE
+    assert fit.MOST_AT_ONCE == service._MOST_ON_CPU
 
 
 def test_the_number_format_is_the_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -146,11 +146,11 @@ def test_bfloat16_answers_and_learns(llama: Path) -> None:
 
 
 def test_a_model_that_memory_does_not_suffice_for_is_not_called_damaged(
-    llama: Path, monkeypatch: pytest.MonkeyPatch
+    qwen2: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_room(*given: object, **options: object) -> None:
         raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes.")
 
     monkeypatch.setattr("transformers.AutoModelForCausalLM.from_pretrained", no_room)
     with pytest.raises(TooBig, match="not enough memory to load"):
-        ask(create(), load(llama))
+        ask(create(), load(qwen2))

@@ -106,7 +106,7 @@ def test_the_learning_rate_set_last_holds_after_a_restore(llama: Path, tmp_path:
     save_trainer(engine.trainer, tmp_path)
     engine.trainer.configure(5e-5, None)
     restore_trainer(engine.trainer, tmp_path)
-    assert engine.trainer.optimiser.param_groups[0]["lr"] == 5e-5
+    assert engine.trainer.optimiser.learning_rate == 5e-5
 
 
 def test_reset_forgets_everything(llama: Path) -> None:

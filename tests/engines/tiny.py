@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import threading
+from unittest import mock
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
@@ -24,6 +25,7 @@ from transformers import (
 )
 
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
+from sapo_desktop.engines import torch_lm
 from sapo_desktop.engines.batches import micro_batches
 from sapo_desktop.engines.protocols import Generate, Generated, Load
 from sapo_desktop.engines.service import TorchEngine
@@ -86,6 +88,12 @@ def loaded_engine(folder: Path, **settings: object) -> TorchEngine:
     """Return an engine over the model; keywords are those of TrainerSettings."""
     trainer = msgspec.convert(settings, TrainerSettings)
     return TorchEngine(Load(model=str(folder), trainer=trainer, threads=1))
+
+
+def engine_in_modules(folder: Path, **settings: object) -> TorchEngine:
+    """The same over transformers' and peft's modules, as large models and other kinds have them."""
+    with mock.patch.object(torch_lm, "load_bare", return_value=None):
+        return loaded_engine(folder, **settings)
 
 
 def answer(

@@ -176,7 +176,7 @@ def with_free(free: float) -> Hardware:
 def test_where_memory_is_plenty_the_settings_stand() -> None:
     way = plan(model("starter"), with_free(6), SETTINGS)
     assert (way.micro_batch, way.max_tokens, way.answers) == (16, 256, 8)
-    assert way.batch == 512 and way.why_not == ""
+    assert way.batch == 64 and way.why_not == ""
 
 
 def test_less_at_once_comes_before_shorter_answers() -> None:
