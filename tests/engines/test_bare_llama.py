@@ -102,9 +102,7 @@ def test_exports_are_the_same(llama: Path, tmp_path: Path, format: str) -> None:
         {"hidden_size": 10**12},
     ],
 )
-def test_what_is_no_plain_llama_is_left_to_transformers(
-    llama: Path, tmp_path: Path, change: dict[str, object]
-) -> None:
+def test_what_is_no_plain_llama_is_left_to_transformers(llama: Path, tmp_path: Path, change: dict[str, object]) -> None:
     folder = tmp_path / "model"
     shutil.copytree(llama, folder)
     values = json.loads((folder / "config.json").read_text())
