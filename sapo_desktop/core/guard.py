@@ -29,17 +29,17 @@ RECENT = (1, 2, 3, 5, 7, 10)
 mean of several."""
 REFERENCE = 20
 """Most evaluations that they are compared with."""
-ERRORS_BELOW = 3.2
-"""Standard errors. One comparison is wrong once in 1,500; the six of an evaluation and those of its neighbours are
+ERRORS_BELOW = 3.5
+"""Standard errors. One comparison is wrong once in 4,000; the six of an evaluation and those of its neighbours are
 largely one, and the expected noise is on the safe side: what comes of 500 evaluations is measured, not derived."""
 REMEDY_EVALUATIONS = 20
 """After so many evaluations without an alarm half of the remedy is taken back."""
-_KNOWN = 8
+_KNOWN = 4
 """Evaluations that the expected noise counts for, until the run has shown its own."""
-_VARIANCE, _FLIPS = 0.05, 0.06
-"""Expected noise, per question: p(1 - p) of solving it, and flips from one evaluation to the next. The starter's own
-are .03 and .045 (docs/data/learning.json)."""
-_FOR_GOOD = 0.001
+_VARIANCE, _FLIPS = 0.08, 0.1
+"""Expected noise, per question: p(1 - p) of solving it, and flips from one evaluation to the next; on the safe side, as
+the starter's own are .033 and .045 (docs/data/learning.json)."""
+_FOR_GOOD = 0.0007
 """Variance per question and evaluation of changes that stay, gained or lost by chance."""
 _MOST_CORRELATED = 0.9
 

@@ -67,21 +67,21 @@ def test_a_higher_score_is_the_best_and_an_equal_one_is_not() -> None:
 
 
 def test_a_fall_is_measured_in_the_errors_that_this_runs_flips_make() -> None:
-    """Twenty alike, then ten questions fewer. Without a flip in 19 pairs the expected noise counts 8 of 27: variance
-    8 x 5/27 = 40/27, flips 8 x 6/27 = 48/27, so correlation 1 - 48/80 = 0.4 and a factor of 1.4/0.6 = 7/3. One
-    evaluation against twenty: 40/27 x 7/3 x 1.05 = 3.630, changes for good 0.1 x 21/3 = 0.7; sqrt(4.330) = 2.081."""
+    """Twenty alike, then ten questions fewer. Without a flip in 19 pairs the expected noise counts 4 of 23: variance
+    4 x 8/23 = 32/23, flips 4 x 10/23 = 40/23, so correlation 1 - 40/64 = 3/8 and a factor of 11/5. One evaluation
+    against twenty: 32/23 x 2.2 x 1.05 = 3.214, changes for good 0.07 x 21/3 = 0.49; sqrt(3.704) = 1.924."""
     fall = largest_fall([look(60)] * 20 + [look(50)])
     assert (fall.evaluations, fall.points) == (1, pytest.approx(0.1))
-    assert fall.errors == pytest.approx(10 / math.sqrt(40 / 27 * 7 / 3 * 1.05 + 0.7))
+    assert fall.errors == pytest.approx(10 / math.sqrt(32 / 23 * 2.2 * 1.05 + 0.49))
 
 
 def test_the_noise_is_that_of_the_evaluations_before() -> None:
     """Twelve questions that alternate: of four evaluations each is solved in two, 2 x 2/4 = 1 of spread each; twelve
-    flips in each of three pairs. Variance (12 + 40)/11, flips (36 + 48)/11: correlation 1 - 84/104 = 5/26, so a factor
-    of 31/21. One evaluation against four: 1/1 + 1/4; changes for good 0.1 x 5/3."""
+    flips in each of three pairs. Variance (12 + 32)/7, flips (36 + 40)/7: correlation 1 - 76/88 = 3/22, so a factor
+    of 25/19. One evaluation against four: 1/1 + 1/4; changes for good 0.07 x 5/3."""
     restless = list(islice(cycle([look(60), look(60, lost_from=6)]), 4))
     fall = largest_fall([*restless, look(40)])
-    assert fall.errors == pytest.approx(20 / math.sqrt(52 / 11 * 31 / 21 * 1.25 + 0.5 / 3))
+    assert fall.errors == pytest.approx(20 / math.sqrt(44 / 7 * 25 / 19 * 1.25 + 0.35 / 3))
 
 
 def test_answers_that_flip_and_stay_so_for_a_while_make_the_same_fall_worth_less() -> None:
@@ -91,11 +91,11 @@ def test_answers_that_flip_and_stay_so_for_a_while_make_the_same_fall_worth_less
 
 
 def test_a_small_fall_shows_in_the_mean_of_several() -> None:
-    """Six questions: one evaluation is 6/2.081 = 2.9 errors; three are 40/27 x 7/3 x (1/3 + 1/20) + 0.1 x 23/3."""
-    assert largest_fall([look(60)] * 20 + [look(54)]).errors == pytest.approx(2.883, abs=1e-3)
+    """Six questions: one evaluation is 6/1.924 = 3.1 errors; three are 32/23 x 2.2 x (1/3 + 1/20) + 0.07 x 23/3."""
+    assert largest_fall([look(60)] * 20 + [look(54)]).errors == pytest.approx(3.118, abs=1e-3)
     fall = largest_fall([look(60)] * 20 + [look(54)] * 3)
     assert fall.evaluations == 3
-    assert fall.errors == pytest.approx(6 / math.sqrt(40 / 27 * 7 / 3 * (1 / 3 + 1 / 20) + 2.3 / 3))
+    assert fall.errors == pytest.approx(6 / math.sqrt(32 / 23 * 2.2 * (1 / 3 + 1 / 20) + 1.61 / 3))
 
 
 @pytest.mark.parametrize("looks", [[], [look(60)], [look(60), look(60)], [look(50)] * 9 + [look(60)] * 9])
@@ -138,7 +138,7 @@ def test_a_roll_back_names_checkpoint_and_remedy_and_keeps_the_reference() -> No
     assert (after.best_checkpoint, after.roll_backs, after.learning_rate_factor) == (1, 1, 0.5)
     assert after.looks == [look(60)] * 20
     assert str(decision.reason) == (
-        "The validation score fell by 0.100 to 0.500, 4.8 standard errors below the 20 scores before: back to "
+        "The validation score fell by 0.100 to 0.500, 5.2 standard errors below the 20 scores before: back to "
         "checkpoint 1, with half the learning rate for a while."
     )
 
