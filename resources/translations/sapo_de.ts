@@ -1296,6 +1296,10 @@
         <translation>Private Adressen</translation>
     </message>
     <message>
+        <source>Peers by invite</source>
+        <translation>Peers durch Einladung</translation>
+    </message>
+    <message>
         <source>Blocked peers</source>
         <translation>Gesperrte Peers</translation>
     </message>
@@ -1488,6 +1492,10 @@
         <translation>Peers, zu denen Verbindungen gehalten werden, mit Komma getrennt: wss://HOST:PORT#KEY.</translation>
     </message>
     <message>
+        <source>Peers that an invite named: dialled only on the public internet. Set by peers join.</source>
+        <translation>Peers, die eine Einladung nannte: Sie werden nur im öffentlichen Internet angewählt. Gesetzt durch peers join.</translation>
+    </message>
+    <message>
         <source>Keys of peers to have nothing to do with, by comma.</source>
         <translation>Schlüssel von Peers, mit denen nichts zu tun sein soll, mit Komma getrennt.</translation>
     </message>
@@ -1536,8 +1544,16 @@
         <translation>Gruppen in einem Trainingsschritt (I + J); 0: so viele, wie für das Modell empfohlen.</translation>
     </message>
     <message>
-        <source>Longest answer in tokens.</source>
-        <translation>Längste Antwort in Tokens.</translation>
+        <source>Longest answer in tokens; 0: the model&apos;s recommended number.</source>
+        <translation>Längste Antwort in Tokens; 0: die empfohlene Zahl des Modells.</translation>
+    </message>
+    <message>
+        <source>Steps until the learning rate is half; a tenth is the least. 0: the model&apos;s recommended.</source>
+        <translation>Schritte, bis die Lernrate auf die Hälfte gefallen ist; ein Zehntel ist das Mindeste. 0: die Empfehlung für das Modell.</translation>
+    </message>
+    <message>
+        <source> steps</source>
+        <translation> Schritte</translation>
     </message>
     <message>
         <source>Sampling temperature while training.</source>
@@ -1562,10 +1578,6 @@
     <message>
         <source>Adam&apos;s learning rate; 0: the model&apos;s recommended one.</source>
         <translation>Lernrate von Adam; 0: die für das Modell empfohlene.</translation>
-    </message>
-    <message>
-        <source>Rounds until the learning rate is half; a tenth is the least. 0: the model&apos;s recommended.</source>
-        <translation>Runden, bis die Lernrate halb so groß ist; ein Zehntel ist das Mindeste. 0: wie für das Modell empfohlen.</translation>
     </message>
     <message>
         <source>Weight of the KL term to the base model.</source>
@@ -1894,6 +1906,10 @@
     <message>
         <source>Go there</source>
         <translation>Dorthin gehen</translation>
+    </message>
+    <message>
+        <source>Go there all the same</source>
+        <translation>Trotzdem dorthin gehen</translation>
     </message>
     <message>
         <source>This node goes to the private swarm {key}.</source>
@@ -3006,6 +3022,10 @@
         </translation>
     </message>
     <message>
+        <source>of own answers, at the longest that the model is given</source>
+        <translation>eigener Antworten, so lang wie das Modell sie höchstens gibt</translation>
+    </message>
+    <message>
         <source>in silo there are none</source>
         <translation>im Silo gibt es keine</translation>
     </message>
@@ -3916,6 +3936,10 @@
         <translation>Eine Nachricht einer Art, die diese Version nicht kennt.</translation>
     </message>
     <message>
+        <source>Its author sends from two places under one key, and the other one was heard first.</source>
+        <translation>Ihr Absender sendet von zwei Orten unter einem Schlüssel, und vom anderen kam zuerst etwas an.</translation>
+    </message>
+    <message>
         <source>It was this node&apos;s own, come back.</source>
         <translation>Es war von diesem Knoten selbst und kam zurück.</translation>
     </message>
@@ -4727,10 +4751,6 @@
         <translation>Er ist im Silo, bis `sapo-desktop silo off` kommt.</translation>
     </message>
     <message>
-        <source>It is not learned from: the model cannot read it, too many others wait for a round, or nothing is trained here.</source>
-        <translation>Aus ihr wird nicht gelernt: Das Modell kann sie nicht lesen, zu viele andere warten auf eine Runde, oder hier wird nichts trainiert.</translation>
-    </message>
-    <message>
         <source>It was installed already.</source>
         <translation>Es war schon installiert.</translation>
     </message>
@@ -5451,10 +5471,6 @@
         <translation>Der Trainingsstand konnte nicht gespeichert werden ({reason}): Schaffe Platz.</translation>
     </message>
     <message>
-        <source>The validation score fell from {best} to {score}, {times} times in a row more than {errors} standard errors: back to checkpoint {number}, with {remedy}.</source>
-        <translation>Der Prüfwert fiel von {best} auf {score}, {times}-mal in Folge um mehr als {errors} Standardfehler: zurück zu Checkpoint {number}, mit {remedy}.</translation>
-    </message>
-    <message>
         <source>The validation secret must have 32 bytes, not {count}.</source>
         <translation>Das Geheimnis der Validierung muss 32 Bytes haben, nicht {count}.</translation>
     </message>
@@ -5483,8 +5499,36 @@
         <translation>Der Arbeitsprozess (Prozess {process}) antwortet nicht; wenn er hängt, beende jenen Prozess, und starte ihn wieder.</translation>
     </message>
     <message>
-        <source>The worker did not answer within {seconds} s and was ended; see {path}.</source>
-        <translation>Der Arbeitsprozess antwortete nicht innerhalb von {seconds} s und wurde beendet; siehe {path}.</translation>
+        <source>It is not learned from: no answer to this question can be read in it, it is longer than the model&apos;s own may be, too many others wait for a round, or nothing is trained here.</source>
+        <translation>Daraus wird nicht gelernt: Es ist keine Antwort auf diese Frage darin zu lesen, sie ist länger, als eigene des Modells sein dürfen, zu viele andere warten auf eine Runde, oder hier wird nichts trainiert.</translation>
+    </message>
+    <message>
+        <source>No skill was lost for {count} validation scores: half of the caution ends.</source>
+        <translation>Seit {count} Prüfungen ging kein Können verloren: Die Hälfte der Vorsicht endet.</translation>
+    </message>
+    <message>
+        <source>No skill was lost for {count} validation scores: learning goes on as before.</source>
+        <translation>Seit {count} Prüfungen ging kein Können verloren: Es wird wieder gelernt wie zuvor.</translation>
+    </message>
+    <message>
+        <source>The computer is busy: other programs take {share}% of its processors, so starting takes longer.</source>
+        <translation>Der Computer ist beschäftigt: Andere Programme nutzen {share} % seiner Prozessoren, deshalb dauert der Start länger.</translation>
+    </message>
+    <message>
+        <source>The data folder {folder} was removed, so what ran on it ends.</source>
+        <translation>Der Datenordner {folder} wurde entfernt; was darauf lief, endet.</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template takes too much time or memory to put a question: no model of use does that. Choose another one.</source>
+        <translation>Die Chat-Vorlage des Modells braucht zu viel Zeit oder Speicher, um eine Frage zu stellen: Kein brauchbares Modell tut das. Wähle ein anderes.</translation>
+    </message>
+    <message>
+        <source>The validation score fell by {points} to {score}, {errors} standard errors below the {count} scores before: back to checkpoint {number}, with {remedy} for a while.</source>
+        <translation>Der Prüfwert fiel um {points} auf {score}, {errors} Standardfehler unter die {count} Werte davor: zurück zum Checkpoint {number}, für eine Weile mit {remedy}.</translation>
+    </message>
+    <message>
+        <source>The worker did nothing for {seconds} s while it started and was ended; see {path}.</source>
+        <translation>Der Arbeitsprozess tat beim Start {seconds} s lang nichts und wurde beendet; siehe {path}.</translation>
     </message>
     <message>
         <source>The worker ended while it started: {reason}.</source>
@@ -5505,8 +5549,20 @@
         <translation>Der Arbeitsprozess wird beendet.</translation>
     </message>
     <message>
+        <source>The worker is gone. Its last words:
+{words}</source>
+        <translation>Der Arbeitsprozess ist weg. Seine letzten Worte:
+{words}</translation>
+    </message>
+    <message>
         <source>The worker is gone: {reason}.</source>
         <translation>Der Arbeitsprozess ist weg: {reason}.</translation>
+    </message>
+    <message>
+        <source>The worker is gone: {reason}. Its last words:
+{words}</source>
+        <translation>Der Arbeitsprozess ist weg: {reason}. Seine letzten Worte:
+{words}</translation>
     </message>
     <message>
         <source>The worker is of another release ({error}); `quit` it and start it again.</source>
@@ -5519,6 +5575,10 @@
     <message>
         <source>The {host} did not answer within {seconds} s and was ended.</source>
         <translation>Der Prozess „{host}“ antwortete nicht innerhalb von {seconds} s und wurde beendet.</translation>
+    </message>
+    <message>
+        <source>The {host} did nothing for {seconds} s and was ended.</source>
+        <translation>{host}: tat {seconds} s lang nichts und wurde beendet.</translation>
     </message>
     <message>
         <source>The {host} ended without answering: {reason}.</source>
@@ -5535,6 +5595,10 @@
     <message>
         <source>The {name} in {path} is closed. Give its passphrase.</source>
         <translation>Verschlossen: {name} in {path}. Gib die Passphrase dafür ein.</translation>
+    </message>
+    <message>
+        <source>Then: sapo-desktop peers join --nearby LINK</source>
+        <translation>Dann: sapo-desktop peers join --nearby LINK</translation>
     </message>
     <message>
         <source>There are no weights (*.safetensors) in {folder}. Get the folder again, whole.</source>
@@ -5663,6 +5727,10 @@
     <message>
         <source>This identity is damaged: it has another length.</source>
         <translation>Diese Identität ist beschädigt: Sie hat eine andere Länge.</translation>
+    </message>
+    <message>
+        <source>This invite leads to {addresses}: this computer, a local network, or a port of other services. Follow it only where you know that a node of that swarm is there.</source>
+        <translation>Diese Einladung führt zu {addresses}: zu diesem Computer, einem lokalen Netz oder einem Port anderer Dienste. Folge ihr nur, wenn du weißt, dass dort ein Knoten dieses Schwarms ist.</translation>
     </message>
     <message>
         <source>This is no exported identity, or it is damaged.</source>
@@ -5911,6 +5979,10 @@
     <message>
         <source>config.json asks for code of the model&apos;s own (auto_map); that is not supported.</source>
         <translation>config.json verlangt eigenen Code des Modells (auto_map); das wird nicht unterstützt.</translation>
+    </message>
+    <message>
+        <source>config.json describes a model of {described} numbers, and the weights hold {found}: they do not belong together, or files are missing.</source>
+        <translation>config.json beschreibt ein Modell mit {described} Zahlen, und die Gewichte enthalten {found}: Sie gehören nicht zusammen, oder es fehlen Dateien.</translation>
     </message>
     <message>
         <source>config.json does not tell the model&apos;s shape: {reason}.</source>
@@ -6629,6 +6701,10 @@
         <translation>{path} lässt sich nicht lesen: {reason}. Geh auf einen älteren Checkpoint zurück.</translation>
     </message>
     <message>
+        <source>{path} cannot be used ({reason}); remove it and a new one is drawn.</source>
+        <translation>{path} ist nicht zu gebrauchen ({reason}); entferne es, dann wird neu gezogen.</translation>
+    </message>
+    <message>
         <source>{path} cannot be written: {error}. Free some disk space.</source>
         <translation>{path} lässt sich nicht schreiben: {error}. Schaffe etwas Platz auf der Platte.</translation>
     </message>
@@ -6639,6 +6715,10 @@
     <message>
         <source>{path} contains {name}: files of that kind can carry programs and are never opened here. Use the model&apos;s safetensors version, or move that file away.</source>
         <translation>{path} enthält {name}: Dateien dieser Art können Programme enthalten und werden hier nie geöffnet. Nutze die safetensors-Fassung des Modells, oder verschiebe die Datei.</translation>
+    </message>
+    <message>
+        <source>{path} contains {name}: it is an adapter for another model. Name that model, or move the file away.</source>
+        <translation>{path} enthält {name}: Das ist ein Adapter für ein anderes Modell. Nenne jenes Modell, oder lege die Datei woanders ab.</translation>
     </message>
     <message>
         <source>{path} contains {name}: models that bring their own code are not supported.</source>
@@ -6713,6 +6793,10 @@
         <translation>{path} ist eine Datei, wo ein Ordner sein muss; verschiebe sie, oder nutze --data.</translation>
     </message>
     <message>
+        <source>{path} is a link to {target}, which is no part of the model, so it is not followed. Put the file itself there, or remove the link.</source>
+        <translation>{path} ist ein Verweis auf {target}, das kein Teil des Modells ist; ihm wird nicht gefolgt. Lege die Datei selbst dorthin, oder entferne den Verweis.</translation>
+    </message>
+    <message>
         <source>{path} is cut short or damaged: get it again.</source>
         <translation>{path} ist abgeschnitten oder beschädigt: Hole die Datei noch einmal.</translation>
     </message>
@@ -6737,8 +6821,16 @@
         <translation>{path} ist keine GGUF-Datei; wähle eine, oder hole sie noch einmal, vollständig.</translation>
     </message>
     <message>
+        <source>{path} is no exported identity ({reason}).</source>
+        <translation>{path} ist keine exportierte Identität ({reason}).</translation>
+    </message>
+    <message>
         <source>{path} is no model but of the kind &apos;{kind}&apos;.</source>
         <translation>{path} ist kein Modell, sondern von der Art „{kind}“.</translation>
+    </message>
+    <message>
+        <source>{path} is no settings file ({reason}): move it away, and the defaults are used.</source>
+        <translation>{path} ist keine Einstellungsdatei ({reason}): Lege sie woanders ab, dann gelten die Vorgaben.</translation>
     </message>
     <message>
         <source>{path} is not a file, or a link that leads nowhere.</source>

@@ -58,13 +58,6 @@ def test_the_key_of_a_server_is_kept_and_shown_nowhere(run: Words, monkeypatch: 
     assert "the-secret" not in run.stdout + run.stderr
 
 
-def test_without_a_command_or_a_display_it_says_what_to_do(run: Words, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
-        monkeypatch.delenv(name, raising=False)
-    assert run() == 1
-    assert "no display" in run.stderr and "sapo-desktop run" in run.stderr
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -72,14 +72,14 @@ def asked(micro_batch: int = 16, batch: int = 0) -> EnginePlan:
 def test_with_plenty_the_plan_stays_and_nothing_is_said() -> None:
     scene = Scene(6000)
     plan = scene.fit(asked())
-    assert (plan.trainer.micro_batch, plan.batch, scene.said) == (16, 512, [])
+    assert (plan.trainer.micro_batch, plan.batch, scene.said) == (16, 64, [])
 
 
 def test_with_little_less_is_asked_at_once() -> None:
-    scene = Scene(700)
+    scene = Scene(90)
     plan = scene.fit(asked())
-    assert plan.trainer.micro_batch < 16 and plan.batch < 512
-    assert scene.settings.max_tokens == 0 and scene.said == []
+    assert plan.trainer.micro_batch < 16 and plan.batch < 64
+    assert scene.settings.max_tokens == 0, "answers keep their length"
 
 
 def test_what_did_not_fit_before_is_an_upper_bound() -> None:
@@ -90,7 +90,7 @@ def test_what_did_not_fit_before_is_an_upper_bound() -> None:
 def test_memory_is_looked_at_anew_before_each_load() -> None:
     scene = Scene(6000)
     first = scene.fit(asked())
-    scene.look = machine(700)
+    scene.look = machine(90)
     assert scene.fit(first).batch < first.batch
 
 
