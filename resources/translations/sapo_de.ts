@@ -1085,6 +1085,10 @@
         <translation>Jetzt lernen</translation>
     </message>
     <message>
+        <source>Press the button again to follow it all the same.</source>
+        <translation>Drücke den Knopf noch einmal, um ihr trotzdem zu folgen.</translation>
+    </message>
+    <message>
         <source>Let this computer learn to reason</source>
         <translation>Lass diesen Computer logisch denken lernen</translation>
     </message>

@@ -145,7 +145,8 @@ class Wizard(QDialog):
         if not warning or invite == self._warned_of:
             return True
         self._warned_of = invite
-        self._trouble.say(f"{warning} {tr('Press the button again to follow it all the same.')}", "danger")
+        again = tr("Press the button again to follow it all the same.")
+        self._trouble.say(f"{warning} {again}", "danger")
         self._trouble.button.hide()
         return False
 
