@@ -29,8 +29,8 @@ RECENT = (1, 2, 3, 5, 7, 10)
 mean of several."""
 REFERENCE = 20
 """Most evaluations that they are compared with."""
-ERRORS_BELOW = 3.5
-"""Standard errors. One comparison is wrong once in 4,000; the six of an evaluation and those of its neighbours are
+ERRORS_BELOW = 3.8
+"""Standard errors. One comparison is wrong once in 14,000; the six of an evaluation and those of its neighbours are
 largely one, and the expected noise is on the safe side: what comes of 500 evaluations is measured, not derived."""
 REMEDY_EVALUATIONS = 20
 """After so many evaluations without an alarm half of the remedy is taken back."""

@@ -3,17 +3,18 @@
     python -m tests.bench.guard                 200 runs of 500 evaluations each
     python -m tests.bench.guard --quick
 
-169 questions, as many as the validation set has. Each is solved with a probability of its own, most of them always or
+292 questions, as many as the validation set has. Each is solved with a probability of its own, most of them always or
 never; from one evaluation to the next an answer stays as it is for a while, and now and then a question changes for
 good, one way or the other. Share solved, how many are in between, and how often answers flip are the starter's, from
-docs/data/learning.json: 71% solved, 7.3 flips between neighbouring evaluations, 9 to 10 further apart. The runs without
-a loss are then repeated with noise that is several times that.
+docs/data/learning.json: 71% solved, 7.3 flips of 169 between neighbouring evaluations, 9 to 10 further apart. The runs
+without a loss are then repeated with noise that is several times that.
 
 A loss takes questions that were solved out of reach for good, so many that the share falls by 5 or 10 points.
 """
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Iterator
 from random import Random
 
@@ -24,7 +25,8 @@ from sapo_desktop.core.records import EvalReport
 from sapo_desktop.core.statistics import wilson
 from tests.bench.figure import Figure, arguments, show, tell
 
-QUESTIONS, SOLVED = 169, 0.71
+QUESTIONS, SOLVED = 292, 0.71
+"""How many the validation set has, with its hard level; a larger one tells more."""
 LONG, QUIET = 500, 40
 """Evaluations of a run without a loss, and before a loss."""
 PATIENCE = 10
@@ -56,11 +58,11 @@ NOISES = (
 class Adapter:
     """Answers the questions of one run, evaluation by evaluation."""
 
-    def __init__(self, noise: Noise, random: Random, solved: float = SOLVED) -> None:
-        self._noise, self._random, self._solved = noise, random, solved
+    def __init__(self, noise: Noise, random: Random, questions: int, solved: float = SOLVED) -> None:
+        self._noise, self._random, self._questions = noise, random, questions
         spread = noise.variance / (solved * (1 - solved) - noise.variance)
         self._shape = (solved * spread, (1 - solved) * spread)
-        self._chances = [random.betavariate(*self._shape) for _ in range(QUESTIONS)]
+        self._chances = [random.betavariate(*self._shape) for _ in range(questions)]
         self._answers = [random.random() < chance for chance in self._chances]
         self._lost: set[int] = set()
         self._won: set[int] = set()
@@ -68,7 +70,7 @@ class Adapter:
     def answers(self) -> list[bool]:
         """One evaluation."""
         draw, noise = self._random.random, self._noise
-        for place in range(QUESTIONS):
+        for place in range(self._questions):
             if draw() < noise.changes:
                 self._chances[place] = self._random.betavariate(*self._shape)
             if place in self._lost or place in self._won:
@@ -79,20 +81,20 @@ class Adapter:
 
     def lose(self, points: float) -> None:
         """Lose so much of the expected score for good."""
-        places = list(range(QUESTIONS))
+        places = list(range(self._questions))
         self._random.shuffle(places)
         gone = 0.0
         for place in places:
-            if gone + self._chances[place] / 2 >= points * QUESTIONS:
+            if gone + self._chances[place] / 2 >= points * self._questions:
                 return
             gone += self._chances[place]
             self._lost.add(place)
 
     def gain(self, points: float) -> None:
         """Gain so much on average, of what is not solved."""
-        missing = [place for place in range(QUESTIONS) if place not in self._won]
+        missing = [place for place in range(self._questions) if place not in self._won]
         expected = sum(1 - self._chances[place] for place in missing)
-        share = min(1.0, points * QUESTIONS / expected) if expected else 0.0
+        share = min(1.0, points * self._questions / expected) if expected else 0.0
         self._won.update(place for place in missing if self._random.random() < share * (1 - self._chances[place]))
 
 
@@ -105,9 +107,9 @@ def alarms(evaluations: Iterator[list[bool]]) -> Iterator[bool]:
         yield decision.action is Action.ROLL_BACK
 
 
-def false_alarm(noise: Noise, seed: int, slope: float = 0.0) -> bool:
+def false_alarm(noise: Noise, seed: int, questions: int, slope: float = 0.0) -> bool:
     """Whether a run without a loss has an alarm; `slope`: points gained at each evaluation."""
-    adapter = Adapter(noise, Random(seed), SOLVED if not slope else 0.4)
+    adapter = Adapter(noise, Random(seed), questions, SOLVED if not slope else 0.4)
 
     def played() -> Iterator[list[bool]]:
         for _ in range(LONG):
@@ -117,9 +119,9 @@ def false_alarm(noise: Noise, seed: int, slope: float = 0.0) -> bool:
     return any(alarms(played()))
 
 
-def delay(noise: Noise, seed: int, points: float) -> int:
+def delay(noise: Noise, seed: int, questions: int, points: float) -> int:
     """Evaluations from a loss to the alarm, that one included; 0: there was one before the loss."""
-    adapter = Adapter(noise, Random(seed))
+    adapter = Adapter(noise, Random(seed), questions)
 
     def played() -> Iterator[list[bool]]:
         for number in range(QUIET + 4 * PATIENCE):
@@ -149,8 +151,9 @@ def _report(solved: list[bool]) -> EvalReport:
     )
 
 
-def false_alarm_figure(name: str, noise: Noise, runs: int, seed: int, slope: float = 0.0) -> Figure:
-    wrong = sum(false_alarm(noise, seed * 1_000_003 + run, slope) for run in range(runs))
+def false_alarm_figure(name: str, noise: Noise, given: Namespace, slope: float = 0.0) -> Figure:
+    runs = given.runs
+    wrong = sum(false_alarm(noise, given.seed * 1_000_003 + run, given.questions, slope) for run in range(runs))
     interval = wilson(wrong, runs)
     return Figure(
         name=name,
@@ -163,9 +166,10 @@ def false_alarm_figure(name: str, noise: Noise, runs: int, seed: int, slope: flo
     )
 
 
-def delay_figures(name: str, noise: Noise, points: float, within: int, runs: int, seed: int) -> Iterator[Figure]:
+def delay_figures(name: str, noise: Noise, points: float, within: int, given: Namespace) -> Iterator[Figure]:
     """Median, 95th percentile and share found in time, of the runs without an alarm before the loss."""
-    found = sorted(d for run in range(runs) if (d := delay(noise, seed * 1_000_003 + run, points)))
+    seeds = range(given.seed * 1_000_003, given.seed * 1_000_003 + given.runs)
+    found = sorted(d for seed in seeds if (d := delay(noise, seed, given.questions, points)))
     yield Figure(name=f"{name}: found after, median", value=found[len(found) // 2], unit="evaluations")
     late = found[min(len(found) - 1, int(0.95 * len(found)))]
     yield Figure(
@@ -183,19 +187,21 @@ def delay_figures(name: str, noise: Noise, points: float, within: int, runs: int
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--questions", type=int, default=QUESTIONS)
     given = parser.parse_args()
-    runs = 12 if given.quick else given.runs
+    if given.quick:
+        given.runs = 12
     for noise in NOISES[:1] if given.quick else NOISES:
         tell(f"no loss, {noise.name}")
-        show(false_alarm_figure(f"false alarms, {noise.name}", noise, runs, given.seed), given.json)
+        show(false_alarm_figure(f"false alarms, {noise.name}", noise, given), given.json)
     tell("a slow improvement")
     name = "false alarms while 50 points are gained slowly"
-    show(false_alarm_figure(name, AS_MEASURED, runs, given.seed, slope=0.001), given.json)
+    show(false_alarm_figure(name, AS_MEASURED, given, slope=0.001), given.json)
     for points, within in ((0.05, PATIENCE), (0.10, 3)):
         for noise in (AS_MEASURED,) if given.quick else (AS_MEASURED, NOISES[2]):
             tell(f"a loss of {100 * points:.0f} points, {noise.name}")
             name = f"loss of {100 * points:.0f} points, {noise.name}"
-            for figure in delay_figures(name, noise, points, within, runs, given.seed):
+            for figure in delay_figures(name, noise, points, within, given):
                 show(figure, given.json)
 
 
