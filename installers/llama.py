@@ -1,7 +1,7 @@
 """llama.cpp for this machine: found in a cache or built once from llama-cpp-python's source, and installed.
 
 The index has no wheel of it. Ours has several variants of what computes on an x86-64 processor, of which the best one
-that runs is loaded (engines/llama_cpp_model.py), and is without OpenMP, whose active waiting makes threads collapse on
+that runs is loaded (engines/llama_cpp/model.py), and is without OpenMP, whose active waiting makes threads collapse on
 a busy machine. A node runs without it; tests that need it are skipped then.
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from sapo_desktop.models import fit, memory
+from sapo_desktop.models.fit import fit, memory
 from tests.bench.figure import Figure
 
 TEMPLATE = Path(__file__).with_name("fit_page.md")

@@ -72,7 +72,8 @@ def take(wanted: list[Shot]) -> None:
     from PySide6.QtTest import QTest
     from PySide6.QtWidgets import QApplication
 
-    from sapo_desktop.gui import language, theme
+    from sapo_desktop.gui.look import theme
+    from sapo_desktop.gui.words import language
 
     app = QApplication([])
     app.setStyle("Fusion")
@@ -91,8 +92,8 @@ def take(wanted: list[Shot]) -> None:
 
 
 def window(shot: Shot):  # type: ignore[no-untyped-def]
-    from sapo_desktop.gui.actions import Actions
-    from sapo_desktop.gui.window import MainWindow
+    from sapo_desktop.gui.shell.actions import Actions
+    from sapo_desktop.gui.shell.window import MainWindow
     from tests.gui.every_page import staged
 
     view = scene(shot.scene)
@@ -105,7 +106,7 @@ def window(shot: Shot):  # type: ignore[no-untyped-def]
 
 
 def first_run(shot: Shot):  # type: ignore[no-untyped-def]
-    from sapo_desktop.gui.wizard import Wizard
+    from sapo_desktop.gui.first_run.wizard import Wizard
     from tests.gui.every_page import staged
 
     bridge = staged(scene("new"))
@@ -119,9 +120,9 @@ def first_run(shot: Shot):  # type: ignore[no-untyped-def]
 def scene(name: str):  # type: ignore[no-untyped-def]
     """The view behind a picture."""
     from sapo_desktop.core.why import OnBattery
-    from sapo_desktop.gui.link import Connecting, Lost
-    from sapo_desktop.gui.viewmodel import View
-    from sapo_desktop.worker.messages import StateChanged
+    from sapo_desktop.view.link import Connecting, Lost
+    from sapo_desktop.view.viewmodel import View
+    from sapo_desktop.worker.control.messages import StateChanged
     from tests.gui.scenes import NOW, a_view, silo_curve, swarm_curve
 
     match name:

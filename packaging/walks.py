@@ -177,7 +177,7 @@ def _role(words: list[str]) -> str:
 
 def a_round(scratch: Path) -> Walk:
     """Files that two of three rounds in silo enter."""
-    from sapo_desktop.worker import messages as m
+    from sapo_desktop.worker.control import messages as m
 
     traces = Traces(scratch)
 
@@ -201,7 +201,7 @@ def a_round(scratch: Path) -> Walk:
 
 def a_setting(scratch: Path, key: str, value: str, *, renews: bool) -> Walk:
     """From a client's request until the setting has had its effect and the client was told."""
-    from sapo_desktop.worker import messages as m
+    from sapo_desktop.worker.control import messages as m
 
     traces = Traces(scratch)
 
@@ -242,8 +242,8 @@ def click(folder: Path) -> None:
     from PySide6.QtTest import QTest
     from PySide6.QtWidgets import QAbstractButton
 
-    from sapo_desktop.gui.app import App, Desktop
-    from sapo_desktop.gui.remembered import WELCOME, Remembered, remember
+    from sapo_desktop.gui.shell.app import App, Desktop
+    from sapo_desktop.gui.shell.remembered import WELCOME, Remembered, remember
     from sapo_desktop.system.folders import DataFolder
 
     data = DataFolder.open(folder)
@@ -310,8 +310,8 @@ def _settle(folder: Path) -> None:
 @contextlib.asynccontextmanager
 async def _node(folder: Path, words: list[str]):  # type: ignore[no-untyped-def]
     """A client of a worker of its own."""
-    from sapo_desktop.worker import messages as m
-    from sapo_desktop.worker.client import connect, start_worker
+    from sapo_desktop.worker.control import messages as m
+    from sapo_desktop.worker.control.client import connect, start_worker
 
     _settle(folder)
     await start_worker(folder, words)

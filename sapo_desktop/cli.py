@@ -20,7 +20,7 @@ from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.terminal.output import Output
 
 if TYPE_CHECKING:
-    from sapo_desktop.commands.context import Context, Door
+    from sapo_desktop.commands.line.context import Context, Door
 
 Command = Callable[["Context", Namespace], Awaitable[None]]
 
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None, door: Door | None = None) -> in
 
 
 def _main(words: list[str], out: Output, door: Door | None) -> int:
-    from sapo_desktop.commands.parser import build_parser
+    from sapo_desktop.commands.line.parser import build_parser
 
     parser = build_parser()
     args = parser.parse_args(words)
@@ -74,7 +74,7 @@ def _main(words: list[str], out: Output, door: Door | None) -> int:
 def _why_in_terminal(args: Namespace) -> str:
     """Why a start without a command plays in the terminal; empty where it opens the window. SapoError where neither is
     what was asked for."""
-    from sapo_desktop.gui.display import TERMINAL, why_no_window
+    from sapo_desktop.gui.shell.display import TERMINAL, why_no_window
 
     if args.tray and args.terminal:
         raise UsageError("--tray is for the window: leave out --terminal, or --tray.")
@@ -87,18 +87,18 @@ def _why_in_terminal(args: Namespace) -> str:
 
 
 def _window(args: Namespace, out: Output) -> int:
-    from sapo_desktop.commands.door import data_folder
+    from sapo_desktop.commands.line.door import data_folder
 
     if sys.stderr is not None and sys.stderr.isatty():
         out.warn("Opening the window. Ctrl-C here ends it, and the node; --terminal plays here instead.")
-    from sapo_desktop.gui.app import main as show_window
+    from sapo_desktop.gui.shell.app import main as show_window
 
     return show_window(data_folder(getattr(args, "data", None)), hidden=args.tray)
 
 
 async def _run_command(args: Namespace, out: Output, door: Door | None) -> None:
-    from sapo_desktop.commands.context import Context
-    from sapo_desktop.commands.door import WorkerDoor, data_folder
+    from sapo_desktop.commands.line.context import Context
+    from sapo_desktop.commands.line.door import WorkerDoor, data_folder
 
     given = getattr(args, "data", None)
     context = Context(

@@ -6,7 +6,7 @@ import msgspec
 
 from sapo_desktop.core.records import RoundReport
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.worker.manifest import RunManifest, manifest_of
+from sapo_desktop.worker.store.manifest import RunManifest, manifest_of
 
 _ROUND = RoundReport(
     round=1,

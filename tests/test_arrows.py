@@ -19,66 +19,77 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "sapo_desktop"
 
 # Part -> the parts it may import, besides itself and the version in `sapo_desktop`. The longest name wins.
-HOSTS = ("worker.hosting", "worker.host_options", "worker.services", "worker.patience")
-DOOR = (
-    *("worker.messages", "worker.channel", "worker.proof", "worker.frames", "worker.lock", "worker.last_words"),
-    *("worker.starter", "worker.patience"),
-)
+MESSAGES = "worker.control.messages"
+HOSTS = ("worker.hosts.hosting", "worker.hosts.options", "worker.hosts.services")
+DOOR = (MESSAGES, "worker.control.channel", "worker.control.proof", "worker.control.lock", "worker.control.last_words")
+CLIENT = ("worker.control.client", MESSAGES)
+LIBRARIAN = "worker.hosts.librarian"
 ARROWS: dict[str, tuple[str, ...]] = {
     "core": (),
     "system": ("core",),
     "tasks": ("core",),
+    "learning": ("tasks", "core"),
     "models": ("system", "core"),
     "swarm": ("core",),
     "engines": ("core",),
-    "worker.messages": ("core",),
-    "worker.hosting": (*HOSTS, "worker.frames", "system", "core"),
-    "worker.host_options": ("worker.services", "system", "core"),
-    "worker.services": ("core",),
-    "worker.librarian": (*HOSTS, "system", "core"),
-    "worker.client": (*DOOR, "system", "core"),
-    "worker.channel": (*DOOR, "system", "core"),
-    "worker.proof": ("system", "core"),
-    "worker.last_words": ("core",),
-    "worker.patience": ("system", "core"),
-    "worker.starter": (),
-    "worker.frames": ("core",),
-    "worker.lock": ("system", "core"),
-    "worker": (*DOOR, *HOSTS, "worker.librarian", "engines", "swarm", "tasks", "models", "system", "core"),
-    "terminal": ("worker.messages", "core"),
-    "gui": ("worker.client", "worker.messages", "system", "core"),
-    "commands": ("worker.client", "worker.librarian", "worker.messages", "terminal", "system", "core"),
-    "cli": ("commands", "gui", "worker.client", "worker.messages", "terminal", "system", "core"),
+    MESSAGES: ("core",),
+    "worker.hosts.hosting": (*HOSTS, "worker.hosts.frames", "system", "core"),
+    "worker.hosts.options": ("worker.hosts.services", "system", "core"),
+    "worker.hosts.services": ("core",),
+    "worker.hosts.frames": ("core",),
+    LIBRARIAN: (*HOSTS, "system", "core"),
+    "worker.control.client": (*DOOR, "system", "core"),
+    "worker.control.channel": (*DOOR, "worker.hosts.frames", "system", "core"),
+    "worker.control.proof": ("system", "core"),
+    "worker.control.last_words": ("core",),
+    "worker.control.lock": ("system", "core"),
+    "worker": (
+        *DOOR,
+        *HOSTS,
+        LIBRARIAN,
+        "worker.hosts.frames",
+        "learning",
+        "engines",
+        "swarm",
+        "tasks",
+        "models",
+        "system",
+        "core",
+    ),
+    "view": (MESSAGES, "core"),
+    "terminal": ("view", MESSAGES, "core"),
+    "gui": ("view", *CLIENT, "system", "core"),
+    "commands": (*CLIENT, LIBRARIAN, "view", "terminal", "system", "core"),
+    "cli": ("commands", "gui", *CLIENT, "terminal", "system", "core"),
     "__main__": ("cli",),
 }
 
 # Library -> where it may be imported. What is not named here is not a library of ours.
 LIBRARIES: dict[str, tuple[str, ...]] = {
     "msgspec": ("",),
-    "torch": ("engines",),
+    "torch": ("engines.torch",),
     "transformers": ("engines",),
-    "peft": ("engines",),
+    "peft": ("engines.torch",),
     "safetensors": ("engines",),
     "tokenizers": ("engines",),
     "gguf": ("engines",),
-    "llama_cpp": ("engines",),
-    "numpy": ("engines", "gui"),
-    "jinja2": ("engines.template_child",),
-    "huggingface_hub": ("engines", "models.hub"),
-    "httpx2": ("engines.remote_http", "models.hub"),
+    "llama_cpp": ("engines.llama_cpp",),
+    "numpy": ("engines", "gui", "view"),
+    "jinja2": ("engines.chat_template",),
+    "huggingface_hub": ("engines", "models.files.hub"),
+    "httpx2": ("engines.remote.http", "models.files.hub"),
     "reasoning_gym": ("tasks.examiner",),
-    "zeroconf": ("swarm.lan",),
-    "websockets": ("worker.channel", "swarm.network", "swarm.wire", "swarm.dialling"),
+    "zeroconf": ("swarm.addresses.lan",),
+    "websockets": ("worker.control.channel", "swarm.sockets"),
     "tomlkit": ("core.settings_file",),
     "platformdirs": ("system",),
     "psutil": ("system",),
-    "pynvml": ("system.hardware",),
     "keyring": ("system",),
-    "nacl": ("swarm.signing", "swarm.certificate", "system.identity"),
+    "nacl": ("swarm.protocol.signing", "swarm.sockets.certificate", "system.identity"),
     "rich": ("terminal",),
     "PySide6": ("gui",),
     "shiboken6": ("gui",),
-    "pyqtgraph": ("gui.charts",),
+    "pyqtgraph": ("gui.widgets.charts",),
 }
 
 DISTRIBUTIONS = {
@@ -219,16 +230,16 @@ def test_the_messages_are_imported_as_one() -> None:
     inside = [
         f"{module} imports {name}"
         for module, path in known.items()
-        if not is_within(module, "worker.messages")
+        if not is_within(module, MESSAGES)
         for name in imports(path, module, known)
-        if name.startswith(f"{PACKAGE}.worker.messages.")
+        if name.startswith(f"{PACKAGE}.{MESSAGES}.")
     ]
     assert inside == []
 
 
 def test_the_host_of_llama_cpp_never_loads_torch() -> None:
     known = modules(ROOT)
-    loaded = reached(ROOT, "engines.llama_cpp_service")
+    loaded = reached(ROOT, "engines.llama_cpp.service")
     heavy = {"torch", "transformers", "peft", "safetensors"}
     assert "engines.drawing" in loaded
     assert [
@@ -238,8 +249,8 @@ def test_the_host_of_llama_cpp_never_loads_torch() -> None:
 
 def test_what_is_shown_is_decided_without_qt() -> None:
     known = modules(ROOT)
-    loaded = {name for start in ("gui.viewmodel", "gui.attachment") for name in reached(ROOT, start)}
-    assert "gui.curves" in loaded
+    loaded = {name for start in ("view.viewmodel", "gui.link.attachment") for name in reached(ROOT, start)}
+    assert "view.curves" in loaded
     qt = {"PySide6", "shiboken6", "pyqtgraph"}
     assert [name for name in loaded if qt & {top.partition(".")[0] for top in imports(known[name], name, known)}] == []
 
@@ -264,20 +275,20 @@ def test_every_library_of_the_table_is_imported() -> None:
 @pytest.mark.parametrize(
     ("file", "line", "complaint"),
     [
-        ("core/records.py", "import torch", "only engines may"),
-        ("core/records.py", "from sapo_desktop.worker import messages", "core may not import worker.messages"),
+        ("core/records.py", "import torch", "only engines.torch may"),
+        ("core/records.py", "from sapo_desktop.worker.control import messages", f"core may not import {MESSAGES}"),
         (
             "worker/node.py",
             "from websockets.asyncio.client import connect",
-            "only worker.channel and swarm.network",
+            "only worker.control.channel and swarm.sockets",
         ),
         ("tasks/scoring.py", "def late() -> None:\n    import reasoning_gym", "only tasks.examiner may"),
         ("cli.py", "from sapo_desktop.worker.node import Node", "cli may not import worker"),
-        ("engines/grpo.py", "from ..tasks import catalogue", "engines may not import tasks"),
+        ("engines/torch/grpo.py", "from ...tasks import catalogue", "engines may not import tasks"),
         ("terminal/live.py", "import requests", "not one of our libraries"),
-        ("engines/grpo.py", "import pickle", "pickle runs whatever it is given"),
+        ("engines/torch/grpo.py", "import pickle", "pickle runs whatever it is given"),
         ("helpers/odd.py", "import os", "no arrow says"),
-        ("core/why.py", "import importlib\nimportlib.import_module('torch.nn')", "only engines may"),
+        ("core/why.py", "import importlib\nimportlib.import_module('torch.nn')", "only engines.torch may"),
         ("core/why.py", "from importlib import import_module\nimport_module('pynvml')", "only system.hardware may"),
         ("system/power.py", "def late():\n    return __import__('requests')", "not one of our libraries"),
         ("cli.py", "import importlib\nimportlib.import_module(f'sapo_desktop.engines.{x}')", "cli may not import eng"),
@@ -286,12 +297,18 @@ def test_every_library_of_the_table_is_imported() -> None:
         ("core/why.py", "import importlib\nimportlib.import_module('.x', 'torch')", HIDDEN),
         ("core/why.py", "import importlib\nload = importlib.import_module", HIDDEN),
         ("core/why.py", "from importlib import import_module as load", HIDDEN),
-        ("core/why.py", "import runpy\nrunpy.run_module('torch')", "only engines may"),
+        ("core/why.py", "import runpy\nrunpy.run_module('torch')", "only engines.torch may"),
     ],
 )
 def test_a_planted_violation_is_found(tmp_path: Path, file: str, line: str, complaint: str) -> None:
     package = tmp_path / PACKAGE
-    planted = {"__init__.py", "tasks/catalogue.py", "worker/messages/__init__.py", "worker/node.py", "core/records.py"}
+    planted = {
+        "__init__.py",
+        "tasks/catalogue.py",
+        "worker/control/messages/__init__.py",
+        "worker/node.py",
+        "core/records.py",
+    }
     for name in planted | {file}:
         path = package / name
         path.parent.mkdir(parents=True, exist_ok=True)

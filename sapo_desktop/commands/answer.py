@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 
-from sapo_desktop.commands.context import Context, call
-from sapo_desktop.commands.prompts import typed_line
+from sapo_desktop.commands.line.context import Context, call
+from sapo_desktop.commands.line.prompts import typed_line
 from sapo_desktop.commands.tasks import verdict_words
 from sapo_desktop.terminal.json_lines import share
 from sapo_desktop.terminal.wording import duration
-from sapo_desktop.worker.messages import AskForQuestion, GiveAnswer, HumanMarked, PosedQuestion
+from sapo_desktop.worker.control.messages import AskForQuestion, GiveAnswer, HumanMarked, PosedQuestion
 
 
 async def answer(context: Context, args: Namespace) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from argparse import Namespace
 from datetime import datetime
 
-from sapo_desktop.commands.context import Context
+from sapo_desktop.commands.line.context import Context
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.terminal.json_lines import share
 from sapo_desktop.terminal.wording import nearest, percent, size
-from sapo_desktop.worker.messages import CheckpointInfo, Checkpoints, ListCheckpoints, Ok, RollBack
+from sapo_desktop.worker.control.messages import CheckpointInfo, Checkpoints, ListCheckpoints, Ok, RollBack
 
 
 async def show(context: Context, args: Namespace) -> None:

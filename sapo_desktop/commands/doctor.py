@@ -9,14 +9,14 @@ from argparse import Namespace
 from pathlib import Path
 
 from sapo_desktop import __version__
-from sapo_desktop.commands.context import Context
+from sapo_desktop.commands.line.context import Context
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import diagnosis
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.logs import log_tail
-from sapo_desktop.worker.messages import Examine, Facts
+from sapo_desktop.worker.control.messages import Examine, Facts
 
 
 async def doctor(context: Context, args: Namespace) -> None:

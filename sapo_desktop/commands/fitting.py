@@ -7,13 +7,13 @@ from argparse import Namespace
 import msgspec
 
 from sapo_desktop.commands import settings
-from sapo_desktop.commands.context import Context, ReplyType, call, expect
+from sapo_desktop.commands.line.context import Context, ReplyType, call, expect
 from sapo_desktop.core.errors import NotRunning, UsageError
 from sapo_desktop.core.fitting import Available, Fit, ModelBadge, Parts, Way
 from sapo_desktop.core.sentences import Sentence
 from sapo_desktop.terminal.output import JsonValue
 from sapo_desktop.terminal.wording import size
-from sapo_desktop.worker.messages import CatalogueIs, FitIs, FitRequest, GetCatalogue, GetFit
+from sapo_desktop.worker.control.messages import CatalogueIs, FitIs, FitRequest, GetCatalogue, GetFit
 
 _UNMEASURED = "The ways marked ~ were never compared with a measured peak (graphics cards, Macs, bfloat16, servers)."
 

@@ -6,12 +6,12 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Literal
 
-from sapo_desktop.commands.context import Context, Node, call
-from sapo_desktop.commands.passphrase import typed_passphrase, with_passphrase
+from sapo_desktop.commands.line.context import Context, Node, call
+from sapo_desktop.commands.line.passphrase import typed_passphrase, with_passphrase
 from sapo_desktop.core.errors import SapoError, UsageError
-from sapo_desktop.core.reading import read_bytes
+from sapo_desktop.core.files.reading import read_bytes
 from sapo_desktop.system.folders import write_private
-from sapo_desktop.worker.messages import ChangeIdentity, GetIdentity, IdentityIs
+from sapo_desktop.worker.control.messages import ChangeIdentity, GetIdentity, IdentityIs
 
 _LONGEST = 4096
 """Bytes of an exported identity that are looked at; it has some hundred."""

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from sapo_desktop.commands.context import Context, Node, call
+from sapo_desktop.commands.line.context import Context, Node, call
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import InSilo, NotRunning, SapoError, UsageError, error_class
 from sapo_desktop.core.models import Contents, Installed, Kept, Look, Remove, Removed, TakeIn
@@ -26,8 +26,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.transfers import Show, open_transfers
 from sapo_desktop.terminal.wording import size
-from sapo_desktop.worker import librarian
-from sapo_desktop.worker.messages import (
+from sapo_desktop.worker.control.messages import (
     CancelModelWork,
     DownloadModel,
     GetModels,
@@ -41,6 +40,7 @@ from sapo_desktop.worker.messages import (
     RemoveModel,
     Stopping,
 )
+from sapo_desktop.worker.hosts import librarian
 
 Done = TypeVar("Done")
 _LOOK_AT_SETTINGS = 1.0

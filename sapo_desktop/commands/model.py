@@ -7,12 +7,12 @@ from argparse import Namespace
 from pathlib import Path
 
 from sapo_desktop.commands.checkpoints import checkpoint_name
-from sapo_desktop.commands.context import Context
+from sapo_desktop.commands.line.context import Context
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.terminal.json_lines import eval_fields
 from sapo_desktop.terminal.plain import eval_line
 from sapo_desktop.terminal.wording import duration, percent
-from sapo_desktop.worker.messages import Ask, Asked, Evaluate, Evaluated, Exported, ExportModel
+from sapo_desktop.worker.control.messages import Ask, Asked, Evaluate, Evaluated, Exported, ExportModel
 
 MOST_SAMPLES = 64
 

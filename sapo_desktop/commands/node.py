@@ -6,13 +6,13 @@ import time
 from argparse import Namespace
 from datetime import datetime
 
-from sapo_desktop.commands.context import Context, call, expect
+from sapo_desktop.commands.line.context import Context, call, expect
 from sapo_desktop.core.errors import NotRunning
 from sapo_desktop.core.why import in_english
 from sapo_desktop.terminal.json_lines import round_fields, share
 from sapo_desktop.terminal.swarm_words import relay_fields, relay_lines, swarm_line, swarm_lines
 from sapo_desktop.terminal.wording import amount, duration, parse_duration, parse_until, percent
-from sapo_desktop.worker.messages import (
+from sapo_desktop.worker.control.messages import (
     Finish,
     GetStatus,
     Ok,

@@ -7,14 +7,14 @@ import contextlib
 from argparse import Namespace
 from pathlib import Path
 
-from sapo_desktop.commands.context import Context, Node
-from sapo_desktop.commands.signals import on_signals
+from sapo_desktop.commands.line.context import Context, Node
+from sapo_desktop.commands.line.signals import on_signals
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError, UsageError
-from sapo_desktop.core.invite import Invite, asks_first
+from sapo_desktop.core.network.invite import Invite, asks_first
 from sapo_desktop.core.sentences import joined
 from sapo_desktop.terminal.swarm_words import swarm_line
-from sapo_desktop.worker.messages import GetStatus, Notice, Quit, RelayStatus, Stopping
+from sapo_desktop.worker.control.messages import GetStatus, Notice, Quit, RelayStatus, Stopping
 
 _LOOK_SECONDS = 10.0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 from argparse import Namespace
 
-from sapo_desktop.commands.context import Context
+from sapo_desktop.commands.line.context import Context
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.system import remote_key
 

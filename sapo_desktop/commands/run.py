@@ -7,19 +7,19 @@ import time
 from argparse import Namespace
 from collections.abc import Mapping
 
-from sapo_desktop.commands.consent import record_consent
-from sapo_desktop.commands.context import Context, call
+from sapo_desktop.commands.line.consent import record_consent
+from sapo_desktop.commands.line.context import Context, call
+from sapo_desktop.commands.line.watch import Watch
 from sapo_desktop.commands.settings import typed_values
-from sapo_desktop.commands.watch import Watch
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, UsageError
-from sapo_desktop.core.invite import Invite, asks_first
+from sapo_desktop.core.network.invite import Invite, asks_first
 from sapo_desktop.core.sentences import joined
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.json_lines import share
 from sapo_desktop.terminal.summary import summary_lines
 from sapo_desktop.terminal.views import View, open_view
-from sapo_desktop.worker.messages import JoinSwarm, Ok
+from sapo_desktop.worker.control.messages import JoinSwarm, Ok
 
 INVITED = ("swarm", "admission", "peers", "invited")
 """The settings that an invite link changes, kept ones too: until the node has followed it, it must dial nobody else."""

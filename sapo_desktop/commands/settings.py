@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sapo_desktop.commands.context import Context, call
+from sapo_desktop.commands.line.context import Context, call
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import NotRunning, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.worker.messages import GetSettings, Ok, ResetSettings, SetSettings, SettingsAre
+from sapo_desktop.worker.control.messages import GetSettings, Ok, ResetSettings, SetSettings, SettingsAre
 
 
 async def get(context: Context, args: Namespace) -> None:

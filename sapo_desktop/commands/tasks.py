@@ -6,12 +6,12 @@ import json
 from argparse import Namespace
 from collections.abc import Sequence
 
-from sapo_desktop.commands.context import Context, call
+from sapo_desktop.commands.line.context import Context, call
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.records import Mark
 from sapo_desktop.terminal.json_lines import share
 from sapo_desktop.terminal.wording import nearest, percent
-from sapo_desktop.worker.messages import ListTasks, TaskInfo, Tasks, Tried, TryTask
+from sapo_desktop.worker.control.messages import ListTasks, TaskInfo, Tasks, Tried, TryTask
 
 
 async def show_all(context: Context, args: Namespace) -> None:

@@ -1,2 +1,1 @@
-"""What every other package may use: records, errors, settings, the node's states and the pure parts of a
-round."""
+"""What every other package speaks: records, errors, settings and their file, sentences, statistics, durable files."""

@@ -1,7 +1,7 @@
 """Models as they are named, fetched and kept: records that command line, worker and the fetching process share.
 
-What a model is to the engines stands elsewhere (models/folder.py, engines/protocols.py); here it is a named set of
-files.
+What a model is to the engines stands elsewhere (models/files/folder.py, engines/protocols.py); here it is a named set
+of files.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class ModelSpec(Record, frozen=True):
     """A commit of 40 hex digits, where the files are pinned; a branch or tag, looked up each time; empty: what the
     main branch was at the first download here, from then on."""
     only: list[FileName] = msgspec.field(default_factory=list)
-    """These files of the repository; none named: those that a model needs (models/choice.py)."""
+    """These files of the repository; none named: those that a model needs (models/files/choice.py)."""
     files: list[FileSpec] = msgspec.field(default_factory=list)
     """What is known of some or all of its files; the hub has to agree."""
     quantisation: str = ""
@@ -90,7 +90,8 @@ class Installed(Record, frozen=True):
         return sum(file.bytes for file in self.files.values())
 
 
-# -- what the process that handles model files is asked (worker/services.py, kind `models`) ---------------------------
+# -- what the process that handles model files is asked (worker/hosts/services.py, kind `models`)
+# ---------------------------
 
 
 class StoreMessage(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknown_fields=True):

@@ -99,7 +99,7 @@ class TrainingSequence(Record, frozen=True):
     """Set where the sampler was not the trainer's own torch model: gives the truncated importance weight."""
     external: bool = False
     shaped: bool = False
-    """Whether its tokens count by the shaped weight of the `shaped` treatment (core/treatments.py)."""
+    """Whether its tokens count by the shaped weight of the `shaped` treatment (learning/external.py)."""
 
 
 class TrainerSettings(Record, frozen=True):

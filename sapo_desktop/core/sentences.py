@@ -3,9 +3,9 @@
     raise ModelError(sentence("There is no model {name}: import it, or choose another.", name=name))
 
 `str` of a sentence is its English, which terminals and logs show; the window looks its template up in a translation and
-fills in the same values (gui/sentences.py). packaging/translations.py collects the templates, so a template is one
-literal, never an f-string. What nobody can translate beforehand (a path, a library's error, a peer's name) is a value.
-A number is written as a count (1,240); one that is not (a port, a year, an exact share) is given as text.
+fills in the same values (gui/words/sentences.py). packaging/translations.py collects the templates, so a template is
+one literal, never an f-string. What nobody can translate beforehand (a path, a library's error, a peer's name) is a
+value. A number is written as a count (1,240); one that is not (a port, a year, an exact share) is given as text.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from sapo_desktop.core.treatments import TreatmentName
+from sapo_desktop.learning.external import TreatmentName
 
 SETTINGS_VERSION = 1
 

@@ -20,9 +20,9 @@ import tomlkit
 from msgspec import inspect
 from tomlkit.exceptions import TOMLKitError
 
-from sapo_desktop.core.durable import disk_errors_as, remove_leftovers, write_atomically
 from sapo_desktop.core.errors import SettingsError
-from sapo_desktop.core.reading import UnfitFile, read_text
+from sapo_desktop.core.files.durable import disk_errors_as, remove_leftovers, write_atomically
+from sapo_desktop.core.files.reading import UnfitFile, read_text
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Sentence, Text, joined, sentence
 from sapo_desktop.core.settings import SETTINGS_VERSION, Settings

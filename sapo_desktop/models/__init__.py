@@ -1,1 +1,1 @@
-"""Which models there are and where their files lie."""
+"""Which models there are (`catalogue`), what fits a computer (`fit/`), and where files come from and lie (`files/`)."""

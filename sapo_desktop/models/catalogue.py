@@ -3,7 +3,7 @@
 Read strictly: an unknown field, a shape that does not give the stated number of parameters, or two models of one id are
 errors, so that a slip in the file is found by a test and not by a volunteer. What is not known is said so (`revision`
 and `sha256` empty, `size` 0) and fixed at the first download. Left out: downloading, and whether a model fits this
-machine (models/fit.py).
+machine (models/fit/fit.py).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from msgspec import Meta
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.sentences import sentence
-from sapo_desktop.models.shape import Architecture, ModelShape
+from sapo_desktop.models.fit.shape import Architecture, ModelShape
 
 CATALOGUE = "models.toml"
 VERSION = 1

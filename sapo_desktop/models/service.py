@@ -1,4 +1,4 @@
-"""The process that handles model files: downloads, imports, removes, looks. A service as worker/services.py says.
+"""The process that handles model files: downloads, imports, removes, looks. A service as worker/hosts/services.py says.
 
 It is started for one piece of work and ended after it; to cancel is to end it, at any moment. Only a download opens a
 socket.
@@ -27,9 +27,9 @@ from sapo_desktop.core.models import (
     spec_of,
 )
 from sapo_desktop.core.sentences import sentence
-from sapo_desktop.models.importing import take_in
+from sapo_desktop.models.files.importing import take_in
+from sapo_desktop.models.files.store import Store
 from sapo_desktop.models.specs import catalogue_specs
-from sapo_desktop.models.store import Store
 
 
 class ModelFiles:
@@ -55,7 +55,7 @@ class ModelFiles:
                 return self._look(folder)
 
     def _fetch(self, request: Fetch, progress: Callable[[Transfer], None]) -> Kept:
-        from sapo_desktop.models.download import download  # the hub's client; nothing else needs it
+        from sapo_desktop.models.files.download import download  # the hub's client; nothing else needs it
 
         spec = self._spec(request)
         return download(Store(Path(request.folder)), spec, request.access, progress)

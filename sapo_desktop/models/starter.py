@@ -13,10 +13,10 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import ModelError
-from sapo_desktop.core.reading import read_json
+from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.sentences import sentence
-from sapo_desktop.models.folder import file_hash
+from sapo_desktop.models.files.folder import file_hash
 
 STARTER = "starter"
 MANIFEST = "manifest.json"

@@ -10,8 +10,8 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass
 
-from sapo_desktop.swarm import limits
-from sapo_desktop.swarm.refusals import Reason, Refused
+from sapo_desktop.swarm.protocol import limits
+from sapo_desktop.swarm.protocol.refusals import Reason, Refused
 
 
 @dataclass(frozen=True)

@@ -13,22 +13,24 @@ from collections.abc import Callable, Collection
 from itertools import islice
 from random import Random
 
-from sapo_desktop.swarm import events, held_filter, limits, rotation, same_key
-from sapo_desktop.swarm import messages as m
-from sapo_desktop.swarm.address import Address
-from sapo_desktop.swarm.admission import Members
-from sapo_desktop.swarm.audit import Audit, supplies
+from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.catalogues import Catalogues
 from sapo_desktop.swarm.clock import Clock, Now
-from sapo_desktop.swarm.draw import LINK_SHARE, Drawn, draw
-from sapo_desktop.swarm.envelope import GroupBody, Opened, open_envelope
 from sapo_desktop.swarm.giving import Giving
 from sapo_desktop.swarm.link import Link
-from sapo_desktop.swarm.pool import Entry, Path, Pool
-from sapo_desktop.swarm.refusals import OF_THE_AUTHOR, Reason, Refusals, Refused
-from sapo_desktop.swarm.refused_groups import RefusedGroups
-from sapo_desktop.swarm.session import Session
-from sapo_desktop.swarm.standing import Standing
+from sapo_desktop.swarm.pool import held_filter
+from sapo_desktop.swarm.pool.draw import LINK_SHARE, Drawn, draw
+from sapo_desktop.swarm.pool.pool import Entry, Path, Pool
+from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
+from sapo_desktop.swarm.protocol import events, limits
+from sapo_desktop.swarm.protocol import messages as m
+from sapo_desktop.swarm.protocol.envelope import GroupBody, Opened, open_envelope
+from sapo_desktop.swarm.protocol.refusals import OF_THE_AUTHOR, Reason, Refusals, Refused
+from sapo_desktop.swarm.protocol.session import Session
+from sapo_desktop.swarm.trust import rotation, same_key
+from sapo_desktop.swarm.trust.admission import Members
+from sapo_desktop.swarm.trust.audit import Audit, supplies
+from sapo_desktop.swarm.trust.standing import Standing
 
 CheckGroup = Callable[[GroupBody], None]
 """Raises Refused for what this node's catalogue says about a group: UNKNOWN_TASK, UNUSED_TASK, BAD_TEXT."""

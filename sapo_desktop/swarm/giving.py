@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Iterable
 
-from sapo_desktop.swarm import limits
-from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.clock import Now
-from sapo_desktop.swarm.envelope import GroupBody, Opened
 from sapo_desktop.swarm.link import MOST_UNSENT, Link
-from sapo_desktop.swarm.pool import Entry, Path, Pool
-from sapo_desktop.swarm.serve import sample
+from sapo_desktop.swarm.pool.pool import Entry, Path, Pool
+from sapo_desktop.swarm.pool.sample import sample
+from sapo_desktop.swarm.protocol import limits
+from sapo_desktop.swarm.protocol import messages as m
+from sapo_desktop.swarm.protocol.envelope import GroupBody, Opened
 
 SHELF_BYTES = 16 * limits.KIB * limits.KIB
 _LEAST_FRAME = limits.KIB

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from sapo_desktop.core.bucket import Bucket
-from sapo_desktop.swarm import events, limits
-from sapo_desktop.swarm.address import Address
-from sapo_desktop.swarm.audit import Spot
-from sapo_desktop.swarm.envelope import GroupBody, Opened, StatsBody
-from sapo_desktop.swarm.refusals import Refusals
-from sapo_desktop.swarm.session import Session
+from sapo_desktop.core.network.bucket import Bucket
+from sapo_desktop.swarm.addresses.address import Address
+from sapo_desktop.swarm.protocol import events, limits
+from sapo_desktop.swarm.protocol.envelope import GroupBody, Opened, StatsBody
+from sapo_desktop.swarm.protocol.refusals import Refusals
+from sapo_desktop.swarm.protocol.session import Session
+from sapo_desktop.swarm.trust.audit import Spot
 
 MOST_UNSENT = 256
 _WANTS_AT_ONCE = 2.0

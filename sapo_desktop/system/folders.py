@@ -23,7 +23,7 @@ import msgspec
 import platformdirs
 
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.core.reading import UnfitFile, read_bytes
+from sapo_desktop.core.files.reading import UnfitFile, read_bytes
 from sapo_desktop.core.sentences import sentence
 
 PRIVATE = 0o700

@@ -24,7 +24,7 @@ from nacl.exceptions import CryptoError
 from nacl.utils import random
 
 from sapo_desktop.core.errors import IdentityError, PassphraseNeeded
-from sapo_desktop.core.reading import UnfitFile, read_bytes
+from sapo_desktop.core.files.reading import UnfitFile, read_bytes
 from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.system.folders import write_private
 

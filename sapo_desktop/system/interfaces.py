@@ -7,7 +7,7 @@ import socket
 
 import psutil
 
-from sapo_desktop.core.networks import is_of_a_home
+from sapo_desktop.core.network.ranges import is_of_a_home
 
 
 def home_addresses() -> list[str]:

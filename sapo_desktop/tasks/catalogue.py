@@ -15,7 +15,7 @@ from typing import Annotated, TypeAlias
 import msgspec
 
 from sapo_desktop.core.errors import TaskError, UsageError
-from sapo_desktop.core.reading import read_text
+from sapo_desktop.core.files.reading import read_text
 from sapo_desktop.core.sentences import sentence
 
 TaskKey: TypeAlias = str

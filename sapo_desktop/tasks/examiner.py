@@ -43,7 +43,7 @@ def require_fixed_hashing() -> None:
         raise TaskError(
             sentence(
                 "The examiner must run with PYTHONHASHSEED=0: with another hash seed some tasks ask other "
-                "questions. Start it through `sapo_desktop.worker.host`, which sets it."
+                "questions. Start it through `sapo_desktop.worker.hosts.host`, which sets it."
             )
         )
 

@@ -17,8 +17,8 @@ from typing import Any
 import msgspec
 
 from sapo_desktop.core.errors import TaskError
+from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.core.hashing import digest
-from sapo_desktop.core.reading import read_json
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.tasks.catalogue import Catalogue, Family, Level, TaskKey
 from sapo_desktop.tasks.extraction import ANSWER_RULE

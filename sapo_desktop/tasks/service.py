@@ -1,6 +1,6 @@
 """The examiner as a host service: what can be asked of it, and what it answers.
 
-`create()` is called in the examiner's process by worker/host.py. Tasks go by their local names
+`create()` is called in the examiner's process by worker/hosts/host.py. Tasks go by their local names
 (`gcd/easy`), questions by (task, seed); no request carries a truth or a way of scoring. Limits are laid on
 the process at the first request, when the host has started its threads. Left out: killing and restarting
 it, which is the parent's work.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.records import EvalReport, RoundReport, SwarmReward
-from sapo_desktop.worker.messages import (
+from sapo_desktop.worker.control.messages import (
     Answered,
     EvalFinished,
     Event,

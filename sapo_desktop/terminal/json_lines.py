@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from sapo_desktop.core.records import EvalReport, RoundReport, SwarmReward
 from sapo_desktop.terminal.output import JsonValue, Output
-from sapo_desktop.worker.messages import (
+from sapo_desktop.worker.control.messages import (
     Answered,
     EvalFinished,
     Event,

@@ -22,28 +22,28 @@ from sapo_desktop.core.errors import AdapterRefused, TooBig
 from sapo_desktop.core.hashing import digest
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.learning.heldout import Evaluator
+from sapo_desktop.learning.plan import Levels, group_levels, trainer_settings
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
 from sapo_desktop.tasks.identity import ids_key
-from sapo_desktop.worker import messages as m
-from sapo_desktop.worker.checkpoints import Checkpoint, CheckpointStore, Counters, Newest
-from sapo_desktop.worker.engine import Engine, EnginePlan
-from sapo_desktop.worker.engine_hosts import Hosting, start_engine, stop_started
-from sapo_desktop.worker.evaluation import Evaluator
-from sapo_desktop.worker.examiner import Examiner, KeptIds
+from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.gate import Gate
-from sapo_desktop.worker.history import History
-from sapo_desktop.worker.hosting import Host, OnBusy
-from sapo_desktop.worker.keeper import Keeper
-from sapo_desktop.worker.learning import Levels, group_levels, trainer_settings
-from sapo_desktop.worker.librarian import models_folder
-from sapo_desktop.worker.loading import Fitting, smaller_model
-from sapo_desktop.worker.manifest import RunManifest, differs, manifest_of
+from sapo_desktop.worker.hosts.choice import BaseModel, Way, choose_way, find_model, only_answers
+from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
+from sapo_desktop.worker.hosts.engine_hosts import Hosting, start_engine, stop_started
+from sapo_desktop.worker.hosts.examiner import Examiner, KeptIds
+from sapo_desktop.worker.hosts.hosting import Host, OnBusy
+from sapo_desktop.worker.hosts.librarian import models_folder
+from sapo_desktop.worker.hosts.loading import Fitting, smaller_model
+from sapo_desktop.worker.membership.side import Surroundings, SwarmSide
 from sapo_desktop.worker.node import Node
-from sapo_desktop.worker.swarm_side import Surroundings, SwarmSide
-from sapo_desktop.worker.way import BaseModel, Way, choose_way, find_model, only_answers
-from sapo_desktop.worker.write_budget import DAY, WriteBudget
+from sapo_desktop.worker.store.checkpoints import Checkpoint, CheckpointStore, Counters, Newest
+from sapo_desktop.worker.store.history import History
+from sapo_desktop.worker.store.keeper import Keeper
+from sapo_desktop.worker.store.manifest import RunManifest, differs, manifest_of
+from sapo_desktop.worker.store.write_budget import DAY, WriteBudget
 
 Publish = Callable[[m.Event], None]
 

@@ -1,6 +1,6 @@
 """The gate between the node's state and its computing: who may go on, and who is suspended.
 
-One place changes the state (core/state.py), says so, and makes it true: while paused the hosts are suspended
+One place changes the state (worker/state.py), says so, and makes it true: while paused the hosts are suspended
 where they stand, so a pause takes effect within a second whatever they compute. A request that needs a host
 although the node is paused wakes them for as long as it takes; the round itself then stops at its next phase.
 """
@@ -13,10 +13,10 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Protocol
 
-from sapo_desktop.core.governor import Activity, Decision
-from sapo_desktop.core.state import NodeState, Trigger, transition
 from sapo_desktop.core.why import Starting, Why, in_english
-from sapo_desktop.worker.messages import Event, StateChanged
+from sapo_desktop.worker.control.messages import Event, StateChanged
+from sapo_desktop.worker.governor import Activity, Decision
+from sapo_desktop.worker.state import NodeState, Trigger, transition
 
 _AT_WORK: dict[Activity, Trigger | None] = {
     "work": Trigger.RESUME,

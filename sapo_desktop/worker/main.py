@@ -27,28 +27,28 @@ import msgspec
 import sapo_desktop
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError, UsageError
-from sapo_desktop.core.governor import Wishes
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.core.state import NodeState, Trigger
 from sapo_desktop.core.why import Ending, Starting, in_english
 from sapo_desktop.system import power
 from sapo_desktop.system.folders import DataFolder, FolderError
 from sapo_desktop.system.logs import begin_log, bounded_logs
 from sapo_desktop.tasks.catalogue import load_catalogue
-from sapo_desktop.worker import messages as m
-from sapo_desktop.worker import starter
 from sapo_desktop.worker.assembly import Assembled, assemble
-from sapo_desktop.worker.channel import Client, ControlServer
-from sapo_desktop.worker.last_words import last_words
-from sapo_desktop.worker.lock import FolderLock
-from sapo_desktop.worker.model_requests import ModelRequests
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control import parent as starter
+from sapo_desktop.worker.control.channel import Client, ControlServer
+from sapo_desktop.worker.control.handlers.models import ModelRequests
+from sapo_desktop.worker.control.handlers.requests import Requests
+from sapo_desktop.worker.control.handlers.settings import NEEDS_RENEWAL, needs_renewal, taken_over
+from sapo_desktop.worker.control.last_words import last_words
+from sapo_desktop.worker.control.lock import FolderLock
+from sapo_desktop.worker.governor import Wishes
+from sapo_desktop.worker.membership.settings import check
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.orders import Orders
-from sapo_desktop.worker.requests import Requests
-from sapo_desktop.worker.settings_requests import NEEDS_RENEWAL, needs_renewal, taken_over
-from sapo_desktop.worker.swarm_settings import check
+from sapo_desktop.worker.state import NodeState, Trigger
 
 log = logging.getLogger("sapo_desktop.worker")
 

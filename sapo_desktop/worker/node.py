@@ -1,9 +1,9 @@
 """The node: plays rounds until told otherwise, and keeps what they teach.
 
-What a round is stands in worker/round.py, what the next one is in worker/learning.py, who may compute in
+What a round is stands in learning/round.py, what the next one is in learning/plan.py, who may compute in
 worker/gate.py, what is scored and gone back to in worker/validation.py, how a round is made to last in
-worker/keeper.py, what was ordered in worker/orders.py, what is shown of it all in worker/showing.py. The node puts them
-in order and deals with what goes wrong. Two rules:
+worker/store/keeper.py, what was ordered in worker/orders.py, what is shown of it all in worker/showing.py. The node
+puts them in order and deals with what goes wrong. Two rules:
 
 - A round counts once its history row and its checkpoint (or the decision to write none) are on disk; whatever
   stops it before leaves no trace but lost seconds.
@@ -21,24 +21,13 @@ from pathlib import Path
 
 import msgspec
 
-from sapo_desktop.core import adaptive, guard
 from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostError, UsageError
 from sapo_desktop.core.records import EvalReport, Sampling
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.core.state import NodeState
-from sapo_desktop.models.folder import ModelFolder
-from sapo_desktop.tasks.heldout import SetName
-from sapo_desktop.worker.checkpoints import Checkpoint, Counters
-from sapo_desktop.worker.engine import Engine
-from sapo_desktop.worker.evaluation import Evaluator, Subject
-from sapo_desktop.worker.examiner import Examiner
-from sapo_desktop.worker.foreign import Yardstick
-from sapo_desktop.worker.gate import Gate
-from sapo_desktop.worker.hosting import PATIENCE, grace_of_caller
-from sapo_desktop.worker.human_groups import HumanGroups
-from sapo_desktop.worker.keeper import Keeper
-from sapo_desktop.worker.learning import (
+from sapo_desktop.learning import adaptive, guard
+from sapo_desktop.learning.heldout import Evaluator, Subject
+from sapo_desktop.learning.plan import (
     UNJUDGED_MIX,
     Levels,
     after_round,
@@ -48,13 +37,24 @@ from sapo_desktop.worker.learning import (
     plan_round,
     trainer_settings,
 )
-from sapo_desktop.worker.manifest import RunManifest
-from sapo_desktop.worker.messages import CheckpointsChanged, EvalFinished, Event, RoundFinished
+from sapo_desktop.learning.reasoning import medians, with_new
+from sapo_desktop.learning.round import RoundResult, Swarm, run_round
+from sapo_desktop.models.files.folder import ModelFolder
+from sapo_desktop.tasks.heldout import SetName
+from sapo_desktop.worker.control.handlers.human_groups import HumanGroups
+from sapo_desktop.worker.control.messages import CheckpointsChanged, EvalFinished, Event, RoundFinished
+from sapo_desktop.worker.gate import Gate
+from sapo_desktop.worker.hosts.engine import Engine
+from sapo_desktop.worker.hosts.examiner import Examiner
+from sapo_desktop.worker.hosts.hosting import PATIENCE, grace_of_caller
+from sapo_desktop.worker.membership.foreign import Yardstick
 from sapo_desktop.worker.orders import Orders
-from sapo_desktop.worker.reasoning import medians, with_new
 from sapo_desktop.worker.recovery import Recovery
-from sapo_desktop.worker.round import RoundResult, Swarm, run_round
 from sapo_desktop.worker.showing import RoundWatcher, Showing
+from sapo_desktop.worker.state import NodeState
+from sapo_desktop.worker.store.checkpoints import Checkpoint, Counters
+from sapo_desktop.worker.store.keeper import Keeper
+from sapo_desktop.worker.store.manifest import RunManifest
 from sapo_desktop.worker.validation import BASE_NUMBER, Validated, Validation
 
 _PARTING_SECONDS = 20.0

@@ -1,6 +1,6 @@
 """What a node was told to do, kept and made true: rounds to play, a pause, an end after the round in hand.
 
-Every order changes the wishes and leads to a new decision (core/governor.py), which the gate makes true. The same
+Every order changes the wishes and leads to a new decision (worker/governor.py), which the gate makes true. The same
 happens when the power supply changes and when a pause is over. The wishes are on disk, so a node that is started again
 `as before` goes on with them.
 """
@@ -13,16 +13,16 @@ from pathlib import Path
 
 import msgspec
 
-from sapo_desktop.core.durable import write_atomically
 from sapo_desktop.core.errors import UsageError
-from sapo_desktop.core.governor import Decision, Situation, Wishes, decide
-from sapo_desktop.core.reading import read_json
+from sapo_desktop.core.files.durable import write_atomically
+from sapo_desktop.core.files.reading import read_json
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.core.state import NodeState, Trigger, transition
 from sapo_desktop.core.why import RoundsDone, Starting
 from sapo_desktop.system.hardware import usable_cores
 from sapo_desktop.worker.gate import Gate
+from sapo_desktop.worker.governor import Decision, Situation, Wishes, decide
+from sapo_desktop.worker.state import NodeState, Trigger, transition
 
 _LONGEST_PAUSE = 10**8
 _BEGINNINGS = {NodeState.STARTING: Trigger.READY, NodeState.IDLE: Trigger.START}

@@ -1,7 +1,7 @@
 """What the node does about a host that died: less memory asked for, back to the newest checkpoint, in time giving up.
 
-The examiner deals with its own deaths (worker/examiner.py); what arrives here means that the engine's state is gone
-or in doubt.
+The examiner deals with its own deaths (worker/hosts/examiner.py); what arrives here means that the engine's state is
+gone or in doubt.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from sapo_desktop.core import adaptive, guard
 from sapo_desktop.core.errors import HostDied, HostError, OutOfMemory, TooBig
 from sapo_desktop.core.sentences import Text, sentence
-from sapo_desktop.core.state import Trigger
 from sapo_desktop.core.why import Failed, given_up
-from sapo_desktop.worker.checkpoints import Checkpoint, Counters
-from sapo_desktop.worker.loading import smaller_model
+from sapo_desktop.learning import adaptive, guard
+from sapo_desktop.worker.hosts.loading import smaller_model
+from sapo_desktop.worker.state import Trigger
+from sapo_desktop.worker.store.checkpoints import Checkpoint, Counters
 
 if TYPE_CHECKING:
     from sapo_desktop.worker.node import Node

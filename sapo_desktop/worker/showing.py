@@ -13,9 +13,8 @@ from collections.abc import Callable, Sequence
 from sapo_desktop.core.errors import HostError
 from sapo_desktop.core.records import Group, Question
 from sapo_desktop.core.sentences import Text, sentence
-from sapo_desktop.worker.checkpoints import Damaged
-from sapo_desktop.worker.gate import Gate
-from sapo_desktop.worker.messages import (
+from sapo_desktop.learning.round import Examiner
+from sapo_desktop.worker.control.messages import (
     Answered,
     CheckpointsChanged,
     Event,
@@ -25,7 +24,8 @@ from sapo_desktop.worker.messages import (
     PhaseChanged,
     Progressed,
 )
-from sapo_desktop.worker.round import Examiner
+from sapo_desktop.worker.gate import Gate
+from sapo_desktop.worker.store.checkpoints import Damaged
 
 log = logging.getLogger(__name__)
 
@@ -94,7 +94,7 @@ class Showing:
 
 
 class RoundWatcher:
-    """Shows a round and makes it wait at its phases while the node is paused (`Watcher` of worker/round.py).
+    """Shows a round and makes it wait at its phases while the node is paused (`Watcher` of learning/round.py).
 
     Args:
         training: called when the round may begin its step.

@@ -1,4 +1,5 @@
-"""Validation scores between rounds, and what is made of them: core/guard.py and core/adaptive.py decide, this acts.
+"""Validation scores between rounds, and what is made of them: learning/guard.py and learning/adaptive.py decide, this
+acts.
 
 Verdict and weights go into the same checkpoint: the caller writes it after `after_round` and before anything else
 happens. A kill before it is written repeats round and verdict, a kill after it repeats neither.
@@ -11,16 +12,16 @@ from dataclasses import dataclass
 
 import msgspec
 
-from sapo_desktop.core import adaptive, guard
 from sapo_desktop.core.records import EvalReport
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.worker.checkpoints import Counters
-from sapo_desktop.worker.engine import Engine
-from sapo_desktop.worker.evaluation import Evaluator, Subject
-from sapo_desktop.worker.keeper import Keeper
-from sapo_desktop.worker.learning import is_adaptive, mix_in_force, share_of
+from sapo_desktop.learning import adaptive, guard
+from sapo_desktop.learning.heldout import Evaluator, Subject
+from sapo_desktop.learning.plan import is_adaptive, mix_in_force, share_of
+from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.showing import Say
+from sapo_desktop.worker.store.checkpoints import Counters
+from sapo_desktop.worker.store.keeper import Keeper
 
 BASE = "base"
 BASE_NUMBER = 0

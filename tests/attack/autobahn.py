@@ -19,8 +19,8 @@ from pathlib import Path
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
-from sapo_desktop.swarm.network import _refuse_browsers
-from sapo_desktop.swarm.wire import options
+from sapo_desktop.swarm.sockets.network import _refuse_browsers
+from sapo_desktop.swarm.sockets.wire import options
 from tests.bench.figure import Figure, arguments, show, tell
 
 LEFT_OUT = ["9.*", "12.*", "13.*"]

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from random import Random
 
-from sapo_desktop.core.invite import Invite
-from sapo_desktop.swarm import codec
-from sapo_desktop.swarm import messages as m
-from sapo_desktop.swarm.envelope import GroupBody, Opened
-from sapo_desktop.swarm.pool import POOL_BYTES, Path, Pool
-from sapo_desktop.swarm.refusals import Refused
-from sapo_desktop.swarm.signing import Signer
+from sapo_desktop.core.network.invite import Invite
+from sapo_desktop.swarm.pool.pool import POOL_BYTES, Path, Pool
+from sapo_desktop.swarm.protocol import codec
+from sapo_desktop.swarm.protocol import messages as m
+from sapo_desktop.swarm.protocol.envelope import GroupBody, Opened
+from sapo_desktop.swarm.protocol.refusals import Refused
+from sapo_desktop.swarm.protocol.signing import Signer
 from tests.bench.figure import Figure, arguments, show
 from tests.swarm.mesh import Mesh, Peer
 from tests.swarm.peers import ALICE, TASK, group, group_body

@@ -13,7 +13,7 @@ from __future__ import annotations
 from random import Random
 
 from sapo_desktop.core.statistics import wilson
-from sapo_desktop.swarm.reward import Origin, RewardMeter
+from sapo_desktop.swarm.trust.reward import Origin, RewardMeter
 from tests.bench.figure import Figure, arguments, show, tell
 from tests.swarm.mesh import Mesh, Peer
 from tests.swarm.peers import TASK

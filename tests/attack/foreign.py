@@ -21,19 +21,19 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sapo_desktop.core.mixing import MixShare, advantages, mix_groups, training_sequences
 from sapo_desktop.core.records import Completion, Group, Mark, TrainerSettings, TrainingSequence
 from sapo_desktop.core.resources import resource
 from sapo_desktop.engines.protocols import Encoded
 from sapo_desktop.engines.tokenizer import load_tokenizer, model_numbers
-from sapo_desktop.swarm import limits
-from sapo_desktop.swarm.envelope import Answer, GroupBody, open_envelope
-from sapo_desktop.swarm.pool import Entry, Path, Pool
-from sapo_desktop.swarm.refusals import Refusals
-from sapo_desktop.worker.foreign import Foreign, Intake, Yardstick
+from sapo_desktop.learning.mixing import MixShare, advantages, mix_groups, training_sequences
+from sapo_desktop.swarm.pool.pool import Entry, Path, Pool
+from sapo_desktop.swarm.protocol import limits
+from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, open_envelope
+from sapo_desktop.swarm.protocol.refusals import Refusals
+from sapo_desktop.worker.membership.foreign import Foreign, Intake, Yardstick
 from tests.bench.figure import Figure, arguments, show
 from tests.swarm.peers import ALICE, NETWORK, group
-from tests.worker.test_foreign import CATALOGUE, GCD, INDEX, TASKS, Examiner, asked, truth
+from tests.worker.membership.test_foreign import CATALOGUE, GCD, INDEX, TASKS, Examiner, asked, truth
 
 MAX_TOKENS = 256
 BLANKS, ANSWERS = 4000, 5
@@ -159,7 +159,7 @@ def _own_group(place: int) -> Group:
 
 
 def _tokens(own: list[Group], external: list[Group]) -> int:
-    """The token count of the batch, as engines/trainer.py takes it."""
+    """The token count of the batch, as engines/torch/trainer.py takes it."""
     mixed = mix_groups(own, external, MixShare(len(own), len(external)))
     batch = training_sequences(mixed.groups, [[1]] * len(mixed.groups), advantages(mixed))
     return sum(len(sequence.tokens) for sequence in batch)
@@ -174,7 +174,7 @@ class Stepped(msgspec.Struct):
 def take_step(starter: Starter, way: str) -> Stepped:
     """One training step of the starter on the padded group, in this process."""
     from sapo_desktop.engines.protocols import Load
-    from sapo_desktop.engines.service import TorchEngine
+    from sapo_desktop.engines.torch.service import TorchEngine
 
     texts = padded(truth(asked(INDEX).seed))
     found = as_sent(starter, texts, right=True) if way == "as sent" else taken(starter, texts)[0].group

@@ -28,12 +28,12 @@ import psutil
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
-from sapo_desktop.swarm.address import Address
+from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.exchange import Exchange
-from sapo_desktop.swarm.network import Network
-from sapo_desktop.swarm.session import Session
-from sapo_desktop.swarm.signing import Signer
-from sapo_desktop.swarm.standing import Standing
+from sapo_desktop.swarm.protocol.session import Session
+from sapo_desktop.swarm.protocol.signing import Signer
+from sapo_desktop.swarm.sockets.network import Network
+from sapo_desktop.swarm.trust.standing import Standing
 from sapo_desktop.system.logs import begin_log, open_log
 from tests.bench.figure import Figure, arguments, show, tell
 from tests.swarm.mesh import check

@@ -17,11 +17,11 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from random import Random
 
-from sapo_desktop.swarm.address import Address
+from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.exchange import Exchange
-from sapo_desktop.swarm.network import Network
-from sapo_desktop.swarm.signing import Signer
-from sapo_desktop.swarm.standing import Standing
+from sapo_desktop.swarm.protocol.signing import Signer
+from sapo_desktop.swarm.sockets.network import Network
+from sapo_desktop.swarm.trust.standing import Standing
 from tests.bench.figure import Figure, arguments, show
 from tests.swarm.mesh import check
 from tests.swarm.peers import NETWORK, me

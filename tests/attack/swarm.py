@@ -32,15 +32,15 @@ import psutil
 from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
-from sapo_desktop.swarm import codec
-from sapo_desktop.swarm import messages as m
-from sapo_desktop.swarm.address import Address
-from sapo_desktop.swarm.dialling import client_tls, peer_certificate
-from sapo_desktop.swarm.envelope import Answer, GroupBody
-from sapo_desktop.swarm.greeting import Me
-from sapo_desktop.swarm.session import Session
-from sapo_desktop.swarm.signing import Signer
-from sapo_desktop.worker.joining import PUBLIC_SWARM
+from sapo_desktop.swarm.addresses.address import Address
+from sapo_desktop.swarm.protocol import codec
+from sapo_desktop.swarm.protocol import messages as m
+from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody
+from sapo_desktop.swarm.protocol.greeting import Me
+from sapo_desktop.swarm.protocol.session import Session
+from sapo_desktop.swarm.protocol.signing import Signer
+from sapo_desktop.swarm.sockets.dialling import client_tls, peer_certificate
+from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
 from tests.bench.figure import Figure, arguments, show, tell
 
 GOAL_ROUNDS = 25

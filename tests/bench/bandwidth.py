@@ -20,17 +20,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
-from sapo_desktop.swarm.address import Address
-from sapo_desktop.swarm.certificate import self_signed, server_context
+from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.clock import Now
-from sapo_desktop.swarm.envelope import Answer, GroupBody, open_envelope
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.link import Traffic
-from sapo_desktop.swarm.network import Network, now
-from sapo_desktop.swarm.pool import Path as Way
-from sapo_desktop.swarm.refusals import Refused
-from sapo_desktop.swarm.signing import Signer
-from sapo_desktop.swarm.standing import Standing
+from sapo_desktop.swarm.pool.pool import Path as Way
+from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, open_envelope
+from sapo_desktop.swarm.protocol.refusals import Refused
+from sapo_desktop.swarm.protocol.signing import Signer
+from sapo_desktop.swarm.sockets.certificate import self_signed, server_context
+from sapo_desktop.swarm.sockets.network import Network, now
+from sapo_desktop.swarm.trust.standing import Standing
 from tests.bench.figure import Figure, arguments, show, tell
 from tests.swarm.mesh import SLOT, Mesh, Peer, check
 from tests.swarm.peers import NETWORK, TASK, group, me

@@ -31,7 +31,7 @@ import torch
 from sapo_desktop.core.records import TrainerSettings
 from sapo_desktop.engines.answering import GenerationJob, Watch
 from sapo_desktop.engines.protocols import Load, WriteGguf
-from sapo_desktop.engines.service import Service, TorchEngine
+from sapo_desktop.engines.torch.service import Service, TorchEngine
 from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
 from tests.bench.generate_child import held_to_avx2
 from tests.bench.generate_job import PROMPT_TOKENS, JobOptions, job_of, with_our_torch, with_transformers
@@ -111,7 +111,7 @@ def torch_ways(engine: TorchEngine, job: GenerationJob, shape: str) -> Ways:
 
 def quantised_ways(file: Path, job: GenerationJob) -> Ways:
     """Our loop in llama.cpp over fewer bits a weight."""
-    from sapo_desktop.engines.llama_cpp_quantise import quantise
+    from sapo_desktop.engines.llama_cpp.quantise import quantise
 
     ways: Ways = {}
     for bits in BITS:
@@ -125,9 +125,9 @@ class LlamaWays:
     """llama.cpp over one file: our loop, the least loop there can be, and the high-level interface."""
 
     def __init__(self, file: Path, job: GenerationJob) -> None:
-        from sapo_desktop.engines.llama_cpp import stream_length
-        from sapo_desktop.engines.llama_cpp_model import GgufModel
-        from sapo_desktop.engines.llama_cpp_streams import Streams
+        from sapo_desktop.engines.llama_cpp.generator import stream_length
+        from sapo_desktop.engines.llama_cpp.model import GgufModel
+        from sapo_desktop.engines.llama_cpp.streams import Streams
 
         self.file, self.job = file, job
         self.streams = Streams(GgufModel(file, gpu=False), job.total, stream_length(job), exact=False)
@@ -137,7 +137,7 @@ class LlamaWays:
         return {name: functools.partial(cpu_seconds, way) for name, way in ways.items()}
 
     def ours(self) -> object:
-        from sapo_desktop.engines.llama_cpp import generate as generate_with_llama
+        from sapo_desktop.engines.llama_cpp.generator import generate as generate_with_llama
 
         return generate_with_llama(self.job, self.streams, Watch())
 
@@ -170,8 +170,8 @@ class LlamaWays:
 
     def wall_rate(self, threads: int, seconds: float) -> float:
         """Tokens a second by the clock, with the number of threads following the load."""
-        from sapo_desktop.engines.llama_cpp import generate as generate_with_llama
-        from sapo_desktop.engines.threads import ThreadPace, Used
+        from sapo_desktop.engines.llama_cpp.generator import generate as generate_with_llama
+        from sapo_desktop.engines.llama_cpp.threads import ThreadPace, Used
 
         def used() -> Used:
             return Used(time.monotonic(), time.process_time())

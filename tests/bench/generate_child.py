@@ -18,7 +18,7 @@ import torch
 
 from sapo_desktop.core.records import TrainerSettings
 from sapo_desktop.engines.protocols import Load
-from sapo_desktop.engines.service import Service
+from sapo_desktop.engines.torch.service import Service
 from tests.bench.figure import cpu_seconds
 from tests.bench.generate_job import JobOptions, job_of, with_our_torch
 

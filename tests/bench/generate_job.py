@@ -10,8 +10,8 @@ import torch
 
 from sapo_desktop.core.records import Sampling
 from sapo_desktop.engines.answering import GenerationJob, Watch
-from sapo_desktop.engines.generation import generate
-from sapo_desktop.engines.service import TorchEngine
+from sapo_desktop.engines.torch.generation import generate
+from sapo_desktop.engines.torch.service import TorchEngine
 
 QUESTIONS, ANSWERS = 9, 8
 PROMPT_TOKENS = 16

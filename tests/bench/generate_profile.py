@@ -26,10 +26,10 @@ from unittest import mock
 import torch
 
 from sapo_desktop.core.records import TrainerSettings
-from sapo_desktop.engines import generation
 from sapo_desktop.engines.answering import GenerationJob
 from sapo_desktop.engines.protocols import Load, WriteGguf
-from sapo_desktop.engines.service import Service, TorchEngine
+from sapo_desktop.engines.torch import generation
+from sapo_desktop.engines.torch.service import Service, TorchEngine
 from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
 from tests.bench.generate import LlamaWays, Ways, least
 from tests.bench.generate_job import ANSWERS, QUESTIONS, JobOptions, job_of, with_our_torch, with_transformers
@@ -141,7 +141,8 @@ def share_of_drawing(engine: TorchEngine, job: GenerationJob) -> float:
 
 def shares_of_loop(ways: LlamaWays) -> dict[str, float]:
     """Of our llama.cpp loop's time: in the library, in drawing, in the rest, which is Python and numpy."""
-    from sapo_desktop.engines import llama_cpp, llama_cpp_streams
+    from sapo_desktop.engines.llama_cpp import generator as llama_cpp
+    from sapo_desktop.engines.llama_cpp import streams as llama_cpp_streams
 
     spent: Spent = defaultdict(float)
     with timed(llama_cpp_streams.c, "llama_decode", spent), timed(llama_cpp, "draw_tokens", spent):

@@ -20,9 +20,9 @@ from random import Random
 
 import msgspec
 
-from sapo_desktop.core.guard import Action, GuardState, observe
 from sapo_desktop.core.records import EvalReport
 from sapo_desktop.core.statistics import wilson
+from sapo_desktop.learning.guard import Action, GuardState, observe
 from tests.bench.figure import Figure, arguments, show, tell
 
 QUESTIONS, SOLVED = 292, 0.71

@@ -25,7 +25,7 @@ import msgspec
 from sapo_desktop.core.records import EvalReport
 from sapo_desktop.core.statistics import Estimate, mean_with_error
 from sapo_desktop.models.starter import starter_folder
-from sapo_desktop.worker.history import History
+from sapo_desktop.worker.store.history import History
 from tests.bench.figure import Figure, arguments, show, tell
 
 GOAL = 0.05
@@ -218,7 +218,7 @@ def validation_share(curve: Curve) -> Figure:
 
 
 def machine() -> str:
-    from sapo_desktop.worker.manifest import processor
+    from sapo_desktop.worker.store.manifest import processor
 
     return f"{processor()}, {os.cpu_count()} cores"
 

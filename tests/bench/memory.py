@@ -1,4 +1,4 @@
-"""Does the estimate of models/memory.py tell what the engines really take?
+"""Does the estimate of models/fit/memory.py tell what the engines really take?
 
     python -m tests.bench.memory [--quick] [--json] [--seed N] [--only WORD] [--record FILE]
 
@@ -6,7 +6,7 @@ Random weights in the real shapes of the catalogue, and the starter; each case i
 (tests/bench/memory_child.py), whose memory is looked at every few milliseconds. What counts is RssAnon + RssShmem (RSS
 less file pages that other processes may share), and, while the engine works, the pages of the model's own files where
 those are used in place (torch, where file and computation have one number format): without them every token would be
-read from disk. llama.cpp maps no file here (engines/llama_cpp_model.py). A case that the machine has no free memory for
+read from disk. llama.cpp maps no file here (engines/llama_cpp/model.py). A case that the machine has no free memory for
 is skipped, and said so.
 """
 
@@ -28,9 +28,9 @@ import torch
 
 from sapo_desktop.core.fitting import Parts
 from sapo_desktop.core.resources import resource
-from sapo_desktop.engines.gguf_folder import write_folder
+from sapo_desktop.engines.gguf.folder import write_folder
 from sapo_desktop.models.catalogue import model_catalogue
-from sapo_desktop.models.memory import TorchModel, Work, answering, learning, llama_answering, torch_width
+from sapo_desktop.models.fit.memory import TorchModel, Work, answering, learning, llama_answering, torch_width
 from tests.bench.figure import Figure, arguments, show, tell
 from tests.bench.memory_child import Job, Phase
 from tests.bench.models import random_model

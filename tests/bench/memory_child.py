@@ -74,10 +74,10 @@ def with_torch(job: Job) -> None:
     import torch
 
     from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
-    from sapo_desktop.engines.generation import GenerationJob, Watch, generate
     from sapo_desktop.engines.protocols import Load
-    from sapo_desktop.engines.service import TorchEngine
-    from sapo_desktop.worker import host  # as in the process that is estimated
+    from sapo_desktop.engines.torch.generation import GenerationJob, Watch, generate
+    from sapo_desktop.engines.torch.service import TorchEngine
+    from sapo_desktop.worker.hosts import host
 
     assert host
     ended("imported", job)
@@ -110,9 +110,9 @@ def with_torch(job: Job) -> None:
 def with_llama(job: Job) -> None:
     import llama_cpp as c
 
-    from sapo_desktop.engines import llama_cpp_service
-    from sapo_desktop.engines.llama_cpp_model import GgufModel
-    from sapo_desktop.worker import host  # as in the process that is estimated
+    from sapo_desktop.engines.llama_cpp import service as llama_cpp_service
+    from sapo_desktop.engines.llama_cpp.model import GgufModel
+    from sapo_desktop.worker.hosts import host
 
     assert host and llama_cpp_service
     ended("imported", job)

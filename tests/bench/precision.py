@@ -20,8 +20,8 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
 from sapo_desktop.engines.protocols import Generate, Load
-from sapo_desktop.engines.service import TorchEngine
-from sapo_desktop.engines.torch_lm import bf16_computes_faster
+from sapo_desktop.engines.torch.lm import bf16_computes_faster
+from sapo_desktop.engines.torch.service import TorchEngine
 from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
 from tests.engines.tiny import make_tokenizer
 

@@ -76,7 +76,7 @@ def engines(pid: int) -> Iterator[psutil.Process]:
         for process in psutil.Process(pid).children(recursive=True):
             with contextlib.suppress(psutil.Error):
                 words = process.cmdline()
-                if "sapo_desktop.worker.host" in words and "engine" in words:
+                if "sapo_desktop.worker.hosts.host" in words and "engine" in words:
                     yield process
 
 

@@ -15,10 +15,10 @@ from pathlib import Path
 import torch
 
 from sapo_desktop.core.records import TrainerSettings, TrainingSequence
-from sapo_desktop.engines.logprobs import chunk_rows, token_logprobs
 from sapo_desktop.engines.protocols import Load
-from sapo_desktop.engines.service import TorchEngine
-from sapo_desktop.engines.training_state import restore_trainer, save_trainer
+from sapo_desktop.engines.torch.logprobs import chunk_rows, token_logprobs
+from sapo_desktop.engines.torch.service import TorchEngine
+from sapo_desktop.engines.torch.state import restore_trainer, save_trainer
 from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
 from tests.bench.models import WORDS, starter_like
 

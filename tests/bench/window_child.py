@@ -108,7 +108,7 @@ def start(folder: Path) -> None:
 
 
 def load(folder: Path, seconds: float) -> None:
-    from sapo_desktop.worker.messages import Pause, Resume, StartRounds
+    from sapo_desktop.worker.control.messages import Pause, Resume, StartRounds
 
     app, desktop = our_desktop(folder)
     desktop.begin()
@@ -140,8 +140,8 @@ def imports() -> None:
     for name, module in (
         ("numpy", "numpy"),
         ("pyqtgraph", "pyqtgraph"),
-        ("the link to the node", "sapo_desktop.gui.attachment"),
-        ("the window's own modules", "sapo_desktop.gui.app"),
+        ("the link to the node", "sapo_desktop.gui.link.attachment"),
+        ("the window's own modules", "sapo_desktop.gui.shell.app"),
     ):
         before = rss()
         importlib.import_module(module)
@@ -170,8 +170,8 @@ def frames(folder: Path, seconds: float) -> None:
 
 
 def our_desktop(folder: Path) -> tuple[Any, Any]:
-    from sapo_desktop.gui.app import App, Desktop
-    from sapo_desktop.gui.remembered import WELCOME, Remembered, remember
+    from sapo_desktop.gui.shell.app import App, Desktop
+    from sapo_desktop.gui.shell.remembered import WELCOME, Remembered, remember
     from sapo_desktop.system.folders import DataFolder
 
     data = DataFolder.open(folder)

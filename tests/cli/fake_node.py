@@ -10,7 +10,7 @@ from random import Random
 
 import msgspec
 
-from sapo_desktop.commands.context import Attached
+from sapo_desktop.commands.line.context import Attached
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import CheckpointError, NotRunning, PassphraseNeeded, SapoError
 from sapo_desktop.core.records import EvalReport, Mark, RoundReport, TaskMark
@@ -18,10 +18,10 @@ from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Ready, Training
 from sapo_desktop.models.catalogue import model_catalogue
-from sapo_desktop.models.fit import badges, described, fit
+from sapo_desktop.models.fit.fit import badges, described, fit
 from sapo_desktop.system.hardware import Hardware
-from sapo_desktop.worker import messages as m
-from sapo_desktop.worker.messages import CatalogueIs, FitIs, FitReply, FitRequest, GetFit
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages import CatalogueIs, FitIs, FitReply, FitRequest, GetFit
 from tests.records import round_report
 
 SMALL_MACHINE = Hardware(

@@ -11,7 +11,7 @@ import pytest
 from sapo_desktop.cli import main
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.control import messages as m
 from tests.cli.fake_node import FakeDoor, FakeNode
 from tests.cli.test_cli import Words
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.cli import main
-from sapo_desktop.commands.parser import build_parser
+from sapo_desktop.commands.line.parser import build_parser
 from sapo_desktop.commands.relay import _arguments
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ModelError, SapoError, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import remote_key
-from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.control import messages as m
 from tests.cli.fake_node import LINK, FakeDoor, FakeNode, scripted_round
 
 

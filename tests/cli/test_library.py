@@ -20,8 +20,8 @@ from sapo_desktop.core.models import Contents, Installed, KeptFile, Transfer, Un
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import hub_token
 from sapo_desktop.system.processes import python_environment
-from sapo_desktop.worker import messages as m
-from sapo_desktop.worker import messages as mm
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control import messages as mm
 from tests.cli.fake_node import FakeDoor, FakeNode
 from tests.cli.test_cli import Words
 from tests.models.hub_server import FakeHub, Fault, Repo, running_hub, with_a_network

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.control import messages as m
 from tests.cli.fake_node import FakeDoor, FakeNode
 from tests.cli.test_cli import Words
 

@@ -15,7 +15,7 @@ from sapo_desktop.cli import main
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Failed
-from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.control import messages as m
 from tests.cli.fake_node import LINK, FakeDoor, FakeNode, scripted_round
 
 ROUND_LINE = {

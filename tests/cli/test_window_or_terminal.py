@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.cli import main
-from sapo_desktop.gui import display
-from sapo_desktop.worker import messages as m
+from sapo_desktop.gui.shell import display
+from sapo_desktop.worker.control import messages as m
 from tests.cli.fake_node import FakeDoor, FakeNode
 
 NO_DISPLAY = "There is no display here to open a window on."
@@ -24,7 +24,7 @@ class Played(FakeNode):
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, bool]]:
     """Windows that were opened: their folder, and whether in the tray."""
-    from sapo_desktop.gui import app
+    from sapo_desktop.gui.shell import app
 
     seen: list[tuple[Path, bool]] = []
 

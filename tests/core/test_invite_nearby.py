@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sapo_desktop.core.invite import Invite, asks_first
+from sapo_desktop.core.network.invite import Invite, asks_first
 
 SWARM = "5a" * 32
 

@@ -12,7 +12,7 @@ import torch
 
 from sapo_desktop.core.records import Sampling
 from sapo_desktop.engines import protocols as p
-from sapo_desktop.engines.service import Service as TorchService
+from sapo_desktop.engines.torch.service import Service as TorchService
 from tests.engines.export_models import save_base, starter_like_tokenizer, tiny_model
 
 ROWS = 272
@@ -36,7 +36,7 @@ class Pair:
     def __init__(self, folder: Path, work: Path, weights: p.GgufWeights = "F32", **trainer: object) -> None:
         library = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not built here")
         assert library
-        from sapo_desktop.engines.llama_cpp_service import Service
+        from sapo_desktop.engines.llama_cpp.service import Service
 
         torch.set_num_threads(1)
         self.work = work

@@ -17,9 +17,9 @@ import torch
 from sapo_desktop.core.errors import OutOfMemory
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
 from sapo_desktop.core.resources import resource as shipped
-from sapo_desktop.engines.generation import GenerationJob, Watch, generate
 from sapo_desktop.engines.protocols import Load
-from sapo_desktop.engines.service import TorchEngine
+from sapo_desktop.engines.torch.generation import GenerationJob, Watch, generate
+from sapo_desktop.engines.torch.service import TorchEngine
 
 SEQUENCES, LENGTH = 8, 384
 

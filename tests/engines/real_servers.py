@@ -15,7 +15,7 @@ from typing import Any
 
 from sapo_desktop.core.records import Sampling
 from sapo_desktop.engines import protocols as p
-from sapo_desktop.engines.remote import Service
+from sapo_desktop.engines.remote.engine import Service
 
 
 def free_port() -> int:

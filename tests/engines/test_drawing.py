@@ -8,7 +8,7 @@ import torch
 
 from sapo_desktop.core.records import Sampling
 from sapo_desktop.engines.drawing import draw_tokens, stream
-from sapo_desktop.engines.sampling import draw
+from sapo_desktop.engines.torch.sampling import draw
 
 CASES = [
     Sampling(),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sapo_desktop.engines.export import export
+from sapo_desktop.engines.exporting.export import export
 from tests.engines.export_models import adapted, save_base, starter_like_tokenizer, tiny_model
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "exporting.md"

@@ -20,11 +20,11 @@ import msgspec
 import pytest
 import torch
 
-from sapo_desktop.core.advantage import group_advantages
 from sapo_desktop.core.records import Sampling, TrainingSequence
 from sapo_desktop.core.resources import resource
 from sapo_desktop.engines import protocols as p
-from sapo_desktop.engines.trainer import Before, GrpoTrainer
+from sapo_desktop.engines.torch.trainer import Before, GrpoTrainer
+from sapo_desktop.learning.advantage import group_advantages
 from sapo_desktop.models.starter import starter_folder
 from sapo_desktop.tasks.extraction import extract_answer
 from tests.engines.cpp import Pair, needs_llama

@@ -1,4 +1,4 @@
-"""The estimate of models/memory.py counts what the engine really keeps: autograd's own books are compared."""
+"""The estimate of models/fit/memory.py counts what the engine really keeps: autograd's own books are compared."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import pytest
 import torch
 
 from sapo_desktop.core.records import TrainingSequence
-from sapo_desktop.engines import decoder, llama, logprobs, sampling, service, torch_lm, trainer
-from sapo_desktop.engines.batches import micro_batches
-from sapo_desktop.models import fit, memory
-from sapo_desktop.models.memory import TorchModel, Work, saved_for_backward, torch_width
-from sapo_desktop.models.shape import ModelShape
+from sapo_desktop.engines.torch import decoder, llama, logprobs, sampling, service, trainer
+from sapo_desktop.engines.torch import lm as torch_lm
+from sapo_desktop.engines.torch.batches import micro_batches
+from sapo_desktop.models.fit import fit, memory
+from sapo_desktop.models.fit.memory import TorchModel, Work, saved_for_backward, torch_width
+from sapo_desktop.models.fit.shape import ModelShape
 from tests.bench.models import random_model
 from tests.engines.tiny import TorchEngine, loaded_engine
 

@@ -102,9 +102,9 @@ def test_torch_reads_a_special_token_that_a_question_spells_as_text(words: Model
 @pytest.mark.allowed_skip("llama-cpp-python is built from source and may be missing at a desk")
 def test_llama_cpp_asks_with_the_same_ids(words: ModelTokenizer, tmp_path: Path) -> None:
     pytest.importorskip("llama_cpp")
-    from sapo_desktop.engines.gguf_folder import write_folder
-    from sapo_desktop.engines.llama_cpp_model import GgufModel
-    from sapo_desktop.engines.llama_cpp_vocabulary import Vocabulary
+    from sapo_desktop.engines.gguf.folder import write_folder
+    from sapo_desktop.engines.llama_cpp.model import GgufModel
+    from sapo_desktop.engines.llama_cpp.vocabulary import Vocabulary
 
     folder = Path(words.backend.name_or_path)
     write_folder(folder, tmp_path / "m.gguf", "F32")

@@ -16,19 +16,19 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
-from sapo_desktop.core.advantage import group_advantages
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
 from sapo_desktop.engines import protocols as p
-from sapo_desktop.engines import service
-from sapo_desktop.engines.export import MergedWeights, lora_factors
-from sapo_desktop.engines.gguf import write_adapter, write_model
-from sapo_desktop.engines.gguf_folder import write_folder
-from sapo_desktop.engines.llama import can_be_written_out
+from sapo_desktop.engines.exporting.export import MergedWeights, lora_factors
+from sapo_desktop.engines.gguf.folder import write_folder
+from sapo_desktop.engines.gguf.write import write_adapter, write_model
 from sapo_desktop.engines.prompts import INSTRUCTIONS
 from sapo_desktop.engines.tokenizer import load_tokenizer
-from sapo_desktop.engines.trainer import Before
-from sapo_desktop.models.folder import read_folder
-from sapo_desktop.models.gguf_file import check_gguf
+from sapo_desktop.engines.torch import service
+from sapo_desktop.engines.torch.llama import can_be_written_out
+from sapo_desktop.engines.torch.trainer import Before
+from sapo_desktop.learning.advantage import group_advantages
+from sapo_desktop.models.files.folder import read_folder
+from sapo_desktop.models.files.gguf_file import check_gguf
 from sapo_desktop.tasks.extraction import extract_answer
 from tests.engines.export_models import CORPUS, llama, torch_greedy, torch_logits
 from tests.engines.real_models import KINDS, QUESTION, save_real_model, trained_tokenizer
@@ -36,10 +36,10 @@ from tests.engines.tiny import loaded_engine
 
 
 class LlamaCppBesideTorch:
-    """torch learns, llama.cpp answers with the adapter handed over, as worker/split_engine.py has it."""
+    """torch learns, llama.cpp answers with the adapter handed over, as worker/hosts/split.py has it."""
 
     def __init__(self, work: Path) -> None:
-        from sapo_desktop.engines import llama_cpp_service
+        from sapo_desktop.engines.llama_cpp import service as llama_cpp_service
 
         self._work = work
         self._torch, self._cpp = service.create(), llama_cpp_service.create()

@@ -16,7 +16,7 @@ import pytest
 
 from sapo_desktop.core.errors import HostCancelled
 from sapo_desktop.core.resources import resource
-from sapo_desktop.engines.gguf_folder import write_folder
+from sapo_desktop.engines.gguf.folder import write_folder
 from tests.engines.real_models import QUESTION, save_real_model
 from tests.engines.real_servers import ask, connected, free_port, running
 from tests.engines.tiny import answer, loaded_engine, sequences, token_logprobs_of

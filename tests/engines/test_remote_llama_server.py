@@ -18,9 +18,9 @@ from sapo_desktop.core.errors import HostCancelled, HostError
 from sapo_desktop.core.records import Completion, Sampling
 from sapo_desktop.core.resources import resource
 from sapo_desktop.engines import protocols as p
-from sapo_desktop.engines.gguf_folder import write_folder
-from sapo_desktop.engines.service import Service as TorchService
+from sapo_desktop.engines.gguf.folder import write_folder
 from sapo_desktop.engines.tokenizer import load_tokenizer
+from sapo_desktop.engines.torch.service import Service as TorchService
 from tests.engines.real_models import QUESTION, save_real_model
 from tests.engines.real_servers import ask, connected, fetched, free_port, running
 from tests.engines.tiny import answer, loaded_engine, sequences, token_logprobs_of

@@ -14,8 +14,8 @@ import pytest
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from sapo_desktop.core.resources import resource
-from sapo_desktop.engines.export import MergedWeights
-from sapo_desktop.engines.gguf import write_model
+from sapo_desktop.engines.exporting.export import MergedWeights
+from sapo_desktop.engines.gguf.write import write_model
 from sapo_desktop.models.starter import starter_folder
 from tests.engines.export_models import LlamaCpp, llama, torch_greedy
 

@@ -15,8 +15,8 @@ import pytest
 import torch
 
 from sapo_desktop.core.records import TrainingSequence
-from sapo_desktop.engines.service import TorchEngine
-from sapo_desktop.engines.trainer import Before
+from sapo_desktop.engines.torch.service import TorchEngine
+from sapo_desktop.engines.torch.trainer import Before
 from tests.engines.tiny import answer, loaded_engine, sequences, token_logprobs_of
 
 pytestmark = pytest.mark.slow  # the import of TRL alone takes longer than all quick tests

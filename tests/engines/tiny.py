@@ -25,10 +25,10 @@ from transformers import (
 )
 
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
-from sapo_desktop.engines import torch_lm
-from sapo_desktop.engines.batches import micro_batches
 from sapo_desktop.engines.protocols import Generate, Generated, Load
-from sapo_desktop.engines.service import TorchEngine
+from sapo_desktop.engines.torch import lm as torch_lm
+from sapo_desktop.engines.torch.batches import micro_batches
+from sapo_desktop.engines.torch.service import TorchEngine
 
 SPECIAL = ["<pad>", "<eos>", "<q>", "<a>"]
 PLAIN = ["<answer>", "</answer>", "greatest common divisor"]

@@ -38,7 +38,8 @@ def _looks(request: pytest.FixtureRequest) -> Iterator[None]:
         app = request.getfixturevalue("qapp")
         from PySide6.QtCore import QEvent
 
-        from sapo_desktop.gui import language, theme
+        from sapo_desktop.gui.look import theme
+        from sapo_desktop.gui.words import language
 
         # What the test before left to be deleted would be styled anew with everything else.
         app.sendPostedEvents(None, QEvent.Type.DeferredDelete)

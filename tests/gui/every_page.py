@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 import msgspec
 from PySide6.QtTest import QTest
 
-from sapo_desktop.gui.actions import Actions
-from sapo_desktop.gui.viewmodel import View
-from sapo_desktop.gui.window import MainWindow, entries
-from sapo_desktop.worker.messages import Answered, Notice, Reply, SwarmChanged
+from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.shell.window import MainWindow, entries
+from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages import Answered, Notice, Reply, SwarmChanged
 from tests.gui.scenes import NOW, a_view, swarm_curve
 from tests.gui.stage import StageBridge
 

@@ -14,9 +14,9 @@ import msgspec
 from sapo_desktop.core.records import SwarmReward, TaskMark
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Ready, Training, Why
-from sapo_desktop.gui.link import Attached
-from sapo_desktop.gui.viewmodel import View
-from sapo_desktop.worker.messages import (
+from sapo_desktop.view.link import Attached
+from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages import (
     Claim,
     Curve,
     EvalPoint,

@@ -9,11 +9,11 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.gui.bridge import Answer, Call, Failure
-from sapo_desktop.gui.link import Arrival
-from sapo_desktop.gui.sentences import in_words
-from sapo_desktop.gui.viewmodel import View
-from sapo_desktop.worker.messages import (
+from sapo_desktop.gui.link.bridge import Answer, Call, Failure
+from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.view.link import Arrival
+from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages import (
     Finish,
     JoinSwarm,
     Ok,
@@ -32,8 +32,8 @@ ORDERS = (SetSettings, ResetSettings, StartRounds, Resume, Pause, Finish, SetSil
 
 
 class StageBridge(QObject):
-    """Stands where gui/bridge.py's Bridge stands. `replies`: by the request's type, a reply, an error, or a function of
-    the request; what has none is answered `Ok()`."""
+    """Stands where gui/link/bridge.py's Bridge stands. `replies`: by the request's type, a reply, an error, or a
+    function of the request; what has none is answered `Ok()`."""
 
     changed = Signal(object)
     linked = Signal(object)

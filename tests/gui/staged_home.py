@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sapo_desktop.worker.messages import Aha, Ahas, GetAhas
+from sapo_desktop.worker.control.messages import Aha, Ahas, GetAhas
 from tests.gui.stage import StageBridge
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sapo_desktop.core.records import RoundReport, TaskMark
 from sapo_desktop.core.resources import resource
-from sapo_desktop.worker.messages import (
+from sapo_desktop.worker.control.messages import (
     Answered,
     Exported,
     ExportRollouts,

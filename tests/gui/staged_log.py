@@ -6,7 +6,7 @@ import random
 import time
 from pathlib import Path
 
-from sapo_desktop.worker.messages import Diagnose, Exported, GetLog, GetNotices, LogIs, Notice, Notices
+from sapo_desktop.worker.control.messages import Diagnose, Exported, GetLog, GetNotices, LogIs, Notice, Notices
 from tests.gui import scenes
 from tests.gui.stage import StageBridge
 
@@ -37,7 +37,7 @@ def log(lines: int = 900) -> LogIs:
     return LogIs(
         lines=[
             f"{time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(scenes.NOW + 7 * at))} {draw.choice(levels)} "
-            f"sapo_desktop.worker.round: round {at // 4 + 1}, {draw.choice(('questions', 'generate', 'mark', 'train'))}"
+            f"sapo_desktop.worker.node: round {at // 4 + 1}, {draw.choice(('questions', 'generate', 'mark', 'train'))}"
             f" took {draw.uniform(0.1, 9):.1f} s"
             for at in range(lines)
         ],

@@ -11,9 +11,9 @@ from sapo_desktop.core.models import Contents, Installed, KeptFile, Transfer, Un
 from sapo_desktop.core.records import EvalReport, TaskMark
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
-from sapo_desktop.models.fit import badges, fit
+from sapo_desktop.models.fit.fit import badges, fit
 from sapo_desktop.system.hardware import Gpu, Hardware
-from sapo_desktop.worker.messages import (
+from sapo_desktop.worker.control.messages import (
     CancelModelWork,
     CatalogueIs,
     CheckpointInfo,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sapo_desktop.core.records import Mark
-from sapo_desktop.worker.messages import (
+from sapo_desktop.worker.control.messages import (
     AdmitPeer,
     AskForQuestion,
     ChangeIdentity,

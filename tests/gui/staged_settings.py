@@ -5,8 +5,8 @@ from __future__ import annotations
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SettingsError
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.gui.viewmodel import View
-from sapo_desktop.worker.messages import Ok, ResetSettings, SetSettings, SetSilo, SettingsAre
+from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages import Ok, ResetSettings, SetSettings, SetSilo, SettingsAre
 from tests.gui import scenes
 from tests.gui.stage import StageBridge
 

@@ -9,8 +9,8 @@ from typing import Any
 from PySide6.QtCore import QObject
 
 from sapo_desktop.core.records import Mark
-from sapo_desktop.gui.bridge import Answer, Failure
-from sapo_desktop.worker.messages import (
+from sapo_desktop.gui.link.bridge import Answer, Failure
+from sapo_desktop.worker.control.messages import (
     Ask,
     Asked,
     ListTasks,
@@ -87,7 +87,7 @@ def stage(bridge: StageBridge) -> None:
 
 
 class LateCall:
-    """Stands where gui/bridge.py's Call stands."""
+    """Stands where gui/link/bridge.py's Call stands."""
 
     def __init__(self) -> None:
         self.cancelled = False

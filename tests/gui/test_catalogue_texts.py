@@ -11,8 +11,8 @@ from PySide6.QtCore import QCoreApplication, QTranslator
 from PySide6.QtWidgets import QApplication
 
 from sapo_desktop.core.resources import resource
-from sapo_desktop.gui.task_choice import family_rows
-from sapo_desktop.gui.trying import families
+from sapo_desktop.gui.learning.task_choice import family_rows
+from sapo_desktop.gui.try_it.trying import families
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.tasks.catalogue import load_catalogue
 from tests.gui.staged_try import FAMILIES, tasks

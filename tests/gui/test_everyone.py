@@ -10,9 +10,9 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QScrollArea, QScrollBar, QWidget
 from pytestqt.qtbot import QtBot
 
-from sapo_desktop.gui import theme
+from sapo_desktop.gui.look import theme
+from sapo_desktop.gui.shell.window import SMALLEST, MainWindow
 from sapo_desktop.gui.widgets.text import Label
-from sapo_desktop.gui.window import SMALLEST, MainWindow
 from tests.gui.every_page import a_full_window, pages
 from tests.gui.scenes import a_view
 

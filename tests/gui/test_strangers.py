@@ -27,13 +27,13 @@ from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.plain_text import clean
-from sapo_desktop.gui.actions import Actions
-from sapo_desktop.gui.link import Lost
-from sapo_desktop.gui.tray import Tray
+from sapo_desktop.gui.first_run.wizard import Wizard
+from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.shell.tray import Tray
+from sapo_desktop.gui.shell.window import MainWindow
 from sapo_desktop.gui.widgets.table import Heading, Table
 from sapo_desktop.gui.widgets.text import Elided, as_tooltip, for_button, for_notification
-from sapo_desktop.gui.window import MainWindow
-from sapo_desktop.gui.wizard import Wizard
+from sapo_desktop.view.link import Lost
 from tests.gui.every_page import a_full_window, pages, staged, told_by_strangers, with_texts
 from tests.gui.scenes import NOW, a_view
 
@@ -135,8 +135,8 @@ def test_the_tray_shows_it_as_it_is(qtbot: QtBot, monkeypatch: pytest.MonkeyPatc
     from PySide6.QtWidgets import QSystemTrayIcon
 
     from sapo_desktop.core.why import Failed
-    from sapo_desktop.gui.actions import Actions
-    from sapo_desktop.worker.messages import StateChanged
+    from sapo_desktop.gui.shell.actions import Actions
+    from sapo_desktop.worker.control.messages import StateChanged
     from tests.gui.stage import StageBridge
 
     monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", staticmethod(lambda: True))

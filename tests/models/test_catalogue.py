@@ -10,7 +10,7 @@ import pytest
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.core.resources import resource
 from sapo_desktop.models.catalogue import CATALOGUE, model_catalogue, read_catalogue
-from sapo_desktop.models.shape import shape_of
+from sapo_desktop.models.fit.shape import shape_of
 
 KIB_A_TOKEN = {
     "smollm2-135m": 22.5,

@@ -10,8 +10,8 @@ import pytest
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.models.describe import describe
+from tests.models.files.test_gguf_file import write_table
 from tests.models.small_models import gguf
-from tests.models.test_gguf_file import write_table
 
 CONFIG = {
     "architectures": ["LlamaForCausalLM"],

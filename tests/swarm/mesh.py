@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from sapo_desktop.swarm.address import Address
+from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.catalogues import Catalogues
 from sapo_desktop.swarm.clock import Now
-from sapo_desktop.swarm.envelope import GroupBody
-from sapo_desktop.swarm.events import Event
 from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.link import Link
-from sapo_desktop.swarm.refusals import Reason, Refused
-from sapo_desktop.swarm.session import Session
-from sapo_desktop.swarm.signing import Signer
-from sapo_desktop.swarm.standing import Standing
+from sapo_desktop.swarm.protocol.envelope import GroupBody
+from sapo_desktop.swarm.protocol.events import Event
+from sapo_desktop.swarm.protocol.refusals import Reason, Refused
+from sapo_desktop.swarm.protocol.session import Session
+from sapo_desktop.swarm.protocol.signing import Signer
+from sapo_desktop.swarm.trust.standing import Standing
 from tests.swarm.peers import NETWORK, TASK, group, me
 
 SLOT = 2_833_333

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.catalogues import catalogue_id
-from sapo_desktop.swarm.envelope import Answer, GroupBody, seal
-from sapo_desktop.swarm.events import Event
-from sapo_desktop.swarm.greeting import Me
-from sapo_desktop.swarm.handshake import Role
-from sapo_desktop.swarm.session import Session
-from sapo_desktop.swarm.signing import Signer
+from sapo_desktop.swarm.protocol import messages as m
+from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, seal
+from sapo_desktop.swarm.protocol.events import Event
+from sapo_desktop.swarm.protocol.greeting import Me
+from sapo_desktop.swarm.protocol.handshake import Role
+from sapo_desktop.swarm.protocol.session import Session
+from sapo_desktop.swarm.protocol.signing import Signer
 
 NETWORK = b"n" * 32
 TASK = b"t" * 32

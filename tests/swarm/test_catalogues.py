@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sapo_desktop.swarm import codec
-from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.catalogues import Catalogues, catalogue_id
-from sapo_desktop.swarm.refusals import Reason
+from sapo_desktop.swarm.protocol import codec
+from sapo_desktop.swarm.protocol import messages as m
+from sapo_desktop.swarm.protocol.refusals import Reason
 from tests.swarm.mesh import Mesh, Peer
 from tests.swarm.peers import TASK
 

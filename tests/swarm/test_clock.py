@@ -7,7 +7,7 @@ import contextlib
 import pytest
 
 from sapo_desktop.swarm.clock import Clock
-from sapo_desktop.swarm.refusals import Reason, Refused
+from sapo_desktop.swarm.protocol.refusals import Reason, Refused
 
 NOW = 600.0 * 1000
 

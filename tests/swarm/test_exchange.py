@@ -7,13 +7,13 @@ from collections import Counter
 import msgspec
 import pytest
 
-from sapo_desktop.swarm import codec, limits
-from sapo_desktop.swarm import messages as m
 from sapo_desktop.swarm.clock import Now
-from sapo_desktop.swarm.envelope import Answer
-from sapo_desktop.swarm.pool import Path
-from sapo_desktop.swarm.refusals import Reason
-from sapo_desktop.swarm.signing import Signer
+from sapo_desktop.swarm.pool.pool import Path
+from sapo_desktop.swarm.protocol import codec, limits
+from sapo_desktop.swarm.protocol import messages as m
+from sapo_desktop.swarm.protocol.envelope import Answer
+from sapo_desktop.swarm.protocol.refusals import Reason
+from sapo_desktop.swarm.protocol.signing import Signer
 from tests.swarm.mesh import SLOT, Mesh, Peer, Wire
 from tests.swarm.peers import NETWORK, TASK, group, group_body
 

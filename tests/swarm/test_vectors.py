@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from nacl.signing import SigningKey, VerifyKey
 
-from sapo_desktop.swarm import codec
+from sapo_desktop.swarm.protocol import codec
 from tests.swarm.vectors import FILE, vectors
 
 STORED: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))

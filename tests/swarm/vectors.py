@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from sapo_desktop.core.hashing import digest
-from sapo_desktop.core.invite import Invite
-from sapo_desktop.swarm import codec, handshake, held_filter
-from sapo_desktop.swarm import messages as m
-from sapo_desktop.swarm.admission import admit, network_of
-from sapo_desktop.swarm.envelope import Answer, GroupBody, seal
-from sapo_desktop.swarm.signing import Signer, signed_bytes
+from sapo_desktop.core.network.invite import Invite
+from sapo_desktop.swarm.pool import held_filter
+from sapo_desktop.swarm.protocol import codec, handshake
+from sapo_desktop.swarm.protocol import messages as m
+from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, seal
+from sapo_desktop.swarm.protocol.signing import Signer, signed_bytes
+from sapo_desktop.swarm.trust.admission import admit, network_of
 from sapo_desktop.tasks.questions import question_hash, question_seed
 
 FILE = Path(__file__).with_name("vectors.json")

@@ -79,7 +79,7 @@ def test_exit_codes_in_words(code: int, text: str) -> None:
 
 
 def test_our_package_is_found_from_anywhere(tmp_path: object) -> None:
-    line = [*processes.python_command("sapo_desktop.worker.host"), "--help"]
+    line = [*processes.python_command("sapo_desktop.worker.hosts.host"), "--help"]
     done = subprocess.run(line, cwd=str(tmp_path), env=processes.python_environment({}), capture_output=True)
     assert done.returncode == 0
 

@@ -20,7 +20,7 @@ from sapo_desktop.tasks.service import (
     TaskIds,
     Truth,
 )
-from sapo_desktop.worker.hosting import Host
+from sapo_desktop.worker.hosts.hosting import Host
 
 GCD = "gcd/easy"
 

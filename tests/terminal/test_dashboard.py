@@ -6,7 +6,7 @@ import pytest
 
 from sapo_desktop.core.why import Paused, Training
 from sapo_desktop.terminal.dashboard import Dashboard
-from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.control import messages as m
 from tests.cli.fake_node import eval_report, scripted_round
 
 

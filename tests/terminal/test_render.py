@@ -14,7 +14,7 @@ from sapo_desktop.core.why import Training
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.glyphs import ASCII, UNICODE, glyphs_for
 from sapo_desktop.terminal.render import render
-from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.control import messages as m
 from tests.cli.fake_node import HOSTILE, eval_report, scripted_round
 
 

@@ -12,7 +12,7 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.terminal.json_lines import emit_event
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.transfers import transfer_line
-from sapo_desktop.worker.messages import Notice, SwarmChanged
+from sapo_desktop.worker.control.messages import Notice, SwarmChanged
 
 SAID = sentence("Linked to {count} peers.", count=1200)
 

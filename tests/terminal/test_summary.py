@@ -5,7 +5,7 @@ from __future__ import annotations
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.glyphs import ASCII
 from sapo_desktop.terminal.summary import summary_lines
-from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.control import messages as m
 from tests.cli.fake_node import eval_report, scripted_round
 
 

@@ -13,9 +13,9 @@ import msgspec
 import psutil
 
 from sapo_desktop.core.records import RoundReport
-from sapo_desktop.worker import messages as m
-from sapo_desktop.worker.client import Client, connect, start_worker
-from sapo_desktop.worker.history import History
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.client import Client, connect, start_worker
+from sapo_desktop.worker.store.history import History
 
 PATIENCE = 300.0
 """Generous: on a machine that others keep busy a node is slow, not hung."""

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from jeepney import DBusAddress, Properties, new_method_call
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
 
-from sapo_desktop.gui.remembered import WELCOME, Remembered, remember
+from sapo_desktop.gui.shell.remembered import WELCOME, Remembered, remember
 from sapo_desktop.system.folders import DataFolder
 from tests.whole.nodes import PATIENCE
 

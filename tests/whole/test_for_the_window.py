@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.system.hardware import default_threads
-from sapo_desktop.worker import messages as m
-from sapo_desktop.worker.client import Client, connect
-from sapo_desktop.worker.history import History
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.client import Client, connect
+from sapo_desktop.worker.store.history import History
 from tests.whole.nodes import finished, until, worker
 
 THREADS = default_threads() + 1

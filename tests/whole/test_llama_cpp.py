@@ -11,10 +11,10 @@ import psutil
 import pytest
 
 from sapo_desktop.core.records import RoundReport
-from sapo_desktop.engines.generator_files import write_base
+from sapo_desktop.engines.gguf.generator_files import write_base
 from sapo_desktop.models.starter import starter_folder
-from sapo_desktop.worker import messages as m
-from sapo_desktop.worker.client import Client
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.client import Client
 from tests.whole.nodes import finished, host, is_state, reports, sapo, until, wait_gone, worker
 
 pytestmark = [

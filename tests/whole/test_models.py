@@ -13,9 +13,9 @@ from safetensors.torch import load, save
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.worker import messages as m
-from sapo_desktop.worker import messages as mm
-from sapo_desktop.worker.client import Client
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control import messages as mm
+from sapo_desktop.worker.control.client import Client
 from tests.models.hub_server import FakeHub, Fault, Repo, running_hub, with_a_network
 from tests.whole.nodes import is_state, sapo, until, worker
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.control import messages as m
 from tests.whole.nodes import finished, host, is_state, reports, rewards, until, wait_gone, wait_stopped, worker
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]

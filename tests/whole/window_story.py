@@ -22,14 +22,14 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from sapo_desktop.gui.app import App, Desktop
-from sapo_desktop.gui.link import Lost
-from sapo_desktop.gui.pages.home import HomePage
-from sapo_desktop.gui.single import SingleWindow
-from sapo_desktop.gui.window import entries
-from sapo_desktop.gui.wizard import Wizard
-from sapo_desktop.gui.wizard_steps import LeavesStep
+from sapo_desktop.gui.first_run.steps import LeavesStep
+from sapo_desktop.gui.first_run.wizard import Wizard
+from sapo_desktop.gui.home.page import HomePage
+from sapo_desktop.gui.shell.app import App, Desktop
+from sapo_desktop.gui.shell.single import SingleWindow
+from sapo_desktop.gui.shell.window import entries
 from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.view.link import Lost
 from tests.whole.nodes import PATIENCE, wait_gone
 
 LOG = "%(levelname)s %(message)s"

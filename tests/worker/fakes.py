@@ -22,10 +22,10 @@ from sapo_desktop.core.records import (
     TrainingSequence,
 )
 from sapo_desktop.engines.protocols import Generated, Loaded
-from sapo_desktop.models.folder import ModelFolder
+from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.system.hardware import default_threads
-from sapo_desktop.worker.engine import Ended, EnginePlan, Spoken
-from sapo_desktop.worker.messages import Phase
+from sapo_desktop.worker.control.messages import Phase
+from sapo_desktop.worker.hosts.engine import Ended, EnginePlan, Spoken
 
 Progress = Callable[[int, int], None]
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.worker import messages as m
-from sapo_desktop.worker.channel import Client, ControlServer
-from sapo_desktop.worker.lock import FolderLock
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.channel import Client, ControlServer
+from sapo_desktop.worker.control.lock import FolderLock
 
 
 async def serve(folder: DataFolder) -> None:

@@ -1,11 +1,11 @@
 import asyncio
 import time
 
-from sapo_desktop.core.governor import Activity, Decision
-from sapo_desktop.core.state import NodeState, Trigger
 from sapo_desktop.core.why import Paused, Ready, RoundsDone, Training, Why
+from sapo_desktop.worker.control.messages import Event, StateChanged
 from sapo_desktop.worker.gate import Gate
-from sapo_desktop.worker.messages import Event, StateChanged
+from sapo_desktop.worker.governor import Activity, Decision
+from sapo_desktop.worker.state import NodeState, Trigger
 from tests.worker.fakes import FakeHost
 
 

@@ -11,15 +11,15 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.records import Completion, Group, Mark, Sampling
-from sapo_desktop.core.state import NodeState
 from sapo_desktop.engines.protocols import Generated, Loaded
-from sapo_desktop.swarm import network
-from sapo_desktop.swarm.refusals import Reason
-from sapo_desktop.worker.checkpoints import Counters
-from sapo_desktop.worker.reasoning import KEPT, lengths_in, medians, with_new
-from tests.worker.test_foreign import question
-from tests.worker.test_human import Examiner
-from tests.worker.test_joining import Seat, Solver, until
+from sapo_desktop.learning.reasoning import KEPT, lengths_in, medians, with_new
+from sapo_desktop.swarm.protocol.refusals import Reason
+from sapo_desktop.swarm.sockets import network
+from sapo_desktop.worker.state import NodeState
+from sapo_desktop.worker.store.checkpoints import Counters
+from tests.worker.control.handlers.test_human import Examiner
+from tests.worker.membership.test_foreign import question
+from tests.worker.membership.test_joining import Seat, Solver, until
 from tests.worker.test_node import SETTINGS, Scene
 
 LONG = 1500

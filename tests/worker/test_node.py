@@ -12,20 +12,20 @@ import pytest
 
 from sapo_desktop.core.errors import CheckpointError, HostDied, HostTimeout, OutOfMemory, TooBig, UsageError
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.core.state import NodeState
+from sapo_desktop.learning.heldout import Evaluator
+from sapo_desktop.learning.round import Swarm
 from sapo_desktop.system.hardware import default_threads
-from sapo_desktop.worker import messages as m
-from sapo_desktop.worker.checkpoints import Checkpoint, CheckpointStore, Counters
-from sapo_desktop.worker.evaluation import Evaluator
+from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.gate import Gate
-from sapo_desktop.worker.history import History
-from sapo_desktop.worker.keeper import Keeper
 from sapo_desktop.worker.node import Node
-from sapo_desktop.worker.round import Swarm
-from sapo_desktop.worker.write_budget import WriteBudget
+from sapo_desktop.worker.state import NodeState
+from sapo_desktop.worker.store.checkpoints import Checkpoint, CheckpointStore, Counters
+from sapo_desktop.worker.store.history import History
+from sapo_desktop.worker.store.keeper import Keeper
+from sapo_desktop.worker.store.write_budget import WriteBudget
+from tests.learning.test_plan import LEVELS
 from tests.records import run_manifest
 from tests.worker.fakes import FakeEngine, FakeExaminer
-from tests.worker.test_learning import LEVELS
 
 SETTINGS = Settings(validate_every=0, curriculum=False, seed=1)
 

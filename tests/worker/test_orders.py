@@ -9,11 +9,11 @@ import pytest
 
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.core.state import NodeState, Trigger
 from sapo_desktop.core.why import Ending, Failed, OnBattery, Paused, Ready
+from sapo_desktop.worker.control.messages import Event, StateChanged
 from sapo_desktop.worker.gate import Gate
-from sapo_desktop.worker.messages import Event, StateChanged
 from sapo_desktop.worker.orders import Orders
+from sapo_desktop.worker.state import NodeState, Trigger
 
 NOON = 1_000_000.0
 

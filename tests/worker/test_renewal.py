@@ -16,14 +16,14 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import Catalogue
 from sapo_desktop.worker import main as worker_main
-from sapo_desktop.worker import messages as m
-from sapo_desktop.worker import settings_requests
 from sapo_desktop.worker.assembly import Assembled, Publish
-from sapo_desktop.worker.client import Client, connect
-from sapo_desktop.worker.hosting import OnBusy
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.client import Client, connect
+from sapo_desktop.worker.control.handlers import settings as settings_requests
+from sapo_desktop.worker.hosts.hosting import OnBusy
 from sapo_desktop.worker.main import Options, Worker
+from tests.worker.control.handlers.test_requests import side_of
 from tests.worker.test_node import SETTINGS, Scene
-from tests.worker.test_requests import side_of
 
 TASKS = {"tasks": "gcd/easy"}
 

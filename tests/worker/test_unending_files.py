@@ -11,17 +11,17 @@ import pytest
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ControlError, HistoryError, SapoError, SettingsError, TaskError
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.gui import remembered
-from sapo_desktop.swarm.memory import Memory
-from sapo_desktop.swarm.seeds import read_seeds
+from sapo_desktop.gui.shell import remembered
+from sapo_desktop.swarm.addresses.restart_file import Memory
+from sapo_desktop.swarm.addresses.seeds import read_seeds
 from sapo_desktop.system.folders import DataFolder, FolderError
 from sapo_desktop.system.identity import Keeper
 from sapo_desktop.tasks.catalogue import load_catalogue
-from sapo_desktop.worker.author_rates import AuthorRates
-from sapo_desktop.worker.checkpoints import CheckpointStore, Counters
-from sapo_desktop.worker.index_book import IndexBook
-from sapo_desktop.worker.lock import holder
-from sapo_desktop.worker.proof import FILE, read_control_file
+from sapo_desktop.worker.control.lock import holder
+from sapo_desktop.worker.control.proof import FILE, read_control_file
+from sapo_desktop.worker.membership.author_rates import AuthorRates
+from sapo_desktop.worker.membership.index_book import IndexBook
+from sapo_desktop.worker.store.checkpoints import CheckpointStore, Counters
 
 Put = Callable[[Path], None]
 

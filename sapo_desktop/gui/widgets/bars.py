@@ -10,7 +10,7 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPaintEvent, Q
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from sapo_desktop.core.plain_text import one_line
-from sapo_desktop.gui import theme
+from sapo_desktop.gui.look import theme
 
 _HEIGHT = 20
 

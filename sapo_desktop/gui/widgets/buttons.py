@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sapo_desktop.gui import icons, theme
+from sapo_desktop.gui.look import icons, theme
 from sapo_desktop.gui.widgets.text import Label, for_button, restyle, set_tooltip
 
 Kind = Literal["plain", "primary", "quiet", "danger", "big", "nav"]

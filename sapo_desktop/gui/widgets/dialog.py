@@ -6,11 +6,11 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QDialog, QFrame, QLayout, QScrollArea, QVBoxLayout, QWidget
 
-from sapo_desktop.gui.language import tr
-from sapo_desktop.gui.theme import grid
+from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.widgets.buttons import Button, Kind
 from sapo_desktop.gui.widgets.layout import row
 from sapo_desktop.gui.widgets.text import Label
+from sapo_desktop.gui.words.language import tr
 
 _OF_SCREEN = 0.9
 

@@ -12,8 +12,8 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QWheel
 from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QDoubleSpinBox, QLineEdit, QPlainTextEdit, QSpinBox, QWidget
 
 from sapo_desktop.core.plain_text import one_line
-from sapo_desktop.gui import icons, theme
-from sapo_desktop.gui.timers import timer
+from sapo_desktop.gui.look import icons, theme
+from sapo_desktop.gui.widgets.timers import timer
 
 
 class Line(QLineEdit):

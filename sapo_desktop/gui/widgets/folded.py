@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from sapo_desktop.gui import theme
-from sapo_desktop.gui.theme import grid
+from sapo_desktop.gui.look import theme
+from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.text import Reading
 

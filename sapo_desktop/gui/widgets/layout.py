@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sapo_desktop.gui.theme import grid, looks
+from sapo_desktop.gui.look.theme import grid, looks
 from sapo_desktop.gui.widgets.text import Label, Tone
 
 WIDEST = 1180

@@ -9,12 +9,12 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from sapo_desktop.core.plain_text import one_line
-from sapo_desktop.gui import icons, theme
-from sapo_desktop.gui.language import tr
-from sapo_desktop.gui.theme import grid
-from sapo_desktop.gui.timers import timer
+from sapo_desktop.gui.look import icons, theme
+from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.widgets.buttons import Button, IconButton
 from sapo_desktop.gui.widgets.text import Label, restyle
+from sapo_desktop.gui.widgets.timers import timer
+from sapo_desktop.gui.words.language import tr
 
 BannerTone = Literal["plain", "accent", "warning", "danger", "silo"]
 _ICONS = {"plain": "info", "accent": "check", "warning": "warning", "danger": "warning", "silo": "silo"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
-from sapo_desktop.gui import theme
-from sapo_desktop.gui.theme import grid
+from sapo_desktop.gui.look import theme
+from sapo_desktop.gui.look.theme import grid
 
 
 class Split(QWidget):

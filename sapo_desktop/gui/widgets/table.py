@@ -21,7 +21,7 @@ from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from sapo_desktop.core.plain_text import one_line
-from sapo_desktop.gui import icons, theme
+from sapo_desktop.gui.look import icons, theme
 from sapo_desktop.gui.widgets.text import as_tooltip
 
 Index = QModelIndex | QPersistentModelIndex

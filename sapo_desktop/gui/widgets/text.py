@@ -25,7 +25,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QSizePolicy, QWidget
 
 from sapo_desktop.core.plain_text import clean, one_line
-from sapo_desktop.gui import theme
+from sapo_desktop.gui.look import theme
 
 Role = Literal["body", "caption", "muted", "strong", "subtitle", "title", "display", "chip"]
 Tone = Literal["", "accent", "danger", "warning", "silo"]

@@ -1,0 +1,186 @@
+"""What every command is given: its data folder, where to write, and a way to the folder's node.
+
+A command works on the running node of its folder; where none runs it starts an idle one, asks, and ends it again. The
+node is reached through `Door`, so a test opens another one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from sapo_desktop.core.errors import ControlError, NotRunning, SapoError, UsageError
+from sapo_desktop.core.sentences import Text
+from sapo_desktop.terminal.output import Output
+from sapo_desktop.terminal.wording import nearest
+from sapo_desktop.worker.control.messages import (
+    Evaluate,
+    Event,
+    FitReply,
+    FitRequest,
+    GetStatus,
+    Progressed,
+    Quit,
+    Reply,
+    Request,
+    Status,
+    Stopping,
+)
+
+ReplyType = TypeVar("ReplyType")
+_LAST_WORD_SECONDS = 1.0
+
+
+class Node(Protocol):
+    """A running node as a client sees it."""
+
+    async def call(self, request: Request) -> Reply:
+        """The node's reply; a SapoError of the kind that it names where it failed."""
+
+    def events(self) -> AsyncIterator[Event]:
+        """What happens from now on, until the node ends or the channel breaks."""
+
+    async def end_reason(self) -> Text:
+        """What is known of a node that closed its channel without taking its leave."""
+
+    async def close(self) -> None: ...
+
+
+async def _nothing_to_wait_for() -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Attached:
+    """A node, and whether it was started for this command."""
+
+    node: Node
+    started: bool
+    ended: Callable[[], Awaitable[None]] = _nothing_to_wait_for
+    """Waits until the process of a node that was started, and told to end, is gone."""
+
+
+class Door(Protocol):
+    """The way to a data folder's node."""
+
+    async def running(self, folder: Path, *, owner: bool = False) -> Node:
+        """The folder's running node; NotRunning where there is none. `owner`: it may end when we go away."""
+
+    async def running_or_started(self, folder: Path, overrides: Mapping[str, str]) -> Attached:
+        """The folder's running node, else a fresh idle one with us as owner. `overrides`: for the fresh one only."""
+
+    async def relay_started(self, folder: Path, arguments: Sequence[str]) -> Attached:
+        """A fresh relay, with us as owner. `arguments`: what its process is told beside the folder."""
+
+    async def appraise(self, folder: Path, request: FitRequest) -> FitReply:
+        """What fits this computer; no node is needed, and none is started."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a command works with. `data_option`: how the user named the folder, for commands shown in replies."""
+
+    folder: Path
+    data_option: str
+    out: Output
+    door: Door
+
+    def need_folder(self) -> None:
+        """SapoError where the data folder does not exist: for commands about a past that such a node has not."""
+        if self.folder.is_dir():
+            return
+        beside = self.folder.parent
+        names = [entry.name for entry in beside.iterdir() if entry.is_dir()] if beside.is_dir() else []
+        hint = nearest(self.folder.name, names) or f" Start it with: sapo-desktop run{self.data_option}"
+        raise NotRunning(f"There is no node in {self.folder}: the folder does not exist.{hint}")
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[Node]:
+        """The running node; NotRunning where there is none."""
+        self.need_folder()
+        node = await self.door.running(self.folder)
+        try:
+            yield node
+        finally:
+            await node.close()
+
+    @contextlib.asynccontextmanager
+    async def any_node(self) -> AsyncIterator[Node]:
+        """The running node, or an idle one for as long as this takes."""
+        attached = await self.door.running_or_started(self.folder, {})
+        try:
+            yield attached.node
+        finally:
+            ending = attached.started and await _quit_if_idle(attached.node)
+            await attached.node.close()
+            if ending:
+                await attached.ended()
+
+    async def ask(self, request: Request, kind: type[ReplyType]) -> ReplyType:
+        """One request to the running node or to an idle one."""
+        async with self.any_node() as node:
+            return await call(node, request, kind, self.out)
+
+
+async def call(node: Node, request: Request, kind: type[ReplyType], progress: Output | None = None) -> ReplyType:
+    """The reply to a request, as the type it must be; `progress` shows how far an evaluation is (terminals only)."""
+    meter: asyncio.Task[None] | None = None
+    if isinstance(request, Evaluate) and progress is not None and progress.stderr.isatty():
+        meter = asyncio.create_task(_meter(node, progress))
+    try:
+        reply = await node.call(request)
+    except ControlError as error:
+        raise await _last_word(node) or error from error
+    finally:
+        if meter is not None:
+            meter.cancel()
+            await asyncio.gather(meter, return_exceptions=True)
+    return expect(reply, kind)
+
+
+def expect(reply: Reply, kind: type[ReplyType]) -> ReplyType:
+    if not isinstance(reply, kind):
+        raise ControlError(f"The node answered {type(reply).__name__} where {kind.__name__} was expected.")
+    return reply
+
+
+async def _quit_if_idle(node: Node) -> bool:
+    """End the node that was started for one request, unless somebody has taken it over meanwhile."""
+    # It may be gone already, by a `quit` elsewhere or by failing: then what we want is done.
+    with contextlib.suppress(SapoError):
+        if expect(await node.call(GetStatus()), Status).state in ("working", "finishing", "paused"):
+            return False
+        try:
+            await node.call(Quit())
+        except UsageError:
+            return False  # a window has come meanwhile and keeps it
+    return True
+
+
+async def _last_word(node: Node) -> SapoError | None:
+    """Why the node ended, where it said so before the channel closed."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_LAST_WORD_SECONDS):
+            async for event in node.events():
+                if isinstance(event, Stopping):
+                    return SapoError(event.reason) if event.failed else NotRunning("The node was ended meanwhile.")
+    return None
+
+
+async def _meter(node: Node, out: Output) -> None:
+    """Show progress events on one line of stderr that is wiped at the end."""
+    shown = False
+    try:
+        async for event in node.events():
+            if isinstance(event, Progressed) and event.phase == "evaluate":
+                shown = True
+                out.stderr.write(f"\rheld-out questions {event.done}/{event.total}  ")
+                out.stderr.flush()
+    finally:
+        if shown:
+            out.stderr.write("\r" + " " * 40 + "\r")
+            out.stderr.flush()

@@ -1,0 +1,235 @@
+"""Following a node at work: from attaching to the last event, with what Ctrl-C means on the way.
+
+Who started the node, or finds it idle, is in charge: Ctrl-C finishes the round and ends the node, a second one ends
+it at once. Who finds it at work only watches: Ctrl-C leaves, and the node goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sapo_desktop.commands.line.context import Attached, Context, Node, call
+from sapo_desktop.commands.line.signals import on_signals
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
+from sapo_desktop.core.records import RoundReport
+from sapo_desktop.terminal.dashboard import Dashboard
+from sapo_desktop.terminal.views import View
+from sapo_desktop.worker.control.messages import (
+    Event,
+    GetHistory,
+    GetSettings,
+    GetStatus,
+    History,
+    Ok,
+    Quit,
+    SettingsAre,
+    Snapshot,
+    StartRounds,
+    StateChanged,
+    Status,
+    Stopping,
+)
+
+EARLIER_ROUNDS = 500
+"""Finished rounds whose rewards begin the curve."""
+_BUSY = ("working", "finishing")
+_LAST_WORD_SECONDS = 5.0
+
+
+@dataclass
+class Watch:
+    """One view's time with a node. `failure`: why it ended, where that was not wanted."""
+
+    context: Context
+    dashboard: Dashboard
+    view: View
+    attached: Attached
+    in_charge: bool = False
+    failure: str = ""
+    goes_on: bool = False
+    """Whether the node was left at its work."""
+    told_to_end: bool = False
+    """Whether the node is ending because it was told to."""
+    _begun: bool = False
+    _interrupts: int = 0
+    _seen_working: bool = False
+    _last: Stopping | None = None
+    """With what a node took its leave that failed while it started."""
+
+    def __post_init__(self) -> None:
+        self.node: Node = self.attached.node
+        self._left = asyncio.Event()
+        self._asking: asyncio.Task[None] | None = None
+
+    async def until_the_end(self, overrides: Mapping[str, str], rounds: int | None) -> None:
+        """Set the node to work where it does not, and show what it does until it is done or the user leaves."""
+        with on_signals(self._interrupt, self._terminate):
+            work = asyncio.create_task(self._work(overrides, rounds))
+            left = asyncio.create_task(self._left.wait())
+            try:
+                await asyncio.wait({work, left}, return_when=asyncio.FIRST_COMPLETED)
+                if self._asking is not None:
+                    await asyncio.wait({self._asking}, timeout=_LAST_WORD_SECONDS)
+            finally:
+                left.cancel()
+                work.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await work
+
+    async def _work(self, overrides: Mapping[str, str], rounds: int | None) -> None:
+        await self._begin(overrides, rounds)
+        async for event in self.node.events():
+            self.dashboard.apply(event, time.monotonic())
+            self.view.event(event)
+            if await self._is_last(event):
+                return
+        self.failure = self.failure or (
+            f"{await self.node.end_reason()} (The log is in {self.context.folder / 'logs'}.) Every finished round is "
+            f"kept: go on with sapo-desktop run{self.context.data_option}"
+        )
+
+    async def _begin(self, overrides: Mapping[str, str], rounds: int | None) -> None:
+        """Learn what the node is, tell the view, and set it to work where it does not work yet."""
+        status = await self._when_started()
+        settings = await call(self.node, GetSettings(), SettingsAre)
+        if not self.attached.started:
+            _refuse_other_settings(settings, overrides)
+            if status.state == "idle":
+                await self._own()
+        self.in_charge = self.attached.started or status.state == "idle"
+        history = await call(self.node, GetHistory(after=max(0, status.round - EARLIER_ROUNDS)), History)
+        self.dashboard.greet(status, history.rounds)
+        self.dashboard.footer = _keys(self.in_charge)
+        self._announce(status, history.rounds)
+        if status.state not in _BUSY or rounds is not None:
+            await call(self.node, StartRounds(rounds=rounds), Ok)
+        else:
+            self._seen_working = True
+        self._begun = True
+
+    async def _when_started(self) -> Status:
+        """How the node stands, once there is one; what it says until then is shown meanwhile."""
+        listening = asyncio.create_task(self._hear_start())
+        try:
+            return await call(self.node, GetStatus(), Status)
+        except ControlError as error:
+            raise (SapoError(self._last.reason) if self._last else error) from error
+        finally:
+            listening.cancel()
+            await asyncio.wait({listening})
+
+    async def _hear_start(self) -> None:
+        """Show what comes until there is a node."""
+        async for event in self.node.events():
+            if isinstance(event, Snapshot):
+                return
+            if isinstance(event, Stopping):
+                self._last = event if event.failed else None
+                return
+            self.dashboard.apply(event, time.monotonic())
+            self.view.event(event)
+
+    async def _own(self) -> None:
+        """Attach again as owner: whoever started this idle node may leave before we do."""
+        owned = await self.context.door.running(self.context.folder, owner=True)
+        await self.node.close()
+        self.node = owned
+
+    def _announce(self, status: Status, earlier: list[RoundReport]) -> None:
+        self.context.out.emit(
+            "start",
+            data=str(self.context.folder),
+            attached=not self.attached.started,
+            model=status.model,
+            seed=status.seed,
+            silo=status.silo,
+            mix=status.mix,
+            device=status.device,
+            round=status.round,
+            pid=status.pid,
+            version=status.version,
+        )
+        if not self.attached.started:
+            self.view.said(f"Attached to the node that runs here already (process {status.pid}).")
+        elif earlier:
+            self.view.said(f"Going on after round {status.round:,}.")
+
+    async def _is_last(self, event: Event) -> bool:
+        """Whether nothing after `event` is waited for. Who is in charge waits for the node's own last word."""
+        match event:
+            case Stopping(failed=failed, reason=reason):
+                self.failure = self.failure or (str(reason) if failed else "")
+                return True
+            case StateChanged(state="failed", reason=reason):
+                self.failure = reason
+            case StateChanged(state="idle") if self._seen_working:
+                pass  # the rounds that were asked for are played
+            case StateChanged(state=state):
+                self._seen_working = self._seen_working or state in _BUSY
+                return False
+            case _:
+                return False
+        if self.in_charge:
+            await self._quit(finish_round=False)
+        return not self.in_charge
+
+    def _interrupt(self) -> None:
+        """Ctrl-C."""
+        self._interrupts += 1
+        if not self._begun and self.attached.started:
+            self._ask_to_quit("Ending; nothing has begun yet.", finish_round=False)
+            self._left.set()
+        elif not self.in_charge:
+            self.goes_on = True
+            self._say("Leaving; the node goes on.")
+            self._left.set()
+        elif self._interrupts == 1:
+            self._ask_to_quit("Finishing this round, then ending. Ctrl-C again: end now.", finish_round=True)
+        elif self._interrupts == 2:
+            self._ask_to_quit("Ending now, without the half round.", finish_round=False)
+        else:
+            # Asked three times: the channel breaks, and the node ends by itself as its owner is gone.
+            self._left.set()
+
+    def _terminate(self) -> None:
+        """SIGTERM: the same as Ctrl-C twice."""
+        self._interrupts = max(self._interrupts, 1)
+        self._interrupt()
+
+    def _ask_to_quit(self, words: str, *, finish_round: bool) -> None:
+        self._say(words)
+        self._asking = asyncio.create_task(self._quit(finish_round=finish_round))
+
+    def _say(self, words: str) -> None:
+        self.dashboard.leaving = words
+        self.view.said(words)
+        self.view.redraw()
+
+    async def _quit(self, *, finish_round: bool) -> None:
+        # A node that has ended meanwhile did what was asked; that it ended is seen in the stream of events.
+        with contextlib.suppress(NotRunning, ControlError):
+            await self.node.call(Quit(finish_round=finish_round))
+            self.told_to_end = True
+
+
+def _refuse_other_settings(found: SettingsAre, overrides: Mapping[str, str]) -> None:
+    """A node at work keeps its settings; SapoError where the command line asks for others."""
+    other = [
+        key for key, text in overrides.items() if settings_file.parse_value(key, text) != getattr(found.settings, key)
+    ]
+    if other:
+        raise SapoError(
+            f"A node runs here already, with other settings ({', '.join(other)}). Change them there (sapo-desktop "
+            "settings set, silo off), end it first (sapo-desktop quit), or leave those options out to watch it."
+        )
+
+
+def _keys(in_charge: bool) -> str:
+    if in_charge:
+        return "Ctrl-C: finish this round and end. Again: end now."
+    return "Ctrl-C: leave; the node goes on. sapo-desktop quit ends it."

@@ -1,0 +1,1 @@
+"""Files read within bounds and written so that a power cut leaves the old or the new."""

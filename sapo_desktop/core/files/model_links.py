@@ -1,0 +1,73 @@
+"""Which links among the files of a model are followed.
+
+A folder that came from somewhere may hold `LICENSE -> ~/.ssh/id_ed25519`: whoever copies what it leads to gives the key
+away with the model. Weights are links for a reason (they are large, and several programs share them) and are held
+against their format before anything is kept; all other files have to lie where they are named. The one exception is the
+layout of a hub's cache, in which every file of `snapshots/COMMIT/` is a link into `blobs/` of the same repository.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.files.reading import copy_regular
+from sapo_desktop.core.sentences import sentence
+
+
+def real_file(path: Path, *, weights: bool, caches: Sequence[Path] | None = None) -> Path:
+    """Where the bytes of the model's file `path` are: a path without links.
+
+    Args:
+        weights: whether it is a file of weights, which may lie elsewhere in its folder, or in a cache.
+        caches: folders that programs share weights in; None: those of this computer's user.
+
+    Raises:
+        ModelError: it is no regular file, or a link that is not followed.
+    """
+    try:
+        folder, real = path.parent.resolve(), path.resolve()
+        is_file = stat.S_ISREG(real.lstat().st_mode)
+    except (OSError, RuntimeError):  # nothing is there; or, before Python 3.13, links in a circle
+        is_file = False
+    if not is_file:
+        raise ModelError(sentence("{path} is not a file, or a link that leads nowhere.", path=str(path)))
+    if real == folder / path.name or _is_blob(folder, real):
+        return real
+    within = [folder, *(hub_caches() if caches is None else caches)]
+    if not weights or not any(real.is_relative_to(one) for one in within):
+        raise ModelError(
+            sentence(
+                "{path} is a link to {target}, which is no part of the model, so it is not followed. Put the file "
+                "itself there, or remove the link.",
+                path=str(path),
+                target=str(real),
+            )
+        )
+    return real
+
+
+def copy_file(path: Path, target: Path) -> None:
+    """Copy a file that goes along with a model's weights; nobody may read the copy who could not read the file.
+
+    Raises:
+        ModelError: it is no regular file, or a link that is not followed.
+        OSError: the disk.
+    """
+    copy_regular(real_file(path, weights=False), target, links=False)
+
+
+def hub_caches(environment: Mapping[str, str] = os.environ) -> list[Path]:
+    """Where hub clients keep models, links resolved."""
+    home = Path(environment.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "huggingface"
+    named = [environment.get(name) for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")]
+    named.append(str(Path(environment.get("HF_HOME") or home) / "hub"))
+    return [Path(name).expanduser().resolve() for name in named if name]
+
+
+def _is_blob(folder: Path, real: Path) -> bool:
+    """Whether a file of a hub's cache is one of the same repository."""
+    return folder.parent.name == "snapshots" and real.parent == folder.parent.parent / "blobs"

@@ -1,0 +1,1 @@
+"""What both kinds of connection stand on: rates, address ranges, bounded websockets, invite links."""

@@ -1,0 +1,1 @@
+"""Models and adapters written as GGUF files, for llama.cpp."""

@@ -1,0 +1,144 @@
+"""Writes a model, or a LoRA adapter, as a GGUF file for llama.cpp.
+
+What differs between transformers' layout and llama.cpp's stands in `gguf_architectures.py` (tensors, shapes) and
+`gguf_vocabulary.py` (text); what cannot be written faithfully is refused with the reason. Tensors pass one at a
+time, so a model of any size needs the memory of its largest matrix beside itself. Left out: quantised types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import gguf
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.engines.gguf.architectures import ROPE_FACTORS, Layout
+from sapo_desktop.engines.gguf.vocabulary import write_vocabulary
+
+WeightType = Literal["F32", "F16", "BF16"]
+_FILE_TYPES = {
+    "F32": gguf.LlamaFileType.ALL_F32,
+    "F16": gguf.LlamaFileType.MOSTLY_F16,
+    "BF16": gguf.LlamaFileType.MOSTLY_BF16,
+}
+_TORCH_TYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+
+
+class Weights(Protocol):
+    """A model's tensors by transformers' names, each made or read when it is asked for."""
+
+    def __iter__(self) -> Iterator[str]: ...
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Without making the tensor."""
+
+    def __getitem__(self, name: str) -> Tensor: ...
+
+
+def write_model(
+    path: Path,
+    config: Any,
+    tokenizer: Any,
+    weights: Weights,
+    weight_type: WeightType = "F16",
+    name: str = "",
+) -> None:
+    """Write one GGUF file that llama.cpp loads by itself; vectors stay F32. What fails leaves no file.
+
+    Raises:
+        ModelError: the architecture, an option of it, the tokenizer or a value cannot be written faithfully.
+    """
+    layout = Layout(config)
+    # Tied models share the embedding with the head: llama.cpp takes it where output.weight is missing.
+    names = [n for n in weights if not (config.tie_word_embeddings and n == "lm_head.weight")]
+    writer = gguf.GGUFWriter(path, layout.name)
+    try:
+        if name:
+            writer.add_name(name)
+        writer.add_file_type(_FILE_TYPES[weight_type])
+        layout.describe(writer)
+        write_vocabulary(writer, tokenizer, rows=config.vocab_size)
+        _write_tensors(writer, layout, names, weights, weight_type)
+    except BaseException:
+        writer.close()
+        path.unlink(missing_ok=True)
+        raise
+    writer.close()
+
+
+def write_adapter(path: Path, config: Any, factors: Mapping[str, Tensor], scaling: float) -> None:
+    """Write a LoRA adapter for a base model that `write_model` wrote.
+
+    Args:
+        path: the file to write.
+        config: the base model's configuration.
+        factors: `<module>.lora_A` of shape (rank, in) and `<module>.lora_B` of shape (out, rank), by the
+            module's name in the base model (`model.layers.0.self_attn.q_proj`).
+        scaling: the factor of B A in the sum; alpha / rank in plain LoRA.
+
+    Raises:
+        ModelError: a module has no counterpart in llama.cpp.
+    """
+    layout = Layout(config)
+    rank = next(factor.shape[0] for name, factor in factors.items() if name.endswith(".lora_A"))
+    writer = gguf.GGUFWriter(path, layout.name)
+    try:
+        writer.add_type("adapter")
+        writer.add_string("adapter.type", "lora")
+        # llama.cpp divides by the rank itself.
+        writer.add_float32("adapter.lora.alpha", scaling * rank)
+        for name, factor in factors.items():
+            module, _, kind = name.rpartition(".")
+            target = layout.target(f"{module}.weight")
+            rows = layout.rows(f"{module}.weight", factor) if kind == "lora_B" else factor
+            writer.add_tensor(f"{target}.{kind.lower()}", _encode(name, rows, "F32"))
+        _write_head(writer)
+        writer.write_tensors_to_file()
+    finally:
+        writer.close()
+
+
+def _write_tensors(
+    writer: gguf.GGUFWriter, layout: Layout, names: list[str], weights: Weights, weight_type: WeightType
+) -> None:
+    factors = layout.rope_factors()
+    if factors is not None:
+        _announce(writer, ROPE_FACTORS, tuple(factors.shape), "F32")
+    kinds: dict[str, WeightType] = {n: weight_type if len(weights.shape(n)) > 1 else "F32" for n in names}
+    for name in names:
+        _announce(writer, layout.target(name), weights.shape(name), kinds[name])
+    _write_head(writer)
+    writer.write_ti_data_to_file()
+    if factors is not None:
+        writer.write_tensor_data(_encode(ROPE_FACTORS, factors, "F32"))
+    for name in names:
+        writer.write_tensor_data(_encode(name, layout.rows(name, weights[name]), kinds[name]))
+
+
+def _announce(writer: gguf.GGUFWriter, target: str, shape: tuple[int, ...], kind: WeightType) -> None:
+    size = int(np.prod(shape)) * _TORCH_TYPES[kind].itemsize
+    quantisation = gguf.GGMLQuantizationType[kind]
+    writer.add_tensor_info(target, shape, np.dtype(np.float32), size, raw_dtype=quantisation)
+
+
+def _encode(name: str, tensor: Tensor, kind: WeightType) -> NDArray[Any]:
+    """The tensor's numbers in the file's type; BF16, which numpy lacks, as 16-bit integers."""
+    low, high = (float(value) for value in torch.aminmax(tensor.detach()))
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise ModelError(sentence("The model has weights that are not numbers: go back to an earlier checkpoint."))
+    if kind == "F16" and max(-low, high) > torch.finfo(torch.float16).max:
+        raise ModelError(sentence("{name} has a value that F16 cannot hold; write the file as BF16 or F32.", name=name))
+    values = tensor.detach().to(device="cpu", dtype=_TORCH_TYPES[kind]).contiguous()
+    return np.asarray((values.view(torch.int16) if kind == "BF16" else values).numpy())
+
+
+def _write_head(writer: gguf.GGUFWriter) -> None:
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()

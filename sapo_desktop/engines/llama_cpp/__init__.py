@@ -1,0 +1,1 @@
+"""The engine that answers by llama.cpp. It never loads torch."""

@@ -1,0 +1,188 @@
+"""llama.cpp as its host process sees it: one request in, one reply out. Answers only; torch is never imported here.
+
+The trainer lives in another process; what it learned comes as a GGUF adapter in a file and goes in beside the base
+weights, which stay as they are. The host sets `cancelled` when a cancel arrives: it is looked at between the
+operations of a pass.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+from sapo_desktop.core.errors import HostError
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.engines import protocols as p
+from sapo_desktop.engines.answering import Answers, GenerationJob, Speaker, Watch
+from sapo_desktop.engines.llama_cpp.generator import generate, halved, stream_length
+from sapo_desktop.engines.llama_cpp.model import Adapter, GgufModel
+from sapo_desktop.engines.llama_cpp.quantise import quantise
+from sapo_desktop.engines.llama_cpp.streams import Streams, padded
+from sapo_desktop.engines.llama_cpp.threads import ThreadPace, Used
+from sapo_desktop.engines.llama_cpp.vocabulary import Vocabulary
+
+MOST_STREAMS = 128
+"""Sequences at once: a CPU gains nothing from more, and llama.cpp takes 256."""
+
+
+class LlamaCppEngine:
+    """A loaded GGUF model that answers."""
+
+    def __init__(self, request: p.LoadGguf) -> None:
+        self._exact = request.exact
+        self._cache_bytes = request.cache_bytes
+        self.model = GgufModel(Path(request.model), gpu=request.device != "cpu")
+        try:
+            self.vocabulary = Vocabulary(self.model)
+        except BaseException:
+            self.model.close()
+            raise
+        self._cell_bytes = self.model.cell_bytes(4 if request.exact else 2)
+        self._adapter: Adapter | None = None
+        self._streams: Streams | None = None
+        self._most = MOST_STREAMS
+        self._pace = ThreadPace(request.threads, _used())
+
+    def close(self) -> None:
+        """Give everything back, in the order that llama.cpp wants."""
+        self._drop_streams()
+        if self._adapter is not None:
+            self._adapter.free()
+        self.model.close()
+
+    def loaded(self) -> p.Loaded:
+        """Describe the engine."""
+        return p.Loaded(
+            model=str(self.model.path),
+            parameters=self.model.parameters,
+            trainable=0,
+            device="gpu" if self.model.on_gpu else "cpu",
+            dtype=self.model.weights,
+            vocabulary=self.model.vocabulary,
+            context=self.model.context,
+            versions={"llama-cpp-python": version("llama-cpp-python")},
+        )
+
+    def use_adapter(self, file: str | None) -> None:
+        """Answer with the adapter of a GGUF file from now on, or with the base again."""
+        new = None if file is None else Adapter(self.model, Path(file))
+        if self._streams is not None:
+            self._streams.use(None)  # llama.cpp wants it unset before it is freed
+        if self._adapter is not None:
+            self._adapter.free()
+        self._adapter = new
+
+    def use_threads(self, most: int) -> None:
+        """Compute with at most so many."""
+        self._pace = ThreadPace(most, _used())
+
+    def generate(self, request: p.Generate, progress: p.Progress, cancelled: threading.Event) -> p.Generated:
+        """Answer questions."""
+        began = time.monotonic()
+        prompts = [self.vocabulary.prompt_tokens(text) for text in request.prompts]
+        job = GenerationJob(prompts, request.answers, request.sampling, self.vocabulary.stop_tokens, self.model.context)
+        watch = Watch(should_stop=cancelled.is_set, progress=progress, text=self.vocabulary.text)
+        if job.total == 1:
+            watch.token = Speaker(self.vocabulary.text, progress)
+        answers = self._answer(job, None if request.base else self._adapter, watch)
+        return p.Generated(
+            prompt_tokens=prompts,
+            completions=answers.completions(request.answers, self.vocabulary.text),
+            seconds=time.monotonic() - began,
+            batch=answers.batch,
+            elsewhere=True,
+        )
+
+    def _answer(self, job: GenerationJob, adapter: Adapter | None, watch: Watch) -> Answers:
+        """Generate, in ever fewer streams until they fit; what did not fit once is not tried again."""
+        while True:
+            try:
+                streams = self._streams_for(job)
+                streams.use(adapter)
+                return generate(job, streams, watch, self._passed)
+            except MemoryError:
+                tried = self._streams.count if self._streams is not None else self._wanted(job)
+                self._drop_streams()
+                self._most = halved(tried)
+
+    def _streams_for(self, job: GenerationJob) -> Streams:
+        """Streams for a job: those there are where they do, which keeps their memory from being made anew."""
+        count, length = self._wanted(job), padded(stream_length(job))
+        held = self._streams
+        if held is None or held.length < length or held.count < count:
+            self._drop_streams()
+            held = self._streams = Streams(self.model, count, length, self._exact)
+        self._pace.begin(_used())
+        held.use_threads(self._pace.count)
+        return held
+
+    def _wanted(self, job: GenerationJob) -> int:
+        """Sequences at once for a job, as memory allows."""
+        of_memory = self._cache_bytes // (padded(stream_length(job)) * self._cell_bytes)
+        return max(1, min(job.total, self._most, of_memory if self._cache_bytes else self._most))
+
+    def _drop_streams(self) -> None:
+        if self._streams is not None:
+            self._streams.use(None)
+            self._streams.close()
+            self._streams = None
+
+    def _passed(self) -> None:
+        before = self._pace.count
+        if self._pace.passed(_used()) != before and self._streams is not None:
+            self._streams.use_threads(self._pace.count)
+
+
+class Service:
+    """Answers the generator host's requests, one at a time."""
+
+    def __init__(self) -> None:
+        self.cancelled = threading.Event()
+        self._engine: LlamaCppEngine | None = None
+
+    def handle(self, request: p.GeneratorRequest, progress: p.Progress) -> p.GeneratorReply:
+        """Do what is asked; raises SapoError. A cancel ends the request under way, not the next one."""
+        match request:
+            case p.LoadGguf():
+                if self._engine is not None:
+                    self._engine.close()  # give the memory back before the next model comes
+                    self._engine = None
+                self._engine = LlamaCppEngine(request)
+                return self._engine.loaded()
+            case p.Quantise():
+                quantise(Path(request.source), Path(request.target), request.weights, request.threads)
+                return p.Done()
+        if self._engine is None:
+            raise HostError(sentence("The generator was asked to work before a model was loaded."))
+        return self._work(self._engine, request, progress)
+
+    def _work(self, engine: LlamaCppEngine, request: p.GeneratorRequest, progress: p.Progress) -> p.GeneratorReply:
+        match request:
+            case p.Generate():
+                return engine.generate(request, progress, self.cancelled)
+            case p.Encode():
+                words = engine.vocabulary
+                return p.Encoded(
+                    tokens=[words.encode_foreign(text, request.end) for text in request.texts],
+                    prompts=[words.prompt_tokens(question) for question in request.questions],
+                )
+            case p.UseAdapter():
+                engine.use_adapter(request.file)
+                return p.Done()
+            case p.Configure():
+                if request.threads is not None:
+                    engine.use_threads(request.threads)
+                return p.Done()
+            case _:
+                return self.handle(request, progress)
+
+
+def _used() -> Used:
+    return Used(wall=time.monotonic(), cpu=time.process_time())
+
+
+def create() -> Service:
+    """Return the generator for a host process; nothing is loaded yet."""
+    return Service()

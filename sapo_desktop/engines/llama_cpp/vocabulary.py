@@ -1,0 +1,100 @@
+"""Text to tokens and back by a GGUF file's own vocabulary, with the same prompts as the torch engine makes.
+
+The special tokens of a prompt's template (prompts.py) are tokens; one that is spelt in the question is plain text, as
+is everything in what a peer sent. Left out: repairing a file whose
+vocabulary is not that of the model it was made from.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import llama_cpp.llama_cpp as c
+
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.engines.chat_template import ChatTemplate
+from sapo_desktop.engines.llama_cpp.model import GgufModel
+from sapo_desktop.engines.prompts import TAG, Prompter
+
+_NO_TOKEN = -1
+
+
+class Vocabulary:
+    """The tokens of a model."""
+
+    def __init__(self, model: GgufModel) -> None:
+        self._vocab = model.vocab
+        ids = range(model.vocabulary)
+        self._pieces: dict[int, bytes] = {}
+        self._special = {
+            text for i in ids if c.llama_vocab_is_control(self._vocab, i) and (text := self._name(i)) is not None
+        }
+        self.stop_tokens = frozenset(i for i in ids if c.llama_vocab_is_eog(self._vocab, i))
+        self.end_token = int(c.llama_vocab_eos(self._vocab))
+        if self.end_token == _NO_TOKEN:
+            raise ModelError(sentence("The vocabulary of {name} names no end-of-sequence token.", name=model.path.name))
+        template = model.chat_template
+        self._prompter = Prompter(
+            ChatTemplate(template, self._special_names()) if template else None,
+            sorted(self._special),
+            has_tag=len(self._tokens(TAG)) == 1,
+        )
+
+    def prompt_tokens(self, question: str) -> list[int]:
+        """Return the question as this model is asked it (prompts.py), ready to be answered."""
+        ids: list[int] = []
+        for text, is_template in self._prompter.pieces(question):
+            ids += self._tokens(text, beginning=not self._prompter.is_chat, special=is_template)
+        return ids
+
+    def encode_foreign(self, text: str, end: bool) -> list[int] | None:
+        """Return a peer's text as ids with special tokens taken as plain text, None where it spells one."""
+        if self._spells_special(text):
+            return None
+        ids = self._tokens(text)
+        return [*ids, self.end_token] if end else ids
+
+    def text(self, tokens: list[int]) -> str:
+        """Return the tokens as text, special tokens left out."""
+        return b"".join(map(self._piece, tokens)).decode(errors="replace")
+
+    def _spells_special(self, text: str) -> bool:
+        return any(special in text for special in self._special)
+
+    def _tokens(self, text: str, *, beginning: bool = False, special: bool = False) -> list[int]:
+        """Cut text; `beginning` puts the vocabulary's own first token in front, `special` reads special ones."""
+        raw = text.encode()
+        room = (c.llama_token * (len(raw) + 4))()
+        count = c.llama_tokenize(self._vocab, raw, len(raw), room, len(room), beginning, special)
+        if count < 0:
+            raise ModelError(sentence("llama.cpp could not cut a text into tokens; the model's vocabulary is damaged."))
+        return list(room[:count])
+
+    def _piece(self, token: int) -> bytes:
+        """Bytes of one token, none for special ones."""
+        if token not in self._pieces:
+            self._pieces[token] = _written(self._vocab, token)
+        return self._pieces[token]
+
+    def _name(self, token: int) -> str | None:
+        name = c.llama_vocab_get_text(self._vocab, token)
+        return name.decode(errors="replace") if name else None
+
+    def _special_names(self) -> dict[str, str]:
+        """Special tokens by the names that templates know them under."""
+        ids = {"eos_token": c.llama_vocab_eos(self._vocab), "pad_token": c.llama_vocab_pad(self._vocab)}
+        beginning = c.llama_vocab_bos(self._vocab)
+        # Where a model has no beginning token files name its end token: llama.cpp would take a word for it.
+        if beginning != ids["eos_token"] or c.llama_vocab_get_add_bos(self._vocab):
+            ids["bos_token"] = beginning
+        return {key: self._name(token) or "" for key, token in ids.items() if token != _NO_TOKEN}
+
+
+def _written(vocab: Any, token: int) -> bytes:
+    room = b"\0" * 256
+    size = c.llama_token_to_piece(vocab, token, room, len(room), 0, False)
+    if size < 0:
+        room = b"\0" * -size
+        size = c.llama_token_to_piece(vocab, token, room, len(room), 0, False)
+    return room[:size]

@@ -1,0 +1,1 @@
+"""The engine that answers over a server elsewhere, by OpenAI's protocol."""

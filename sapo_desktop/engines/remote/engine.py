@@ -1,0 +1,321 @@
+"""A generator over a server elsewhere: any that speaks OpenAI's completions, best vLLM, SGLang or llama-server.
+
+The model behind the server must be the one that is trained here; its tokenizer is read from the folder on this
+machine, prompts are made here, and what is sampled comes back in our own ids (`remote_tokens.py`). One question with
+all its answers is one request where the server can; requests run side by side, and a cancel closes them within a
+second. What the server cannot do is said once, when it is connected. Left out: streaming of single answers (the
+text comes when it is whole), learning.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+from sapo_desktop.core.errors import HostError, UsageError
+from sapo_desktop.core.records import Completion, Sampling
+from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.engines import protocols as p
+from sapo_desktop.engines.remote.dialects import Ask, Chat, Dialect, LlamaServer, Sglang, Vllm
+from sapo_desktop.engines.remote.http import Refused, Server, in_the_clear
+from sapo_desktop.engines.remote.server import AdapterShelf, Found, look_at, simpler
+from sapo_desktop.engines.remote.tokens import How, Translator, Understood
+from sapo_desktop.engines.remote.work import Runner, all_of
+from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer, model_numbers
+
+PROBE = "What is 2 + 2?"
+PROBE_TOKENS = 4
+
+
+class RemoteGenerator:
+    """A server that answers with one model."""
+
+    def __init__(self, request: p.LoadRemote, run: Runner) -> None:
+        _check_key(request)
+        self.request = request
+        self.words: ModelTokenizer = load_tokenizer(Path(request.folder))
+        numbers = model_numbers(Path(request.folder))
+        self._run = run
+        self._translator = Translator(self.words, numbers.vocabulary)
+        found, self.how, self.weighted = run(self._connect())
+        self.dialect, self.model = found.dialect, found.model
+        if found.vocabulary is not None and found.vocabulary < len(self.words.backend):
+            raise UsageError(
+                sentence(
+                    "The model '{model}' at {url} has {tokens} tokens, the one here {count}: they are not the "
+                    "same. Set remote_model, or model.",
+                    model=found.model,
+                    url=request.url,
+                    tokens=found.vocabulary,
+                    count=len(self.words.backend),
+                )
+            )
+        self.context = min(found.context or numbers.context, numbers.context)
+        self.vocabulary = numbers.vocabulary
+        can_load = isinstance(self.dialect, Vllm | Sglang)
+        self.shelf = AdapterShelf(self.dialect, request.adapters) if can_load and request.adapters else None
+        if self.shelf is not None:
+            run(self._sweep(self.shelf))
+
+    def loaded(self) -> p.Loaded:
+        """Describe the generator."""
+        return p.Loaded(
+            model=self.model,
+            parameters=0,
+            trainable=0,
+            device="remote",
+            dtype=self.dialect.name,
+            vocabulary=self.vocabulary,
+            context=self.context,
+            versions={"transformers": version("transformers"), "httpx2": version("httpx2")},
+            said=list(self._said()),
+            learns=self.shelf is not None,
+        )
+
+    def generate(self, request: p.Generate, progress: p.Progress) -> p.Generated:
+        """Answer questions."""
+        began = time.monotonic()
+        prompts = [self.words.prompt_tokens(question) for question in request.prompts]
+        asks = self._asks(request, prompts)
+        answers = self._run(self._answer(asks, len(prompts) * request.answers, progress))
+        completions: list[list[Completion]] = [[] for _ in prompts]
+        for (row, _), understood in zip(asks, answers, strict=True):
+            completions[row // request.answers].extend(one.completion for one in understood)
+        for group in completions:
+            # A prompt that fills the context is not sent.
+            group.extend([_NOTHING] * (request.answers - len(group)))
+        if len(asks) == 1 and request.answers == 1:
+            (only,) = completions[0]
+            progress(p.TokenText(text=only.text, tokens=len(only.tokens)))
+        return p.Generated(
+            prompt_tokens=prompts,
+            completions=completions,
+            seconds=time.monotonic() - began,
+            elsewhere=True,
+            batch=min(self.dialect.at_once, max(len(asks), 1)) * (request.answers if self.dialect.together else 1),
+        )
+
+    def use_adapter(self, folder: Path | None) -> None:
+        """Answer with this adapter from now on; None: with the base.
+
+        Raises:
+            UsageError: the server takes none.
+        """
+        if folder is not None and self.shelf is None:
+            raise UsageError(_no_adapters(self.request.url))
+        if self.shelf is not None:
+            self._run(self._shelve(self.shelf, folder))
+
+    # -- inside ------------------------------------------------------------------------------------------------
+
+    def _server(self) -> Server:
+        return Server(self.request.url, self.request.key, self.request.seconds)
+
+    async def _connect(self) -> tuple[Found, How, bool]:
+        """What the server is, and how much of what it samples can be understood, tried on one question."""
+        async with self._server() as server:
+            found = await look_at(server, self.request.model)
+            prompt = self.words.prompt_tokens(PROBE)
+            sampling = Sampling(max_tokens=PROBE_TOKENS)
+            ask = self._ask(found.model, PROBE, prompt, 1, PROBE_TOKENS, sampling, seed=1)
+            while True:
+                try:
+                    (first, *_) = await self._once(server, found.dialect, ask)
+                    return found, first.how, bool(first.completion.logprobs)
+                except Refused as refused:
+                    easier = simpler(found.dialect)
+                    if easier is None or refused.status not in (400, 404, 405, 422, 501):
+                        raise
+                    found = replace(found, dialect=easier)
+
+    async def _once(self, server: Server, dialect: Dialect, ask: Ask) -> list[Understood]:
+        path, body = dialect.request(ask)
+
+        def read(raw: bytes) -> list[Understood]:
+            return [self._translator.read(one, ask.limit, ask.sampling) for one in dialect.read(raw, ask)]
+
+        return await server.ask(path, body, read)
+
+    def _asks(self, request: p.Generate, prompts: Sequence[list[int]]) -> list[tuple[int, Ask]]:
+        """The requests to be made, each with the place of its first answer (prompt by prompt, answer by answer)."""
+        adapter = self.shelf.name if self.shelf is not None and not request.base else None
+        each = request.answers if self.dialect.together else 1
+        made = []
+        for place, (question, prompt) in enumerate(zip(request.prompts, prompts, strict=True)):
+            limit = min(request.sampling.max_tokens, self.context - len(prompt))
+            if limit <= 0:
+                continue
+            for at in range(0, request.answers, max(each, 1)):
+                row = place * request.answers + at
+                seed = _seed(request.sampling.seed, row)
+                ask = self._ask(self.model, question, prompt, each, limit, request.sampling, seed)
+                made.append((row, replace(ask, adapter=adapter)))
+        return made
+
+    def _ask(
+        self, model: str, question: str, prompt: list[int], count: int, limit: int, sampling: Sampling, seed: int
+    ) -> Ask:
+        return Ask(
+            model=model,
+            messages=self.words.prompter.messages(question),
+            prompt=prompt,
+            text=self.words.prompt_text(prompt),
+            count=count,
+            limit=limit,
+            sampling=sampling,
+            seed=seed,
+            stop=sorted(self.words.stop_tokens),
+        )
+
+    async def _answer(
+        self, asks: Sequence[tuple[int, Ask]], total: int, progress: p.Progress
+    ) -> list[list[Understood]]:
+        """The answers to all requests, in their order; the progress is told after each."""
+        turn = asyncio.Semaphore(self.dialect.at_once)
+        told = _Told(progress, total)
+
+        async def one(row: int, ask: Ask) -> list[Understood]:
+            async with turn:
+                understood = await self._once(server, self.dialect, ask)
+            told.add(understood, row)
+            return understood
+
+        async with self._server() as server:
+            return await all_of(one(row, ask) for row, ask in asks)
+
+    async def _sweep(self, shelf: AdapterShelf) -> None:
+        async with self._server() as server:
+            await shelf.sweep(server)
+
+    async def _shelve(self, shelf: AdapterShelf, folder: Path | None) -> None:
+        async with self._server() as server:
+            if folder is None:
+                await shelf.clear(server)
+            else:
+                await shelf.put(server, folder)
+
+    def _said(self) -> Iterator[Text]:
+        """What this server cannot do, each in a sentence."""
+        url = self.request.url
+        if self.request.key and in_the_clear(url):
+            yield sentence("The key goes to {url} in the clear, as remote_key_in_clear says.", url=url)
+        if isinstance(self.dialect, Chat):
+            yield sentence(
+                "{url} only chats: questions go into a template of its own, which may not be the one trained on.",
+                url=url,
+            )
+        if self.how == "text" and isinstance(self.dialect, Vllm | Sglang | LlamaServer):
+            yield sentence(
+                "The tokens that {url} samples do not read as its text in the vocabulary of the model here: is it the "
+                "same model? Answers are encoded anew, and learned from without importance weights.",
+                url=url,
+            )
+        elif self.how == "text":
+            yield sentence(
+                "{url} does not tell which tokens it samples: answers are encoded anew, and learned from without "
+                "importance weights.",
+                url=url,
+            )
+        elif not self.weighted:
+            yield sentence(
+                "{url} tells no log-probabilities of whole answers: these are learned from without weights.", url=url
+            )
+        if isinstance(self.dialect, Sglang):
+            yield sentence("{url} takes no seeds: a run cannot be repeated.", url=url)
+        if self.shelf is None:
+            yield _no_adapters(url)
+        if isinstance(self.dialect, LlamaServer) and self.dialect.adapters:
+            yield sentence("The adapters that {url} was started with are left out of its answers.", url=url)
+
+
+_NOTHING = Completion(tokens=[], logprobs=[], text="", finish="length")
+
+
+def _no_adapters(url: str) -> Text:
+    return sentence(
+        "{url} gets no adapter from here (vLLM and SGLang can, with remote_adapters set): it gives answers of the base "
+        "model, and nothing is learned.",
+        url=url,
+    )
+
+
+@dataclass
+class _Told:
+    """The progress of a generation, request by request."""
+
+    progress: p.Progress
+    total: int
+    finished: int = 0
+    tokens: int = 0
+
+    def add(self, understood: Sequence[Understood], place: int) -> None:
+        self.finished += len(understood)
+        self.tokens += sum(len(one.completion.tokens) for one in understood)
+        ended = p.EndedAnswer(place, understood[0].completion.text) if understood else None
+        self.progress(p.GenerationProgress(finished=self.finished, total=self.total, tokens=self.tokens, ended=ended))
+
+
+def _check_key(request: p.LoadRemote) -> None:
+    """Before anything is sent: what has been read on the way cannot be taken back. Raises UsageError."""
+    if request.key and in_the_clear(request.url) and not request.key_in_clear:
+        raise UsageError(
+            sentence(
+                "{url} is not encrypted, so the key is not sent there: use https://, or a tunnel to this "
+                "machine. Where nobody on the way can listen, set remote_key_in_clear to on.",
+                url=request.url,
+            )
+        )
+
+
+def _seed(seed: int, row: int) -> int:
+    """A seed for one request, 31 bits, from that of the generation and the row of its first answer."""
+    return int(np.random.SeedSequence([seed, row]).generate_state(1)[0]) >> 1
+
+
+class Service:
+    """Answers a remote generator's requests, one at a time."""
+
+    def __init__(self) -> None:
+        self.cancelled = threading.Event()
+        self._generator: RemoteGenerator | None = None
+
+    def handle(self, request: p.RemoteRequest, progress: p.Progress) -> p.GeneratorReply:
+        """Do what is asked; raises SapoError. A cancel ends the request under way, not the next one."""
+        try:
+            return self._handle(request, progress)
+        except Refused as refused:
+            raise HostError(str(refused)) from refused  # a class that the worker knows
+
+    def _handle(self, request: p.RemoteRequest, progress: p.Progress) -> p.GeneratorReply:
+        if isinstance(request, p.LoadRemote):
+            self._generator = RemoteGenerator(request, Runner(self.cancelled))
+            return self._generator.loaded()
+        generator = self._generator
+        if generator is None:
+            raise HostError(sentence("The remote generator was asked to work before it was connected."))
+        match request:
+            case p.Generate():
+                return generator.generate(request, progress)
+            case p.Encode():
+                words = generator.words
+                return p.Encoded(
+                    tokens=[words.encode_foreign(text, request.end) for text in request.texts],
+                    prompts=[words.prompt_tokens(question) for question in request.questions],
+                )
+            case p.UseAdapter(file=folder):
+                generator.use_adapter(None if folder is None else Path(folder))
+                return p.Done()
+            case p.Configure():
+                return p.Done()  # the server has its own threads, and no optimiser
+
+
+def create() -> Service:
+    """Return the service for a host process; nothing is connected yet."""
+    return Service()

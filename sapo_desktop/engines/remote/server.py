@@ -1,0 +1,260 @@
+"""Finds out what a server is and has, and how an adapter gets into it.
+
+What a server is stands in its list of models (`owned_by`). Left out: asking for answers (`remote.py`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import secrets
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from sapo_desktop.core.errors import AdapterRefused, ModelError, UsageError
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.engines.protocols import AdapterFolder
+from sapo_desktop.engines.remote.dialects import Chat, Completions, Dialect, LlamaServer, Sglang, Vllm
+from sapo_desktop.engines.remote.http import Refused, Server
+from sapo_desktop.engines.remote.replies import decode
+
+ADAPTER_FILES = ("adapter_model.safetensors", "adapter_config.json")
+"""What peft writes, and servers read."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A server as it describes itself."""
+
+    dialect: Dialect
+    model: str
+    context: int | None
+    vocabulary: int | None
+
+
+class _Meta(msgspec.Struct, frozen=True):
+    n_ctx_train: int | None = None
+    n_vocab: int | None = None
+
+
+class _Model(msgspec.Struct, frozen=True):
+    id: str
+    owned_by: str = ""
+    parent: str | None = None
+    max_model_len: int | None = None
+    meta: _Meta | None = None
+
+
+class _Models(msgspec.Struct, frozen=True):
+    data: list[_Model]
+
+
+class _Defaults(msgspec.Struct, frozen=True):
+    n_ctx: int | None = None
+
+
+class _Props(msgspec.Struct, frozen=True):
+    default_generation_settings: _Defaults | None = None
+
+
+class _Adapter(msgspec.Struct, frozen=True):
+    id: int
+
+
+async def look_at(server: Server, wanted: str) -> Found:
+    """What answers at the other end, and which of its models is meant by `wanted` (empty: the one it has).
+
+    Raises:
+        HostError: it cannot be reached, or is no such server.
+        UsageError: it has no model of that name, or several and none was named.
+    """
+    listed: _Models = await server.ask("/v1/models", None, lambda raw: decode(raw, _Models))
+    model = _choose(server, listed.data, wanted)
+    context, vocabulary = model.max_model_len, None
+    dialect: Dialect
+    match model.owned_by:
+        case "vllm":
+            dialect = Vllm()
+        case "sglang":
+            dialect = Sglang()
+        case "llamacpp":
+            context = await _llama_context(server) or (model.meta.n_ctx_train if model.meta else None)
+            vocabulary = model.meta.n_vocab if model.meta else None
+            dialect = LlamaServer(await _llama_adapters(server))
+        case "me":
+            dialect = Completions("llama-cpp-python", one_by_one=True, logprobs=True)
+        case _:
+            dialect = Completions("openai", one_by_one=False, logprobs=True)
+    return Found(dialect, model.id, context, vocabulary)
+
+
+def simpler(dialect: Dialect) -> Dialect | None:
+    """What to try where a server refuses to be asked in this way; None where nothing is left."""
+    if isinstance(dialect, Chat):
+        return None
+    if isinstance(dialect, Completions) and not dialect.asks_logprobs:
+        return Chat()
+    one_by_one = isinstance(dialect, Completions) and not dialect.together
+    return Completions(dialect.name, one_by_one=one_by_one, logprobs=not isinstance(dialect, Completions))
+
+
+def _choose(server: Server, models: list[_Model], wanted: str) -> _Model:
+    bases = [model for model in models if model.parent is None]
+    names = ", ".join(model.id[:80] for model in bases[:10]) or "none"
+    if wanted:
+        for model in models:
+            if model.id == wanted:
+                return model
+        raise UsageError(
+            sentence(
+                "{url} has no model '{name}'; it has {names}. Set remote_model to one of them.",
+                url=server.url,
+                name=wanted,
+                names=names,
+            )
+        )
+    if len(bases) != 1:
+        raise UsageError(
+            sentence(
+                "{url} has {count} models ({names}). Set remote_model to one of them.",
+                url=server.url,
+                count=len(bases),
+                names=names,
+            )
+        )
+    return bases[0]
+
+
+async def _llama_context(server: Server) -> int | None:
+    """Of one slot; --parallel divides what the model has."""
+    try:
+        props: _Props = await server.ask("/props", None, lambda raw: decode(raw, _Props))
+    except Refused:
+        return None
+    return props.default_generation_settings.n_ctx if props.default_generation_settings else None
+
+
+async def _llama_adapters(server: Server) -> list[int]:
+    try:
+        found: list[_Adapter] = await server.ask("/lora-adapters", None, lambda raw: decode(raw, list[_Adapter]))
+    except Refused:
+        return []
+    return [adapter.id for adapter in found]
+
+
+class AdapterShelf:
+    """Adapters of this node in a server that can load them while it runs: vLLM and SGLang.
+
+    Each gets a name of its own, as servers keep what they loaded under a name; the one before is unloaded after. What
+    may still be there (the answer to a loading was lost, the node was killed) is unloaded as soon as that can be done.
+    """
+
+    def __init__(self, dialect: Dialect, folder: AdapterFolder) -> None:
+        self._prefix = "/v1" if isinstance(dialect, Vllm) else ""
+        self._shared = Path(folder.path)
+        self._own = f"sapo-{folder.owner}-"
+        # Drawn anew by each process: what an earlier one left under a name has other weights.
+        drawn = secrets.token_hex(4)
+        self._names = (f"{self._own}{drawn}-{number}" for number in itertools.count(1))
+        self._left: list[str] = []
+        """Names that the server may have, and that nobody asks for any more."""
+        self.name: str | None = None
+        """Of the adapter that the server has now."""
+
+    async def put(self, server: Server, folder: Path) -> None:
+        """Have the server load what peft wrote into `folder`.
+
+        Raises:
+            ModelError: the shared folder cannot be written.
+            AdapterRefused: the server does not take adapters, or does not see the folder.
+            HostError: it cannot be reached.
+        """
+        name = next(self._names)
+        place = self._shared / name
+        try:
+            self._copy(folder, place)
+            await self._load(server, name, place)
+        except BaseException:
+            shutil.rmtree(place, ignore_errors=True)
+            self._left.append(name)
+            raise
+        await self._change(server, name)
+
+    async def clear(self, server: Server) -> None:
+        """Have the server forget the adapter."""
+        await self._change(server, None)
+
+    async def sweep(self, server: Server) -> None:
+        """Have the server forget what this node left there when it was killed. Raises as `put`."""
+        own = re.compile(re.escape(self._own) + r"[0-9a-f]{8}-[0-9]{1,9}")
+        listed: _Models = await server.ask("/v1/models", None, lambda raw: decode(raw, _Models))
+        found = {model.id for model in listed.data} | self._folders()
+        self._left += sorted(name for name in found if own.fullmatch(name))
+        await self._drop(server)
+
+    # -- inside ------------------------------------------------------------------------------------------------
+
+    def _folders(self) -> set[str]:
+        try:
+            return {path.name for path in self._shared.iterdir()}
+        except FileNotFoundError:
+            return set()
+        except OSError as error:
+            raise ModelError(
+                sentence(
+                    "{folder} cannot be read: {reason}. See remote_adapters.",
+                    folder=str(self._shared),
+                    reason=str(error),
+                )
+            ) from error
+
+    def _copy(self, folder: Path, place: Path) -> None:
+        try:
+            place.mkdir(parents=True)
+            for file in ADAPTER_FILES:
+                shutil.copyfile(folder / file, place / file)
+        except OSError as error:
+            raise ModelError(
+                sentence(
+                    "The adapter cannot be put into {folder}: {reason}. See remote_adapters.",
+                    folder=str(self._shared),
+                    reason=str(error),
+                )
+            ) from error
+
+    async def _load(self, server: Server, name: str, place: Path) -> None:
+        body = {"lora_name": name, "lora_path": str(place)}
+        try:
+            await server.ask(f"{self._prefix}/load_lora_adapter", body, lambda raw: raw)
+        except Refused as error:
+            if name in str(error) and "already" in str(error):
+                return  # nobody else uses that name: it was loaded, and the answer was lost
+            raise AdapterRefused(
+                sentence(
+                    "{problem} The server must be started so that it takes adapters while it runs, and must see "
+                    "{folder} under that path; docs/remote.md says how. Without that, empty remote_adapters: the "
+                    "server then gives answers, and nothing is learned.",
+                    problem=error.text,
+                    folder=str(self._shared),
+                )
+            ) from error
+
+    async def _change(self, server: Server, name: str | None) -> None:
+        if self.name is not None:
+            self._left.append(self.name)
+        self.name = name
+        await self._drop(server)
+
+    async def _drop(self, server: Server) -> None:
+        while self._left:
+            name = self._left[-1]
+            try:
+                await server.ask(f"{self._prefix}/unload_lora_adapter", {"lora_name": name}, lambda raw: raw)
+            except Refused:
+                pass  # it forgot by itself: servers make room for newer ones
+            finally:
+                shutil.rmtree(self._shared / name, ignore_errors=True)
+            self._left.remove(name)

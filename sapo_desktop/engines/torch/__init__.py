@@ -1,0 +1,1 @@
+"""The engine that generates and learns in torch."""

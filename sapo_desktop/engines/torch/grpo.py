@@ -1,0 +1,90 @@
+"""The loss of GRPO as pure functions: tensors in, a record of tensors out.
+
+Sources: GRPO's clipped ratio and k3 KL term (arXiv 2402.03300, eq. 3 and 4), DAPO's higher upper clip and
+token-level mean (2503.14476, eq. 8 and 12), truncated importance sampling for a sampler that is not the
+trainer (min(C, p_trainer / p_sampler), detached). Advantages come in finished: groups, and what foreign
+answers may weigh, are `learning/advantage.py`'s business. Left out: sequence-level ratios, length penalties,
+entropy bonuses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from sapo_desktop.learning.external import SHAPE
+
+
+@dataclass(frozen=True)
+class Clip:
+    """The ratio pi / pi_old counts within [1 - low, 1 + high]."""
+
+    low: float = 0.2
+    high: float = 0.28
+
+
+@dataclass(frozen=True)
+class PolicyLoss:
+    """Loss of one micro-batch; micro-batches of one batch add up to the batch's loss."""
+
+    loss: Tensor
+    """Scalar, differentiable: sum over the tokens given, divided by the whole batch's token count."""
+    clipped: int
+    """Tokens at which the clip acted."""
+
+
+def policy_loss(
+    logprobs: Tensor,
+    old: Tensor,
+    advantages: Tensor,
+    batch_tokens: int,
+    clip: Clip,
+    weights: Tensor | None = None,
+    reference: Tensor | None = None,
+    kl_weight: float = 0.0,
+    shaped: Tensor | None = None,
+) -> PolicyLoss:
+    """Return -1/batch_tokens sum_t [ w_t min(r_t A_t, clip(r_t) A_t) - kl_weight k3_t ], r_t = exp(logp_t -
+    old_t).
+
+    All tensors are [N], one entry per answer token of the micro-batch: `logprobs` under the policy being
+    trained (the only one differentiated), `old` before the step, `advantages` of the token's answer,
+    `weights` from `importance_weights`, `reference` log-probabilities for the KL term. `batch_tokens` counts
+    the answer tokens of the whole batch, so how it is cut into micro-batches leaves the gradient equal.
+    `shaped` (bool) marks tokens of foreign answers that count with p / (p + SHAPE) of our own probability p in
+    the ratio's place, without a clip (LUFFY, arXiv 2504.14945, eq. 6).
+    """
+    ratio = torch.exp(logprobs - old)
+    free = ratio * advantages
+    held = ratio.clamp(1 - clip.low, 1 + clip.high) * advantages
+    gain = torch.minimum(free, held)
+    if shaped is not None:
+        gain = torch.where(shaped, shaped_probability(logprobs) * advantages, gain)
+    if weights is not None:
+        gain = gain * weights
+    if reference is not None and kl_weight:
+        gain = gain - kl_weight * k3(logprobs, reference)
+    acted = held < free if shaped is None else (held < free) & ~shaped
+    return PolicyLoss(-gain.sum() / batch_tokens, int(acted.sum()))
+
+
+def shaped_probability(logprobs: Tensor) -> Tensor:
+    """Return p / (p + SHAPE) per token: tokens that the policy finds unlikely keep a gradient that the plain ratio
+    would make vanish."""
+    probability = torch.exp(logprobs)
+    return probability / (probability + SHAPE)
+
+
+def k3(logprobs: Tensor, reference: Tensor) -> Tensor:
+    """Return Schulman's k3 estimate of KL(policy || reference) per token: exp(d) - d - 1, d = reference -
+    policy."""
+    gap = reference - logprobs
+    return torch.exp(gap) - gap - 1
+
+
+def importance_weights(old: Tensor, sampler: Tensor, cap: float) -> Tensor:
+    """Return min(cap, exp(old - sampler)) per token, detached: how much likelier the trainer finds the
+    token."""
+    return torch.exp(old - sampler).clamp(max=cap).detach()

@@ -1,0 +1,203 @@
+"""A causal language model and its tokenizer, loaded from a folder on this machine.
+
+Nothing is downloaded and nothing is unpickled: weights are safetensors or they are refused, and code inside a
+model folder is never run. What is left out: quantised weights, models with an output bias or capped logits
+(the chunked log-softmax of `logprobs.py` would be wrong for them, so they are refused with a sentence).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.engines.tokenizer import ModelTokenizer, load_tokenizer
+from sapo_desktop.engines.torch import llama
+from sapo_desktop.engines.torch.bare_llama import load_bare
+from sapo_desktop.engines.torch.memory import is_out_of_memory
+
+PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack")
+
+# Below this many parameters float32 is as fast as anything and the numbers are easier to trust.
+SMALL_MODEL = 100_000_000
+
+
+@dataclass(frozen=True)
+class LanguageModel:
+    """Weights and tokenizer of one folder."""
+
+    folder: Path
+    model: Any
+    """transformers' `...ForCausalLM`, in eval mode (there is no dropout to switch on); of a small Llama a BareLlama."""
+    words: ModelTokenizer
+    device: torch.device
+    dtype: torch.dtype
+    parameters: int
+    """Of the base; an adapter is not counted."""
+
+    @property
+    def context(self) -> int:
+        """Positions the model was made for; prompt and answer together fit into it."""
+        return int(self.model.config.max_position_embeddings)
+
+    @property
+    def vocabulary(self) -> int:
+        return int(self.model.get_output_embeddings().weight.shape[0])
+
+    @property
+    def tokenizer(self) -> Any:
+        """transformers' tokenizer."""
+        return self.words.backend
+
+    @property
+    def stop_tokens(self) -> frozenset[int]:
+        """Every id that ends an answer."""
+        return self.words.stop_tokens
+
+    @property
+    def end_token(self) -> int:
+        return self.words.end_token
+
+    def prompt_tokens(self, question: str) -> list[int]:
+        return self.words.prompt_tokens(question)
+
+    def text(self, tokens: list[int]) -> str:
+        return self.words.text(tokens)
+
+    def encode_foreign(self, text: str, end: bool) -> list[int] | None:
+        return self.words.encode_foreign(text, end)
+
+
+def load_language_model(folder: Path, device: str = "auto", dtype: str = "auto", bare: bool = True) -> LanguageModel:
+    """Load the model of a folder in transformers' layout; raises ModelError with what to do.
+
+    `bare`: a small Llama comes as its weights alone (`bare_llama.py`).
+    """
+    _check_folder(folder)
+    where = _device(device)
+    words = load_tokenizer(folder)
+    precision = _dtype(dtype, where, folder)
+    found = load_bare(folder, where, llama.SMALL) if bare and precision == torch.float32 else None
+    model = found or _through_transformers(folder, precision, where)
+    count = sum(p.numel() for p in model.parameters())
+    loaded = LanguageModel(folder, model, words, where, precision, count)
+    _check_kind(loaded)
+    return loaded
+
+
+def _through_transformers(folder: Path, precision: torch.dtype, where: torch.device) -> Any:
+    os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported: it reads this once
+    import transformers
+
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    try:
+        config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
+        model, info = transformers.AutoModelForCausalLM.from_pretrained(
+            folder,
+            config=config,
+            dtype=precision,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            attn_implementation="eager" if where.type == "cpu" else "sdpa",
+            output_loading_info=True,
+        )
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, json.JSONDecodeError) as error:
+        if is_out_of_memory(error):
+            raise  # nothing is wrong with the folder
+        raise ModelError(
+            sentence(
+                "The model in {folder} cannot be read: {reason}. Get the folder again, whole.",
+                folder=str(folder),
+                reason=str(error),
+            )
+        ) from error
+    if info["missing_keys"] or info["mismatched_keys"]:
+        lacking = ", ".join(sorted(map(str, [*info["missing_keys"], *info["mismatched_keys"]]))[:3])
+        raise ModelError(
+            sentence(
+                "The weights in {folder} are not complete ({names}). Get the folder again, whole.",
+                folder=str(folder),
+                names=lacking,
+            )
+        )
+    return model.to(where).eval()
+
+
+def _check_folder(folder: Path) -> None:
+    if not (folder / "config.json").is_file():
+        raise ModelError(
+            sentence(
+                "There is no model in {folder}: config.json is missing. Choose another folder.", folder=str(folder)
+            )
+        )
+    if any(folder.glob("*.safetensors")):
+        return
+    if any(path for pattern in PICKLED for path in folder.glob(pattern)):
+        raise ModelError(
+            sentence(
+                "The weights in {folder} are not safetensors. Other formats can run code when they are read; get "
+                "the model as safetensors.",
+                folder=str(folder),
+            )
+        )
+    raise ModelError(
+        sentence("There are no weights (*.safetensors) in {folder}. Get the folder again, whole.", folder=str(folder))
+    )
+
+
+def _check_kind(loaded: LanguageModel) -> None:
+    config = loaded.model.config
+    head = loaded.model.get_output_embeddings()
+    capped = getattr(config, "final_logit_softcapping", None) or getattr(config, "logit_scale", None)
+    if head is None or getattr(head, "bias", None) is not None or capped:
+        raise ModelError(
+            sentence(
+                "Models of type {kind} are not supported: their output layer is unusual.",
+                kind=str(config.model_type),
+            )
+        )
+
+
+def _device(name: str) -> torch.device:
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        return torch.empty(0, device=name).device
+    except (RuntimeError, AssertionError) as error:
+        raise ModelError(
+            sentence("The device '{name}' cannot be used: {reason}", name=name, reason=str(error))
+        ) from error
+
+
+def bf16_computes_faster() -> bool:
+    """Whether this processor has instructions for bfloat16 (those with AMX have these as well).
+
+    Without them bfloat16 is converted back and forth and slower (tests/bench/precision.py measures both); kinds of
+    processor that were not measured, ARM among them, count as without. A rule, not a measurement at every start: a
+    resumed run must compute in the same format as before.
+    """
+    return bool(torch.cpu._is_avx512_bf16_supported())
+
+
+def _dtype(name: str, device: torch.device, folder: Path) -> torch.dtype:
+    if name == "auto":
+        small = sum(path.stat().st_size for path in folder.glob("*.safetensors")) < 2 * SMALL_MODEL
+        slow = device.type == "cpu" and not bf16_computes_faster()
+        return torch.float32 if small or slow else torch.bfloat16
+    known = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+    if name not in known:
+        raise ModelError(
+            sentence(
+                "The number format '{name}' is not known. Choose auto, {known}.", name=name, known=", ".join(known)
+            )
+        )
+    return known[name]

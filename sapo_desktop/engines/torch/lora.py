@@ -1,0 +1,179 @@
+"""What is trained: a LoRA adapter on all linear layers (peft), or every weight of a tiny model.
+
+The base weights stay what they were: LoRA never touches them, and full training keeps a copy to answer as the
+base and to go back to. Files are peft's own (adapter_model.safetensors, adapter_config.json) for LoRA,
+weights.safetensors for full training. Left out: adapters on embeddings and on the output layer, dropout.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from sapo_desktop.core.errors import CheckpointError
+from sapo_desktop.core.records import TrainerSettings
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.engines.torch.bare_llama import BareLlama, adapter_settings, with_bare_adapter
+
+ADAPTER_FILE = "adapter_model.safetensors"
+WEIGHTS_FILE = "weights.safetensors"
+
+
+class Policy:
+    """A model with its trainable part; `version` grows whenever the weights change."""
+
+    def __init__(self, model: Any, settings: TrainerSettings) -> None:
+        self.causal = model
+        self.settings = settings
+        self.method = settings.method
+        self.version = 0
+        self.adapted = True
+        """False while the model answers as its base."""
+        self._base: dict[str, Tensor] = {}
+        if self.method == "lora":
+            self.model = _with_adapter(model, settings)
+        else:
+            self.model = model
+            self._base = {name: p.detach().clone() for name, p in model.named_parameters()}
+        self._start = {name: p.detach().clone() for name, p in self.trainable().items()}
+
+    def trainable(self) -> dict[str, torch.nn.Parameter]:
+        """Return the trained parameters by name, in a fixed order."""
+        return {name: p for name, p in self.model.named_parameters() if p.requires_grad}
+
+    @property
+    def bare(self) -> bool:
+        """Whether the model is weights alone, without transformers and peft."""
+        return isinstance(self.causal, BareLlama)
+
+    def changed(self) -> None:
+        """Say that the weights are no longer what they were (copies made from them are stale)."""
+        self.version += 1
+
+    def output_weight(self) -> Tensor:
+        """Return the output matrix [V, d]."""
+        weight: Tensor = self.causal.get_output_embeddings().weight
+        return weight
+
+    @contextmanager
+    def as_base(self) -> Iterator[None]:
+        """Inside, the model answers as the untrained base."""
+        self.adapted = False
+        try:
+            if self.method == "lora":
+                # Bare weights are packed with their adapter or without: there is nothing to switch.
+                with contextlib.nullcontext() if self.bare else self.model.disable_adapter():
+                    yield
+            else:
+                self._swap()
+                yield
+        finally:
+            self.adapted = True
+            if self.method == "full":
+                self._swap()
+
+    def reset(self) -> None:
+        """Go back to the untrained start."""
+        self._take(self._start)
+
+    def save(self, folder: Path) -> list[str]:
+        """Write the trained part into `folder`; return the names of the files."""
+        if self.method == "full":
+            save_file({n: p.detach().contiguous() for n, p in self.trainable().items()}, folder / WEIGHTS_FILE)
+            return [WEIGHTS_FILE]
+        if isinstance(self.causal, BareLlama):
+            self._save_bare(self.causal, folder)
+        else:
+            self.model.save_pretrained(folder)
+            (folder / "README.md").unlink(missing_ok=True)  # peft's empty model card
+        return [ADAPTER_FILE, "adapter_config.json"]
+
+    def _save_bare(self, model: BareLlama, folder: Path) -> None:
+        tensors = {n.replace(".default.", "."): p.detach().contiguous() for n, p in self.trainable().items()}
+        save_file(tensors, folder / ADAPTER_FILE, metadata={"format": "pt"})
+        text = adapter_settings(model, self.settings.lora_rank, self.settings.lora_alpha)
+        (folder / "adapter_config.json").write_text(text, encoding="utf-8")
+
+    def in_modules(self, model: Any) -> Any:
+        """This policy's model, with what was learned, in transformers' and peft's modules; `model`: the base as
+        transformers loads it."""
+        policy = Policy(model, self.settings)
+        policy._take(self.trainable())
+        return policy.model
+
+    def load(self, folder: Path) -> None:
+        """Take over what `save` wrote; raises CheckpointError where it is damaged or does not fit."""
+        name = WEIGHTS_FILE if self.method == "full" else ADAPTER_FILE
+        self._take({self._own_name(key): value for key, value in read_tensors(folder / name).items()})
+
+    def _own_name(self, saved: str) -> str:
+        """peft leaves the adapter's name out of the names in its files."""
+        if self.method == "full":
+            return saved
+        for part in (".lora_A.", ".lora_B."):
+            saved = saved.replace(part, f"{part}default.")
+        return saved
+
+    def _take(self, values: Mapping[str, Tensor]) -> None:
+        mine = self.trainable()
+        check_fit({name: p.shape for name, p in mine.items()}, values)
+        with torch.no_grad():
+            for name, parameter in mine.items():
+                parameter.copy_(values[name])
+        self.changed()
+
+    def _swap(self) -> None:
+        with torch.no_grad():
+            for name, parameter in self.model.named_parameters():
+                parameter.data, self._base[name] = self._base[name], parameter.data
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """Read a safetensors file of a checkpoint; raises CheckpointError."""
+    try:
+        return load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise CheckpointError(
+            sentence(
+                "{path} cannot be read: {reason}. Go back to an older checkpoint.", path=str(path), reason=str(error)
+            )
+        ) from error
+
+
+def check_fit(shapes: Mapping[str, torch.Size], values: Mapping[str, Tensor]) -> None:
+    """Raise CheckpointError unless names and shapes are the same."""
+    if shapes.keys() != values.keys() or any(values[n].shape != s for n, s in shapes.items()):
+        raise CheckpointError(
+            sentence(
+                "The checkpoint was written for another model or another adapter size. Set the model, method and "
+                "rank it was made with, or start anew."
+            )
+        )
+
+
+def _with_adapter(model: Any, settings: TrainerSettings) -> Any:
+    if isinstance(model, BareLlama):
+        with torch.random.fork_rng():
+            torch.manual_seed(settings.seed)
+            return with_bare_adapter(model, settings.lora_rank, settings.lora_alpha).eval()
+    from peft import LoraConfig, TaskType, get_peft_model
+
+    config = LoraConfig(
+        task_type=TaskType.CAUSAL_LM,
+        r=settings.lora_rank,
+        lora_alpha=settings.lora_alpha,
+        lora_dropout=0.0,
+        target_modules="all-linear",
+    )
+    # peft draws its start from the global generator: lend it a seeded one.
+    with torch.random.fork_rng():
+        torch.manual_seed(settings.seed)
+        return get_peft_model(model, config).eval()

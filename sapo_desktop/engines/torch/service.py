@@ -1,0 +1,212 @@
+"""The engine as its host process sees it: one request in, one reply out.
+
+Generator and trainer are one object over one model. The host sets `cancelled` when a cancel arrives;
+generation looks at it every step, training every micro-batch, and HostCancelled rises. Everything that is
+wrong with a request rises as an error of core/errors.py.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+import torch
+
+from sapo_desktop.core.errors import HostError, TooBig, UsageError
+from sapo_desktop.core.records import StepReport
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.engines import protocols as p
+from sapo_desktop.engines.answering import Answers, GenerationJob, Speaker, Watch
+from sapo_desktop.engines.torch.decoder import Start, start_with_transformers
+from sapo_desktop.engines.torch.decoder_llama import start_written_out
+from sapo_desktop.engines.torch.generation import generate
+from sapo_desktop.engines.torch.llama import WrittenOutModel
+from sapo_desktop.engines.torch.lm import LanguageModel, load_language_model
+from sapo_desktop.engines.torch.lora import Policy
+from sapo_desktop.engines.torch.memory import is_out_of_memory, release_memory, return_freed_memory
+from sapo_desktop.engines.torch.state import reset_trainer, restore_trainer, save_trainer
+from sapo_desktop.engines.torch.trainer import GrpoTrainer
+
+_MOST_ON_CPU = 64
+"""Sequences at once: beyond that a CPU only waits for its memory. The starter's 256 answers a round take no longer in
+four turns than together, rather less, and a quarter of the memory."""
+
+PROMPT_TOKENS_AT_ONCE = 4096
+"""Of models that are written out: fewer sequences at once where questions are long, since the cache grows with both."""
+
+
+class TorchEngine:
+    """A loaded model that answers and learns."""
+
+    def __init__(self, request: p.Load) -> None:
+        torch.set_num_threads(max(1, request.threads))
+        self.lm: LanguageModel = load_language_model(Path(request.model), request.device, request.dtype)
+        if request.trainer.method == "full" and self.lm.dtype != torch.float32:
+            raise UsageError(
+                sentence("Full training needs float32 weights. Set the number format to float32, or use LoRA.")
+            )
+        self.policy = Policy(self.lm.model, request.trainer)
+        self.trainer = GrpoTrainer(self.policy, request.trainer, self.lm.device)
+        self._packed: dict[bool, tuple[int, WrittenOutModel]] = {}
+        most = _MOST_ON_CPU if self.lm.device.type == "cpu" else 0
+        self._batch = min(request.batch, most or request.batch) if request.batch else most
+
+    def loaded(self) -> p.Loaded:
+        """Describe the engine."""
+        return p.Loaded(
+            model=str(self.lm.folder),
+            parameters=self.lm.parameters,
+            trainable=sum(t.numel() for t in self.policy.trainable().values()),
+            device=str(self.lm.device),
+            dtype=str(self.lm.dtype).removeprefix("torch."),
+            vocabulary=self.lm.vocabulary,
+            context=self.lm.context,
+            versions={name: version(name) for name in ("torch", "transformers", "peft")},
+        )
+
+    def generate(self, request: p.Generate, progress: p.Progress, cancelled: threading.Event) -> p.Generated:
+        """Answer questions."""
+        began = time.monotonic()
+        prompts = [self.lm.prompt_tokens(text) for text in request.prompts]
+        job = GenerationJob(
+            prompts,
+            request.answers,
+            request.sampling,
+            self.lm.stop_tokens,
+            self.lm.context,
+            self._batch,
+            PROMPT_TOKENS_AT_ONCE if self.trainer.written_out else 0,
+        )
+        watch = Watch(should_stop=cancelled.is_set, progress=progress, text=self.lm.text)
+        if job.total == 1:
+            watch.token = Speaker(self.lm.text, progress)
+        answers = self._answer(job, request.base, watch)
+        return_freed_memory()
+        if job.total and answers.batch < min(self._batch or job.total, job.total):
+            self._batch = answers.batch  # what did not fit once is not tried every round
+        return p.Generated(
+            prompt_tokens=prompts,
+            completions=answers.completions(request.answers, self.lm.text),
+            seconds=time.monotonic() - began,
+            batch=answers.batch,
+        )
+
+    def configure(self, request: p.Configure) -> None:
+        """Change what needs no reload."""
+        if request.threads is not None:
+            torch.set_num_threads(max(1, request.threads))
+        self.trainer.configure(request.learning_rate, request.micro_batch)
+
+    def export(self, request: p.Export) -> list[str]:
+        """Write the weights for use elsewhere."""
+        from sapo_desktop.engines.exporting.export import export
+
+        model = self.policy.model
+        if self.policy.bare:
+            model = self.policy.in_modules(load_language_model(self.lm.folder, str(self.lm.device), bare=False).model)
+        return export(
+            request.format,
+            model,
+            self.lm.tokenizer,
+            self.lm.folder,
+            Path(request.folder),
+            self.trainer.steps,
+        )
+
+    def _answer(self, job: GenerationJob, base: bool, watch: Watch) -> Answers:
+        if base:
+            with self.policy.as_base():
+                return generate(job, self.starter(base), self.lm.device, watch)
+        return generate(job, self.starter(base), self.lm.device, watch)
+
+    def starter(self, base: bool) -> Start:
+        """Return what begins a batch of answers, with the weights as they are now or with the base's."""
+        if not self.trainer.written_out:
+            return start_with_transformers(self.lm.model)
+        wanted = 0 if base else self.policy.version
+        held = self._packed.get(base)
+        if held is None or held[0] != wanted:
+            with torch.no_grad():
+                held = (wanted, WrittenOutModel(self.lm.model, merged=not base))
+            self._packed[base] = held
+        return start_written_out(held[1])
+
+
+class Service:
+    """Answers engine requests, one at a time."""
+
+    def __init__(self) -> None:
+        self.cancelled = threading.Event()
+        self._engine: TorchEngine | None = None
+
+    def handle(self, request: p.EngineRequest, progress: p.Progress) -> p.EngineReply:
+        """Do what is asked; raises SapoError. A cancel ends the request under way, not the next one."""
+        if isinstance(request, p.Load):
+            self._engine = None  # give the memory back before the next model comes
+            self._engine = _load(request)
+            return self._engine.loaded()
+        if isinstance(request, p.WriteGguf):
+            from sapo_desktop.engines.gguf.generator_files import write_base
+
+            write_base(Path(request.model), Path(request.file), request.weights)
+            return p.Done()
+        if self._engine is None:
+            raise HostError(sentence("The engine was asked to work before a model was loaded."))
+        return self._work(self._engine, request, progress)
+
+    def _work(self, engine: TorchEngine, request: p.EngineRequest, progress: p.Progress) -> p.EngineReply:
+        match request:
+            case p.Generate():
+                return engine.generate(request, progress, self.cancelled)
+            case p.Encode():
+                return p.Encoded(
+                    tokens=[engine.lm.encode_foreign(text, request.end) for text in request.texts],
+                    prompts=[engine.lm.prompt_tokens(question) for question in request.questions],
+                )
+            case p.Step():
+                engine.trainer.should_stop = self.cancelled.is_set
+                report: StepReport = engine.trainer.step(request.batch)
+                return p.Stepped(report=report)
+            case p.Save():
+                return p.Done(files=save_trainer(engine.trainer, Path(request.folder)))
+            case p.Restore(folder=None):
+                reset_trainer(engine.trainer)
+                return p.Done(steps=engine.trainer.steps)
+            case p.Restore():
+                restore_trainer(engine.trainer, Path(str(request.folder)), request.weights_only)
+                return p.Done(steps=engine.trainer.steps)
+            case p.Configure():
+                engine.configure(request)
+                return p.Done()
+            case p.WriteAdapter():
+                from sapo_desktop.engines.gguf.generator_files import write_trained
+
+                folder = None if request.folder is None else Path(request.folder)
+                write_trained(engine.lm, engine.policy, Path(request.file), folder)
+                return p.Done()
+            case p.Export():
+                return p.Done(files=engine.export(request))
+            case p.Load() | p.WriteGguf():
+                return self.handle(request, progress)
+
+
+def _load(request: p.Load) -> TorchEngine:
+    try:
+        return TorchEngine(request)
+    except (MemoryError, RuntimeError, OSError) as error:
+        if not is_out_of_memory(error):
+            raise
+        release_memory()
+        name = Path(request.model).name
+        raise TooBig(
+            sentence(
+                "There is not enough memory to load {name}. Close other programs or choose a smaller model.", name=name
+            )
+        ) from error
+
+
+def create() -> Service:
+    """Return the engine for a host process; nothing is loaded yet."""
+    return Service()

@@ -1,0 +1,120 @@
+"""A trainer on disk: adapter or weights, optimiser and counters, in safetensors and JSON; nothing is pickled.
+
+No random state is kept because there is none: starts, draws and orders all come from seeds that the caller
+names. Learning rate and other settings are not taken from the files: the caller loads the engine with those
+that hold.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import save_file
+from torch import Tensor
+
+from sapo_desktop.core.errors import CheckpointError
+from sapo_desktop.core.files.reading import read_json
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.engines.torch.lora import check_fit, read_tensors
+from sapo_desktop.engines.torch.trainer import GrpoTrainer
+
+OPTIMISER_FILE = "optimizer.safetensors"
+STATE_FILE = "trainer.json"
+STATE_VERSION = 1
+
+
+class TrainerState(msgspec.Struct, frozen=True, kw_only=True):
+    """What trainer.json says."""
+
+    version: int = STATE_VERSION
+    method: str
+    steps: int
+    """Optimiser steps behind the weights: what the learning rate's decay counts."""
+    adam: int | None = None
+    """Of these, the ones that the moments remember: fewer after a roll-back. None: all of them."""
+
+
+def save_trainer(trainer: GrpoTrainer, folder: Path) -> list[str]:
+    """Write everything that a later `restore_trainer` needs to go on bit for bit; return the files' names.
+
+    Raises:
+        CheckpointError: the folder takes no more (disk full, say); the trainer goes on as it is.
+    """
+    try:
+        return _save(trainer, folder)
+    except (OSError, SafetensorError) as error:
+        raise CheckpointError(
+            sentence("The training state could not be saved ({reason}): free some space.", reason=str(error))
+        ) from error
+
+
+def _save(trainer: GrpoTrainer, folder: Path) -> list[str]:
+    files = trainer.policy.save(folder)
+    moments: dict[str, Tensor] = {}
+    adam = 0
+    for name, parameter in trainer.policy.trainable().items():
+        state = trainer.optimiser.state.get(parameter, {})
+        for kind in ("exp_avg", "exp_avg_sq"):
+            moments[f"{kind}.{name}"] = state.get(kind, torch.zeros_like(parameter)).contiguous()
+        adam = int(state.get("step", 0))
+    save_file(moments, folder / OPTIMISER_FILE)
+    state_record = TrainerState(method=trainer.policy.method, steps=trainer.steps, adam=adam)
+    (folder / STATE_FILE).write_bytes(msgspec.json.encode(state_record))
+    return [*files, OPTIMISER_FILE, STATE_FILE]
+
+
+def restore_trainer(trainer: GrpoTrainer, folder: Path, weights_only: bool = False) -> None:
+    """Take over what `save_trainer` wrote, its count of steps too; raises CheckpointError and changes nothing where it
+    does not fit. `weights_only`: the optimiser begins afresh."""
+    state = _read_state(folder)
+    if state.method != trainer.policy.method:
+        raise CheckpointError(
+            sentence(
+                "The checkpoint was trained with method '{method}', the settings say '{wanted}'. Set the method "
+                "it was made with, or start anew.",
+                method=state.method,
+                wanted=trainer.policy.method,
+            )
+        )
+    parameters = trainer.policy.trainable()
+    moments = read_tensors(folder / OPTIMISER_FILE)
+    check_fit({f"{kind}.{n}": p.shape for kind in ("exp_avg", "exp_avg_sq") for n, p in parameters.items()}, moments)
+    trainer.policy.load(folder)
+    trainer.optimiser = trainer.fresh_optimiser()
+    trainer.steps = state.steps
+    adam = state.steps if state.adam is None else state.adam
+    if weights_only or not adam:
+        return
+    for name, parameter in parameters.items():
+        trainer.optimiser.state[parameter] = {
+            "step": torch.tensor(float(adam)),
+            "exp_avg": moments[f"exp_avg.{name}"].to(parameter),
+            "exp_avg_sq": moments[f"exp_avg_sq.{name}"].to(parameter),
+        }
+
+
+def reset_trainer(trainer: GrpoTrainer) -> None:
+    """Go back to the untrained start, optimiser included."""
+    trainer.policy.reset()
+    trainer.optimiser = trainer.fresh_optimiser()
+    trainer.steps = 0
+
+
+def _read_state(folder: Path) -> TrainerState:
+    path = folder / STATE_FILE
+    try:
+        state = read_json(path, TrainerState)
+    except (OSError, msgspec.DecodeError) as error:
+        raise CheckpointError(
+            sentence(
+                "{path} cannot be read: {reason}. Go back to an older checkpoint.", path=str(path), reason=str(error)
+            )
+        ) from error
+    if state.version > STATE_VERSION:
+        raise CheckpointError(
+            sentence("{path} was written by a newer version of SAPO Desktop. Update, or start anew.", path=str(path))
+        )
+    return state

@@ -1,0 +1,232 @@
+"""One training step: from marked answers to changed weights.
+
+Reads top to bottom: which answers can teach anything, their log-probabilities, the loss of `grpo.py`,
+gradients added up over micro-batches, one clipped Adam step; `updates` of them where asked. The
+log-probabilities before the step are those of the first update's own forward pass (nothing has changed yet),
+so they cost nothing extra and the first ratio is exactly 1. Out of memory halves the micro-batch and repeats
+the update from unchanged weights. Adam as in the paper: no weight decay. Nothing here draws a random number:
+the adapter's start comes from a seed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+import torch
+from torch import Tensor
+
+from sapo_desktop.core.errors import HostCancelled, OutOfMemory
+from sapo_desktop.core.records import StepReport, TrainerSettings, TrainingSequence
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.engines.torch.adam import Adam
+from sapo_desktop.engines.torch.batches import MicroBatch, micro_batches
+from sapo_desktop.engines.torch.grpo import Clip, importance_weights, k3, policy_loss
+from sapo_desktop.engines.torch.llama import WrittenOutModel, can_be_written_out
+from sapo_desktop.engines.torch.logprobs import token_logprobs
+from sapo_desktop.engines.torch.lora import Policy
+from sapo_desktop.engines.torch.memory import is_out_of_memory, release_memory, return_freed_memory, without_holes
+
+CPU_TOKENS = 512
+"""Tokens of a micro-batch of models that are written out, on a processor: more at once is no faster there, and what the
+backward pass needs grows with them."""
+
+
+@dataclass
+class Before:
+    """Per sequence of a batch, log-probabilities [answer tokens] from before the step."""
+
+    old: dict[int, Tensor] = field(default_factory=dict)
+    reference: dict[int, Tensor] = field(default_factory=dict)
+
+
+@dataclass
+class Update:
+    """What one optimiser step saw."""
+
+    loss: float = 0.0
+    clipped: int = 0
+    grad_norm: float = 0.0
+
+
+class GrpoTrainer:
+    """Trains a policy's adapter (or all of its weights)."""
+
+    def __init__(self, policy: Policy, settings: TrainerSettings, device: torch.device) -> None:
+        self.policy = policy
+        self.settings = settings
+        self.device = device
+        self.should_stop: Callable[[], bool] = lambda: False
+        self.steps = 0
+        """Optimiser steps behind the weights as they are; of a restored checkpoint, those behind that one."""
+        self.optimiser = self.fresh_optimiser()
+        self.written_out = can_be_written_out(policy.causal)
+
+    def fresh_optimiser(self) -> Adam:
+        """Return Adam without memory of earlier steps."""
+        return Adam(list(self.policy.trainable().values()), self.settings.learning_rate)
+
+    def configure(self, learning_rate: float | None, micro_batch: int | None) -> None:
+        """Change what needs no new optimiser."""
+        if learning_rate is not None:
+            self.settings = msgspec.structs.replace(self.settings, learning_rate=learning_rate)
+            self.optimiser.learning_rate = learning_rate
+        if micro_batch is not None:
+            self.settings = msgspec.structs.replace(self.settings, micro_batch=micro_batch)
+
+    def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
+        """Learn from the batch; raises HostCancelled (weights unchanged if before the first update's end) and
+        OutOfMemory when a single sequence does not fit."""
+        began = time.monotonic()
+        tokens = sum(len(s.tokens) for s in batch)
+        teaching = [i for i, s in enumerate(batch) if s.tokens and self._teaches(s)]
+        if not any(batch[i].advantage for i in teaching):
+            return self._report(batch, tokens, began, skipped=True)
+        before = Before()
+        update = Update()
+        with contextlib.nullcontext() if self.written_out else without_holes():
+            for _ in range(self.settings.updates):
+                update = self._update(batch, teaching, tokens, before)
+        return_freed_memory()
+        learned = sum(len(batch[i].tokens) for i in teaching)
+        return msgspec.structs.replace(
+            self._report(batch, tokens, began, skipped=False),
+            loss=update.loss,
+            grad_norm=update.grad_norm,
+            clip_fraction=update.clipped / learned,
+            kl=self._drift(batch, teaching, before),
+            seconds=time.monotonic() - began,
+        )
+
+    def logprobs(self, part: MicroBatch) -> Tensor:
+        """Return log p of each answer token [N] at the training temperature."""
+        return token_logprobs(self._hidden(part), self.policy.output_weight(), part.targets, self.settings.temperature)
+
+    def _hidden(self, part: MicroBatch) -> Tensor:
+        """Return the hidden states [N, d] that predict the answer tokens."""
+        if self.written_out:
+            model = WrittenOutModel(self.policy.causal, merged=self.policy.adapted)
+            return model.hidden_states(part.ids, part.predicts)
+        body = self.policy.causal.base_model
+        hidden: Tensor = body(input_ids=part.ids, use_cache=False).last_hidden_state
+        return hidden.reshape(-1, hidden.shape[-1])[part.predicts]
+
+    def _teaches(self, sequence: TrainingSequence) -> bool:
+        """Without a KL term an answer of zero advantage has zero gradient: it only counts in the
+        normaliser."""
+        return bool(sequence.advantage) or self.settings.kl_weight > 0
+
+    def _update(self, batch: Sequence[TrainingSequence], teaching: list[int], tokens: int, before: Before) -> Update:
+        """Take one optimiser step, in ever smaller micro-batches until one fits."""
+        while True:
+            self.optimiser.zero_grad()
+            try:
+                update = self.accumulate(batch, teaching, tokens, before)
+                break
+            except (MemoryError, RuntimeError) as error:
+                if not is_out_of_memory(error):
+                    raise
+                if self.settings.micro_batch == 1:
+                    raise OutOfMemory(
+                        sentence(
+                            "There is not enough memory to learn from a single answer. Shorten the answers or choose a "
+                            "smaller model."
+                        )
+                    ) from error
+            self.configure(None, max(1, min(self.settings.micro_batch, len(teaching)) // 2))
+            release_memory()
+        parameters = list(self.policy.trainable().values())
+        update.grad_norm = float(torch.nn.utils.clip_grad_norm_(parameters, self.settings.max_grad_norm))
+        self.optimiser.step()
+        self.steps += 1
+        self.optimiser.zero_grad()
+        self.policy.changed()
+        return update
+
+    def accumulate(self, batch: Sequence[TrainingSequence], teaching: list[int], tokens: int, before: Before) -> Update:
+        """Add up the gradients of all micro-batches; `teaching` names the sequences that have any, `tokens`
+        counts those of the whole batch, `before` keeps log-probabilities from one update to the next."""
+        update = Update()
+        clip = Clip(self.settings.clip_low, self.settings.clip_high)
+        for part in self._parts(batch, teaching):
+            if self.should_stop():
+                self.optimiser.zero_grad()
+                raise HostCancelled(sentence("Training was cancelled."))
+            logprobs = self.logprobs(part)
+            old = _recall(before.old, part, logprobs)
+            result = policy_loss(
+                logprobs,
+                old,
+                part.advantages,
+                tokens,
+                clip,
+                self._weights(batch, part, old),
+                self._reference(part, before),
+                self.settings.kl_weight,
+                part.shaped,
+            )
+            result.loss.backward()  # type: ignore[no-untyped-call]
+            update.loss += float(result.loss.detach())
+            update.clipped += result.clipped
+        return update
+
+    def _weights(self, batch: Sequence[TrainingSequence], part: MicroBatch, old: Tensor) -> Tensor | None:
+        """Return truncated importance weights [N]; 1 for answers that the trainer's own model sampled."""
+        claims = [batch[i].sampler_logprobs for i in part.sequences]
+        if all(claim is None for claim in claims):
+            return None
+        olds = torch.split(old, part.lengths)
+        sampled = [
+            own if claim is None else torch.tensor(claim, dtype=own.dtype, device=own.device)
+            for own, claim in zip(olds, claims, strict=True)
+        ]
+        return importance_weights(old, torch.cat(sampled), self.settings.importance_cap)
+
+    def _reference(self, part: MicroBatch, before: Before) -> Tensor | None:
+        """Return the base model's log-probabilities [N] where a KL term asks for them."""
+        if not self.settings.kl_weight:
+            return None
+        if all(i in before.reference for i in part.sequences):
+            return torch.cat([before.reference[i] for i in part.sequences])
+        with torch.no_grad(), self.policy.as_base():
+            return _recall(before.reference, part, self.logprobs(part))
+
+    @torch.no_grad()
+    def _drift(self, batch: Sequence[TrainingSequence], teaching: list[int], before: Before) -> float:
+        """Return the mean k3 between the policies before and after the step, over the middle micro-batch
+        only: a full pass would cost a third of the step for one figure."""
+        parts = self._parts(batch, teaching)
+        part = parts[len(parts) // 2]
+        old = torch.cat([before.old[i] for i in part.sequences])
+        return float(k3(self.logprobs(part), old).mean())
+
+    def _parts(self, batch: Sequence[TrainingSequence], teaching: Sequence[int]) -> list[MicroBatch]:
+        tokens = CPU_TOKENS if self.written_out and self.device.type == "cpu" else 0
+        return micro_batches(batch, teaching, self.settings.micro_batch, self.device, tokens)
+
+    def _report(self, batch: Sequence[TrainingSequence], tokens: int, began: float, skipped: bool) -> StepReport:
+        return StepReport(
+            loss=0.0,
+            grad_norm=0.0,
+            clip_fraction=0.0,
+            kl=0.0,
+            tokens=tokens,
+            sequences=len(batch),
+            micro_batch=self.settings.micro_batch,
+            skipped=skipped,
+            seconds=time.monotonic() - began,
+            steps=self.steps,
+        )
+
+
+def _recall(known: dict[int, Tensor], part: MicroBatch, logprobs: Tensor) -> Tensor:
+    """Return the log-probabilities [N] noted for these sequences; the first to come are the ones noted.
+
+    By sequence, not by micro-batch, so that halving after out of memory finds them again.
+    """
+    for place, values in zip(part.sequences, torch.split(logprobs.detach(), part.lengths), strict=True):
+        known.setdefault(place, values)
+    return torch.cat([known[place] for place in part.sequences])

@@ -1,0 +1,216 @@
+"""The steps of the first run, one widget each."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QButtonGroup, QLineEdit, QRadioButton, QVBoxLayout, QWidget
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.gui.first_run.first_run import Choices, Gentle
+from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.look.theme import grid
+from sapo_desktop.gui.widgets.buttons import ChoiceCard, Switch
+from sapo_desktop.gui.widgets.layout import Card, column, row
+from sapo_desktop.gui.widgets.notes import Picture
+from sapo_desktop.gui.widgets.text import Label, Reading
+from sapo_desktop.gui.words import consent, numbers
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages import EnvelopePreview, FitIs, GetFit, PreviewEnvelope
+
+
+class Step(QWidget):
+    """One step. `changed`: a choice was made."""
+
+    changed = Signal()
+
+    def __init__(self, title: str, about: str) -> None:
+        super().__init__()
+        self.box = QVBoxLayout(self)
+        self.box.setContentsMargins(0, 0, 0, 0)
+        self.box.setSpacing(grid(2))
+        self.box.addWidget(Label(title, "title"))
+        self.box.addWidget(Label(about, "muted"))
+
+    def opened(self) -> None:
+        """It came into sight, or the node was reached meanwhile."""
+
+    def focus_first(self) -> bool:
+        """Put the keyboard on the first choice; False where there is none."""
+        return False
+
+
+class WelcomeStep(Step):
+    """What this is."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            tr("Let this computer learn to reason"),
+            tr("A small language model on your computer answers puzzles, marks its own answers and learns from them."),
+        )
+        self.box.insertWidget(0, Picture("sapo", 96))
+        self.box.setSpacing(grid(3))
+        for icon, title, text in (
+            (
+                "home",
+                tr("It runs here"),
+                tr("Model, questions and marks are all on this computer. There is no account."),
+            ),
+            (
+                "peers",
+                tr("It can learn with others"),
+                tr("Computers share answers as text, never weights or files, and each one checks every answer itself."),
+            ),
+            ("pause", tr("You are in charge"), tr("Pause at any time. It gives way to your other programs.")),
+        ):
+            words = column(Label(title, "strong"), Label(text, "muted"), spacing=0.25)
+            line = row(Picture(icon, 32, "accent"), spacing=2)
+            line.addLayout(words, 1)
+            self.box.addLayout(line)
+        self.box.addStretch(1)
+
+
+class LeavesStep(Step):
+    """What leaves the machine: a real message, and who can see what."""
+
+    def __init__(self, view: View, bridge: Asks) -> None:
+        super().__init__(
+            tr("What leaves this computer"),
+            tr("Alone: nothing at all. With the swarm, if you share: messages like this, and nothing else of yours."),
+        )
+        self._view, self._bridge = view, bridge
+        self._asked = False
+        self._message = Reading(tr("A message as it would be sent"), tr("The message is being made ..."), lines=9)
+        self._who = Card(tr("Who can see what"), role="well")
+        # The worker's own sentences are English; these say the same.
+        for line in (
+            tr(
+                "Whoever gets this message can read all of it: the key of this computer, a random number of this "
+                "installation, the name of the task, the time in steps of ten minutes, and the answers."
+            ),
+            tr("A relay, like every computer linked to, sees your internet address beside that key."),
+            tr("Not in it: the question's words, the right answer, the marks, your name, anything from your files."),
+        ):
+            self._who.add(Label(f"• {line}"))
+        self.box.addWidget(self._message, 1)
+        self.box.addWidget(self._who)
+
+    def opened(self) -> None:
+        if self._view.attached and not self._asked:
+            self._asked = True
+            self._bridge.ask(PreviewEnvelope(), self._show, self._failed, of=self)
+
+    def _show(self, reply: EnvelopePreview) -> None:
+        note = (
+            tr("A real message of {size}. Nothing was sent.")
+            if reply.signed
+            else tr("A real message of {size}, signed with a key that was thrown away. Nothing was sent.")
+        )
+        self._message.set_text(f"{note.format(size=numbers.size(reply.bytes))}\n\n{reply.text}")
+
+    def _failed(self, error: SapoError) -> None:
+        self._asked = False
+        self._message.set_text(tr("The message cannot be shown now: {reason}").format(reason=in_words(error)))
+
+
+class GentleStep(Step):
+    """How much of the computer it may take."""
+
+    def __init__(self, choices: Choices, cores: int) -> None:
+        super().__init__(
+            tr("How gentle should it be?"),
+            tr("This computer has %n core(s). All of this can be changed at any time.", None, cores),
+        )
+        self._choices = choices
+        group = QButtonGroup(self)
+        self._radios: list[QRadioButton] = []
+        names: tuple[tuple[Gentle, str, str], ...] = (
+            ("quarter", tr("Barely there"), tr("a quarter of the cores")),
+            ("half", tr("Gentle"), tr("half the cores")),
+            ("most", tr("Diligent"), tr("all cores but one")),
+        )
+        for value, title, text in names:
+            choice = ChoiceCard(group, title, text)
+            choice.radio.setChecked(value == choices.gentle)
+            choice.chosen.connect(partial(setattr, choices, "gentle", value))
+            self._radios.append(choice.radio)
+            self.box.addWidget(choice)
+        way = Switch(tr("Give way to every other program"))
+        way.setChecked(choices.give_way)
+        way.toggled.connect(lambda on: setattr(choices, "give_way", on))
+        battery = Switch(tr("Pause on battery"))
+        battery.setChecked(not choices.on_battery)
+        battery.toggled.connect(lambda on: setattr(choices, "on_battery", not on))
+        self.box.addSpacing(grid(1))
+        self.box.addWidget(way)
+        self.box.addWidget(battery)
+        self.box.addStretch(1)
+
+    def focus_first(self) -> bool:
+        next(radio for radio in self._radios if radio.isChecked()).setFocus()
+        return True
+
+
+class TogetherStep(Step):
+    """Silo or swarm, and the model that fits."""
+
+    def __init__(self, choices: Choices, view: View, bridge: Asks) -> None:
+        super().__init__(tr("Alone or with others?"), tr("One switch changes it later, within a second."))
+        self._choices, self._view, self._bridge = choices, view, bridge
+        self._asked = False
+        group = QButtonGroup(self)
+        silo = ChoiceCard(group, tr("Silo"), tr("Alone. No network at all."))
+        swarm = ChoiceCard(group, tr("Swarm"), tr("Learn from the answers of other computers too."))
+        self._silo, self._swarm = silo.radio, swarm.radio
+        for choice, together in ((silo, False), (swarm, True)):
+            choice.radio.setChecked(choices.swarm == together)
+            self.box.addWidget(choice)
+        self._swarm.toggled.connect(self._choose_swarm)
+        self._more = Card(role="well")
+        self._share = Switch(tr("Share my model's answers too (public domain)"))
+        self._share.toggled.connect(self._choose_share)
+        self._consent = Reading(tr("What is published"), "\n\n".join(consent.paragraphs()), lines=5)
+        self._peer = QLineEdit()
+        self._peer.setPlaceholderText(tr("Address or invite link, if somebody gave you one"))
+        self._peer.setAccessibleName(tr("Address or invite link"))
+        self._peer.textChanged.connect(lambda text: setattr(choices, "peer", text.strip()))
+        self._more.add(self._share, self._consent, self._peer)
+        self.box.addWidget(self._more, 1)
+        self._model = Label(tr("The model that comes with the app is ready at once."), "muted")
+        self.box.addLayout(row(Picture("model", 20), self._model, spacing=1))
+        keep = self._more.sizePolicy()
+        keep.setRetainSizeWhenHidden(True)
+        self._more.setSizePolicy(keep)
+        self._more.setVisible(choices.swarm)
+
+    def opened(self) -> None:
+        if self._view.attached and not self._asked:
+            self._asked = True
+            self._bridge.ask(GetFit(), self._fit, lambda error: None, of=self)
+
+    def focus_first(self) -> bool:
+        (self._swarm if self._choices.swarm else self._silo).setFocus()
+        return True
+
+    def _fit(self, reply: FitIs) -> None:
+        way = reply.fit.chosen
+        ready = tr("The model that comes with the app is ready at once.")
+        if way.model == "starter":
+            more = tr("It takes {size} of memory.").format(size=numbers.size(way.estimate))
+        else:
+            more = tr("{model} would fit this computer too: the page Model downloads it when you like.").format(
+                model=way.model
+            )
+        self._model.setText(f"{ready} {more}")
+
+    def _choose_swarm(self, on: bool) -> None:
+        self._choices.swarm = on
+        self._more.setVisible(on)
+        self.changed.emit()
+
+    def _choose_share(self, on: bool) -> None:
+        self._choices.share = on
+        self.changed.emit()

@@ -1,0 +1,170 @@
+"""The first run: what this is, what leaves the machine, how gentle, alone or together. In a minute, by keyboard too."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import QDialog, QStackedWidget
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.gui.first_run.first_run import Choices
+from sapo_desktop.gui.first_run.steps import GentleStep, LeavesStep, Step, TogetherStep, WelcomeStep
+from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.look import icons
+from sapo_desktop.gui.look.theme import grid
+from sapo_desktop.gui.widgets.buttons import Button
+from sapo_desktop.gui.widgets.layout import column, row
+from sapo_desktop.gui.widgets.notes import Banner
+from sapo_desktop.gui.widgets.text import Label
+from sapo_desktop.gui.words import invites as invite_words
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.gui.words.states import state_sentence
+from sapo_desktop.system.hardware import usable_cores
+from sapo_desktop.view.link import Ended, Lost
+from sapo_desktop.view.viewmodel import Section, View
+from sapo_desktop.worker.control.messages import JoinSwarm, Ok, SetSettings, StartRounds
+
+
+class Wizard(QDialog):
+    """The questions before the first round.
+
+    Signals:
+        finished_well: answered; the node works by what was chosen.
+        left: closed without an answer: nothing was changed, and it asks again at the next start.
+    """
+
+    finished_well = Signal()
+    left = Signal()
+
+    def __init__(self, view: View, bridge: Asks) -> None:
+        super().__init__()
+        self._view, self._bridge = view, bridge
+        self._choices = Choices()
+        self._over = False
+        self._sending = False
+        self.setWindowTitle(tr("Welcome to SAPO Desktop"))
+        self.setWindowIcon(icons.face("sapo"))
+        self._steps: list[Step] = [
+            WelcomeStep(),
+            LeavesStep(view, bridge),
+            GentleStep(self._choices, usable_cores()),
+            TogetherStep(self._choices, view, bridge),
+        ]
+        self._stack = QStackedWidget()
+        for step in self._steps:
+            self._stack.addWidget(step)
+            step.changed.connect(self._show_buttons)
+        self._warned_of = ""
+        """The invite that was shown to lead nearby."""
+        self._trouble = Banner(tone="danger", action=tr("Start again"), on_press=bridge.try_again)
+        self._trouble.say("")
+        self._where = Label("", "caption", wrap=False)
+        self._back = Button(tr("Back"), self._go_back)
+        self._next = Button("", self._go_on, kind="primary")
+        self._next.setDefault(True)
+        self.setLayout(
+            column(
+                self._stack,
+                self._trouble,
+                row(self._where, 1, self._back, self._next),
+                spacing=2,
+                margins=(grid(4), grid(4), grid(4), grid(3)),
+            )
+        )
+        self.resize(760, 600)
+        bridge.changed.connect(self._changed)
+        self._show(0)
+
+    @property
+    def step(self) -> Step:
+        step = self._stack.currentWidget()
+        assert isinstance(step, Step)
+        return step
+
+    def reject(self) -> None:
+        """Escape leaves, as the close button does."""
+        self.close()
+
+    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
+        if not self._over:
+            self._over = True
+            self.left.emit()
+        super().closeEvent(event)
+
+    def _changed(self, changed: frozenset[Section]) -> None:
+        self._show_buttons()
+        if "link" in changed:
+            self.step.opened()
+            lost = isinstance(self._view.link, Lost | Ended)
+            self._trouble.say(state_sentence(self._view) if lost else "", "danger")
+            self._trouble.button.setVisible(lost)
+
+    def _show(self, number: int) -> None:
+        self._stack.setCurrentIndex(number)
+        self._trouble.say("")
+        self.step.opened()
+        self._show_buttons()
+        self.step.focus_first() or self._next.setFocus()
+
+    def _show_buttons(self) -> None:
+        number, count = self._stack.currentIndex(), len(self._steps)
+        self._where.setText(tr("Step {number} of {count}").format(number=number + 1, count=count))
+        self._back.setVisible(number > 0)
+        last = number == count - 1
+        self._next.set_text(self._last_word() if last else tr("Next"))
+        # Only the last step needs the node; it starts behind the first ones.
+        self._next.setEnabled(not self._sending and (not last or self._view.attached))
+
+    def _last_word(self) -> str:
+        if not self._view.attached:
+            return tr("The node is starting")
+        return tr("Start contributing") if self._choices.swarm else tr("Start learning")
+
+    def _go_back(self) -> None:
+        self._show(self._stack.currentIndex() - 1)
+
+    def _go_on(self) -> None:
+        if self._stack.currentIndex() < len(self._steps) - 1:
+            self._show(self._stack.currentIndex() + 1)
+            return
+        invite = self._choices.invite
+        if invite is not None and not self._may_follow(invite):
+            return
+        self._sending = True
+        self._show_buttons()
+        # An invite is followed first, while the node is still in silo: where it is refused nothing has changed.
+        if invite is not None:
+            request = JoinSwarm(link=invite, nearby=invite == self._warned_of)
+            self._bridge.ask(request, self._set, self._refused, of=self)
+        else:
+            self._set(None)
+
+    def _may_follow(self, invite: str) -> bool:
+        """Whether nothing is to be asked first, or it was asked and the button pressed again."""
+        warning = invite_words.warning(invite)
+        if not warning or invite == self._warned_of:
+            return True
+        self._warned_of = invite
+        again = tr("Press the button again to follow it all the same.")
+        self._trouble.say(f"{warning} {again}", "danger")
+        self._trouble.button.hide()
+        return False
+
+    def _set(self, reply: object) -> None:
+        values = self._choices.settings(usable_cores())
+        self._bridge.ask(SetSettings(values=values), self._start, self._refused, of=self)
+
+    def _start(self, reply: object) -> None:
+        self._bridge.ask(StartRounds(), self._done, self._refused, of=self)
+
+    def _done(self, reply: Ok) -> None:
+        self._over = True
+        self.finished_well.emit()
+        self.close()
+
+    def _refused(self, error: SapoError) -> None:
+        self._sending = False
+        self._trouble.say(in_words(error), "danger")
+        self._trouble.button.hide()
+        self._show_buttons()

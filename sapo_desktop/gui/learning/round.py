@@ -1,0 +1,252 @@
+"""The round: where its time goes, what its groups were, and the answers that were given just now."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from sapo_desktop.gui.learning.phase_bars import Bar, PhaseBars, Swatch
+from sapo_desktop.gui.learning.round_phases import PARTS, Spent, Tally, in_hand, mean_of, of_report, tally
+from sapo_desktop.gui.widgets.buttons import IconButton
+from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, column, holding, row
+from sapo_desktop.gui.widgets.notes import Empty
+from sapo_desktop.gui.widgets.table import Heading, Table
+from sapo_desktop.gui.widgets.text import Elided, Label, set_tooltip
+from sapo_desktop.gui.words import numbers
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.learning import phase_meaning, verdict_icon
+from sapo_desktop.gui.words.states import phase_words
+from sapo_desktop.gui.words.tasks import task_name
+from sapo_desktop.view.viewmodel import PHASES, AnswerShown, View
+from sapo_desktop.worker.control.messages import Phase
+
+_ANSWERS_SHOWN = 6
+
+
+class PhaseRow(NamedTuple):
+    """One phase, as the table behind the bars shows it."""
+
+    phase: Phase
+    now: float | None
+    mean: float | None
+    share: float | None
+
+
+class RoundCard(Card):
+    """The round in hand, or the last one, above the mean of the last ones."""
+
+    def __init__(self, view: View) -> None:
+        super().__init__(tr("A round's time"))
+        self._view = view
+        self._pointed: Phase | None = None
+        self._as_table = IconButton("table", tr("Show as a table"), self.refresh, checkable=True)
+        set_tooltip(
+            self._as_table, tr("The same numbers as a table, for the keyboard, a screen reader or the clipboard")
+        )
+        self.corner.addWidget(self._as_table)
+        self.bars = PhaseBars()
+        self.bars.pointed.connect(self._point)
+        self._cells = {phase: PhaseCell(phase) for phase in PARTS}
+        self._words = Elided("", "caption")
+        self.table = Table(tr("Phases of a round"), _phase_headings(), rows_shown=len(PHASES))
+        self._empty = Empty(
+            "clock",
+            tr("No round yet"),
+            tr("When a round runs, its phases stand here: setting questions, answering, marking, learning."),
+        )
+        legend = Columns(*self._cells.values(), narrowest=115, most=6)
+        self._chart = holding(column(self.bars, legend, self._words, spacing=2))
+        self.add(self._empty, self._chart, self.table)
+
+    def refresh(self) -> None:
+        """Draw what holds now."""
+        mean = mean_of(self._view.reports)
+        now = in_hand(self._view)
+        is_empty = mean is None and now is None
+        self._empty.setVisible(is_empty)
+        self._as_table.setVisible(not is_empty)
+        self._chart.setVisible(not is_empty and not self._as_table.isChecked())
+        self.table.setVisible(not is_empty and self._as_table.isChecked())
+        if is_empty:
+            return
+        first = self._first_bar(now)
+        self.bars.show_bars([first, _mean_bar(mean)])
+        self.bars.setAccessibleName(_bars_words(first))
+        rows = phase_rows(first.spent, mean)
+        if self._as_table.isChecked() and rows != self.table.rows:
+            self.table.set_rows(rows)
+        for one in rows:
+            if one.phase in self._cells:
+                self._cells[one.phase].show_mean(one)
+        self._say()
+
+    def _first_bar(self, now: Spent | None) -> Bar:
+        """The round in hand; the last one where none is."""
+        if now is not None:
+            return Bar(tr("Round {round}, now").format(round=numbers.count(now.number)), now)
+        last = self._view.reports[-1]
+        return Bar(tr("Round {round}, the last one").format(round=numbers.count(last.round)), of_report(last))
+
+    def _point(self, phase: Phase | None) -> None:
+        if phase != self._pointed:
+            self._pointed = phase
+            self.refresh()
+
+    def _say(self) -> None:
+        """The phase under the pointer, else the one that runs, in words."""
+        running = self._view.phase if in_hand(self._view) is not None else None
+        phase = self._pointed or running
+        words = tr("Point at a phase to see what happens in it.")
+        if phase is not None:
+            words = f"{phase_words(phase)}: {phase_meaning(phase)}"
+        if words != self._words.text():
+            self._words.set_text(words)
+
+
+class PhaseCell(QWidget):
+    """One phase of the legend: its colour, its name, its mean."""
+
+    def __init__(self, phase: Phase) -> None:
+        super().__init__()
+        self._name = phase_words(phase)
+        self._shown: tuple[float | None, float | None] | None = None
+        self._seconds = Label("", "strong", wrap=False)
+        self._share = Label("", "caption", wrap=False)
+        top = row(Swatch(phase), self._seconds, self._share, 1, spacing=0.75)
+        self.setLayout(column(top, Label(self._name, "caption"), 1, spacing=0.25))
+        set_tooltip(self, phase_meaning(phase))
+
+    def show_mean(self, found: PhaseRow) -> None:
+        if (found.mean, found.share) == self._shown:
+            return
+        self._shown = (found.mean, found.share)
+        self._seconds.setText(numbers.span(found.mean))
+        self._share.setText(numbers.percent(found.share) if found.share else "")
+        self.setAccessibleName(f"{self._name}: {self._seconds.text()} {self._share.text()}".strip())
+
+
+def phase_rows(now: Spent | None, mean: Spent | None) -> list[PhaseRow]:
+    """Every phase of a round, in its order. What a report does not tell of has no mean."""
+    total = mean.total if mean else 0.0
+    found: list[PhaseRow] = []
+    for phase in PHASES:
+        seconds = mean.seconds.get(phase) if mean else None
+        share = seconds / total if seconds is not None and total else None
+        found.append(PhaseRow(phase, now.seconds.get(phase) if now else None, seconds, share))
+    return found
+
+
+def _mean_bar(mean: Spent | None) -> Bar:
+    if mean is None:
+        return Bar(tr("Mean of the last rounds: from the first finished one on"), None)
+    return Bar(tr("Mean of the last %n round(s)", None, mean.rounds), mean)
+
+
+def _bars_words(bar: Bar) -> str:
+    if bar.spent is None:
+        return bar.name
+    parts = [f"{phase_words(phase)} {numbers.span(end - begin)}" for phase, begin, end in bar.spent.ends()]
+    return f"{bar.name}: {', '.join(parts)}"
+
+
+def _phase_headings() -> list[Heading]:
+    return [
+        Heading(tr("Phase"), lambda one: phase_words(one.phase), lambda one: PHASES.index(one.phase)),
+        Heading(tr("This round"), lambda one: numbers.span(one.now), lambda one: one.now, right=True),
+        Heading(tr("Mean"), lambda one: numbers.span(one.mean), lambda one: one.mean, right=True),
+        Heading(tr("Share"), lambda one: numbers.percent(one.share), lambda one: one.share, right=True),
+        Heading(tr("What happens"), lambda one: phase_meaning(one.phase), stretch=True),
+    ]
+
+
+class GroupsCard(Card):
+    """What the groups of the last rounds were."""
+
+    def __init__(self, view: View) -> None:
+        super().__init__(tr("What a round learns from"), tr("A group is one question with its answers."))
+        self._view = view
+        self._seconds = Figure(tr("A round takes"))
+        self._own = Figure(tr("Own groups"))
+        self._external = Figure(tr("Peers' groups"))
+        self._idle = Figure(tr("Taught nothing"))
+        self._truncated = Figure(tr("Cut off"))
+        figures = [self._seconds, self._own, self._external, self._idle, self._truncated]
+        self.add(Columns(*figures, narrowest=150, most=5))
+
+    def refresh(self) -> None:
+        found, mean = tally(self._view.reports), mean_of(self._view.reports)
+        if found is None or mean is None:
+            for figure in (self._seconds, self._own, self._external, self._idle, self._truncated):
+                figure.set(numbers.NOTHING, tr("not measured yet"))
+            return
+        self._seconds.set(numbers.span(mean.total), tr("mean of the last %n round(s)", None, mean.rounds))
+        self._own.set(numbers.number(found.own, 1), tr("in a round"))
+        self._external.set(numbers.number(found.external, 1), self._external_words(found))
+        self._idle.set(numbers.percent(found.idle), tr("of the groups: all answers equally good"))
+        limit = self._view.settings.max_tokens
+        self._truncated.set(
+            numbers.percent(found.truncated),
+            tr("of own answers, at the limit of %n token(s)", None, limit)
+            if limit
+            else tr("of own answers, at the longest that the model is given"),
+        )
+
+    def _external_words(self, found: Tally) -> str:
+        if self._view.silo:
+            return tr("in silo there are none")
+        if found.wanted is None:
+            return tr("in a round")
+        return tr("in a round, of {wanted} asked for").format(wanted=numbers.number(found.wanted, 1))
+
+
+class NowCard(Card):
+    """Own answers as they are marked."""
+
+    def __init__(self, view: View) -> None:
+        super().__init__(tr("Answered just now"), tr("This computer's own answers, as they are marked."))
+        self._view = view
+        self.table = Table(tr("Answered just now"), self._headings(), rows_shown=_ANSWERS_SHOWN)
+        self._empty = Empty("learning", tr("None yet"), tr("While a round runs, its answers pass by here."))
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self.table)
+        self.add(self._stack)
+
+    def refresh(self) -> None:
+        newest = list(self._view.answers)[-_ANSWERS_SHOWN:][::-1]
+        self._stack.setCurrentIndex(1 if newest else 0)
+        if newest and newest != self.table.rows:
+            self.table.set_rows(newest)
+
+    def _headings(self) -> list[Heading]:
+        def mark(one: AnswerShown) -> str:
+            return tr("Right") if one.solved else tr("Wrong")
+
+        return [
+            Heading(tr("Mark"), mark, icon=lambda one: verdict_icon("solved" if one.solved else "wrong")),
+            Heading(tr("Task"), lambda one: task_name(one.task)),
+            Heading(tr("Question"), lambda one: one.question, stretch=True),
+            Heading(tr("Answer"), lambda one: one.completion, stretch=True),
+        ]
+
+
+class RoundsPart(QWidget):
+    """The part of the page about rounds."""
+
+    def __init__(self, view: View) -> None:
+        super().__init__()
+        self.round = RoundCard(view)
+        self.groups = GroupsCard(view)
+        self.now = NowCard(view)
+        self.setLayout(column(self.round, self.groups, self.now, spacing=2))
+
+    def refresh(self) -> None:
+        """Everything."""
+        self.groups.refresh()
+        self.tick()
+
+    def tick(self) -> None:
+        """What grows with time."""
+        self.round.refresh()
+        self.now.refresh()

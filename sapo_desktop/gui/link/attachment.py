@@ -1,0 +1,270 @@
+"""The window's link to the worker, on a thread of its own: attach or start, hear, come back after a failure. No Qt.
+
+A worker that dies is started again, after 1, 2, 4 ... 60 seconds; one that was told to end, by whoever, is left alone.
+The window never owns its worker: a window that crashes leaves the node working, and the next one attaches to it.
+What arrives is handed to `deliver`, on this thread; bridge.py carries it over into Qt's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, Protocol
+
+from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
+from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.why import Starting
+from sapo_desktop.view.curves import COLUMNS
+from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, Lost
+from sapo_desktop.worker.control.messages import (
+    Curve,
+    GetCurve,
+    GetSettings,
+    Quit,
+    Reply,
+    Request,
+    SettingsAre,
+    Snapshot,
+    StateChanged,
+    Stopping,
+)
+
+log = logging.getLogger("sapo_desktop.gui")
+
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+STEADY_SECONDS = 120.0
+"""A worker that lived so long before it died is started again without the pauses of those before it."""
+
+
+Deliver = Callable[[Arrival], None]
+
+
+class Worker(Protocol):
+    """What is needed of a client of the worker (worker/control/client.py)."""
+
+    async def call(self, request: Request) -> Reply: ...
+
+    def events(self) -> Any: ...
+
+    async def end_reason(self) -> Text: ...
+
+    async def watch(self, closely: bool) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+_LAST_SECONDS = 2.0
+Open = Callable[[], Awaitable[Worker]]
+
+
+class Attachment:
+    """Keeps the link. `start` and all else may be called from any thread.
+
+    Args:
+        folder: the node's data folder.
+        deliver: given everything that arrives, on the link's own thread.
+        open_worker: another way to reach a worker (tests).
+    """
+
+    def __init__(self, folder: Path, deliver: Deliver, open_worker: Open | None = None) -> None:
+        self._folder = folder
+        self._deliver = deliver
+        self._open = open_worker or self._attach_or_start
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="worker link", daemon=True)
+        self._worker: Worker | None = None
+        self._last: Stopping | None = None
+        """How the worker took its leave."""
+        self._closely = True
+        self._is_again = False
+        """Whether there was a worker before the one that is waited for."""
+        self._again = asyncio.Event()
+        self._keeping: Future[None] | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        """The same, as the link's own loop knows it."""
+
+    def start(self) -> None:
+        self._thread.start()
+        self._keeping = self._submit(self._keep())
+        self._keeping.add_done_callback(self._kept)
+
+    def _kept(self, keeping: Future[None]) -> None:
+        """The link's own task ended, which only `stop` makes it do."""
+        if not keeping.cancelled() and (error := keeping.exception()) is not None:
+            log.error("A bug in the link to the worker", exc_info=error)
+            self._deliver(Lost(reason=f"A bug in the window: {type(error).__name__}: {error}", retry_at=time.time()))
+
+    def call(self, request: Request) -> Future[Reply]:
+        """Ask the worker. Cancelling the future gives the call up. The future raises SapoError as Client.call does, and
+        NotRunning where there is no worker."""
+        return self._submit(self._call(request))
+
+    def run(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
+        """Anything else that must not keep the window waiting."""
+        return self._submit(work)
+
+    def watch(self, closely: bool) -> None:
+        """Whether somebody looks: else the worker tells neither answers nor progress."""
+        self._closely = closely
+        if self._worker is not None:
+            self._submit(self._worker.watch(closely))
+
+    def try_again(self) -> None:
+        """Start a worker now, where the link waits for a moment to do so or the node was ended."""
+        self._loop.call_soon_threadsafe(self._again.set)
+
+    def quit_worker(self) -> Future[None]:
+        """Tell the worker to end; done once it has, or where there is none."""
+        return self._submit(self._quit())
+
+    def stop(self, timeout: float = 5.0) -> None:
+        """Leave the worker as it is and end the thread."""
+        if not self._thread.is_alive():
+            return
+        leaving = self._submit(self._leave())
+        try:
+            leaving.result(timeout)
+        except TimeoutError:
+            log.warning("The link to the worker did not close within %g s.", timeout)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(timeout)
+
+    # -- on the thread ---------------------------------------------------------------------------------------
+
+    def _submit(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    async def _attach_or_start(self) -> Worker:
+        # Its libraries are loaded on this thread, while the first picture is painted.
+        from sapo_desktop.worker.control import client
+
+        attached = await client.connect_or_start(self._folder, {}, ("--as-before",), owner=False, stay=True)
+        return attached.client
+
+    async def _keep(self) -> None:
+        pause = FIRST_PAUSE
+        self._keeper = asyncio.current_task()
+        self._is_again = False
+        while True:
+            self._deliver(Connecting(again=self._is_again))
+            began = time.monotonic()
+            reason = await self._attend()
+            if reason is None:
+                self._deliver(Ended())
+                await self._wait(None)
+                pause = FIRST_PAUSE
+            else:
+                if time.monotonic() - began > STEADY_SECONDS:
+                    pause = FIRST_PAUSE
+                self._deliver(Lost(reason=reason, retry_at=time.time() + pause))
+                called = await self._wait(pause)
+                pause = FIRST_PAUSE if called else min(2 * pause, LONGEST_PAUSE)
+            self._is_again = True
+
+    async def _attend(self) -> Text | None:
+        """Attach and hear the worker to its end; returns why it failed, None where it was told to end."""
+        try:
+            self._worker = await self._open()
+        except (SapoError, OSError) as error:
+            return error.text if isinstance(error, SapoError) else str(error)
+        worker = self._worker
+        greeting = asyncio.create_task(self._greet(worker))
+        hearing = asyncio.create_task(self._hear(worker, greeting))
+        try:
+            await asyncio.wait({greeting, hearing}, return_when=asyncio.FIRST_COMPLETED)
+            if greeting.done() and greeting.exception() is not None:
+                # It may take its leave just now, and say why.
+                await asyncio.wait({hearing}, timeout=_LAST_SECONDS)
+                await greeting
+            await hearing
+            reason = await worker.end_reason()
+        except SapoError as error:
+            reason = error.text
+        finally:
+            for task in (greeting, hearing):
+                task.cancel()
+            await asyncio.gather(greeting, hearing, return_exceptions=True)  # each error was seen above
+            self._worker = None
+            await worker.close()
+        if self._last is None:
+            return reason
+        return self._last.reason if self._last.failed else None
+
+    async def _hear(self, worker: Worker, greeting: asyncio.Task[tuple[SettingsAre, Curve]]) -> None:
+        """Hand on what the worker tells, to its end."""
+        attached, self._last = False, None
+        if not self._closely:
+            await worker.watch(False)
+        async for event in worker.events():
+            if isinstance(event, Stopping):
+                self._last = event
+            if isinstance(event, Snapshot):
+                # A second one is that of another node, which took the place of the first in the same worker.
+                settings, curve = await self._greet(worker) if attached else await greeting
+                attached = True
+                # The curve may be ahead of the snapshot: what is told again replaces what is there.
+                self._deliver(Attached(status=event.status, settings=settings, curve=curve))
+            elif isinstance(event, StateChanged) and not attached:
+                busy = event.why.busy if isinstance(event.why, Starting) else ""
+                self._deliver(Connecting(again=self._is_again, busy=busy))
+            else:
+                self._deliver(event)
+
+    async def _greet(self, worker: Worker) -> tuple[SettingsAre, Curve]:
+        settings, curve = [await worker.call(ask) for ask in (GetSettings(), GetCurve())]
+        if not (isinstance(settings, SettingsAre) and isinstance(curve, Curve)):
+            raise ControlError(
+                sentence("This folder's worker is no node that trains, perhaps a relay: use another folder.")
+            )
+        # A reply holds so many rounds; the lists of the first one take those of the others.
+        page = curve
+        while page.more:
+            page = expect_curve(await worker.call(GetCurve(after=page.round[-1])))
+            for name in COLUMNS:
+                getattr(curve, name).extend(getattr(page, name))
+        return settings, curve
+
+    async def _call(self, request: Request) -> Reply:
+        if self._worker is None:
+            raise NotRunning(sentence("The node is not running just now."))
+        return await self._worker.call(request)
+
+    async def _quit(self) -> None:
+        worker = self._worker
+        if worker is None:
+            return
+        try:
+            await worker.call(Quit())
+        except (ControlError, NotRunning):
+            return  # gone already
+        while self._worker is worker:
+            await asyncio.sleep(0.02)
+
+    async def _wait(self, seconds: float | None) -> bool:
+        """Until the user wants another try, or the time is over; whether it was the user."""
+        self._again.clear()
+        try:
+            async with asyncio.timeout(seconds):
+                await self._again.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def _leave(self) -> None:
+        if self._keeper is not None:
+            self._keeper.cancel()  # it leaves the worker, or ends one that it has only begun to start
+            await asyncio.wait({self._keeper})
+
+
+def expect_curve(reply: Reply) -> Curve:
+    """ControlError where it is no curve."""
+    if not isinstance(reply, Curve):
+        raise ControlError(
+            sentence("The node answered {found} where a curve was expected.", found=type(reply).__name__)
+        )
+    return reply

@@ -1,0 +1,213 @@
+"""The one place where the worker's events become Qt's: arrivals are carried into the window's thread and told there.
+
+The link's thread (attachment.py) delivers; what piles up within a frame is taken together, the view model notes it, and
+one signal names what changed. A widget asks by `ask` and is answered in the window's thread, unless it is gone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import shiboken6
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.gui.widgets.timers import timer
+from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.view.link import Arrival, Attached, LinkChange
+from sapo_desktop.view.viewmodel import Section, View
+from sapo_desktop.worker.control.messages import (
+    AskProgressed,
+    GetSettings,
+    GetSwarm,
+    Ok,
+    Reply,
+    Request,
+    SettingsAre,
+    SwarmIs,
+)
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from sapo_desktop.gui.link.attachment import Attachment
+
+FRAME_MS = 40
+"""Arrivals within this time are told at once."""
+HIDDEN_MS = 500
+"""The same where only the tray shows something."""
+SWARM_MS = 3000
+"""Between looks at the links, while a window shows them; no event tells of every group."""
+Answer = Callable[[Any], None]
+Failure = Callable[[SapoError], None]
+
+
+class Call:
+    """A request that is under way."""
+
+    def __init__(self, future: Future[Reply]) -> None:
+        self._future = future
+
+    def cancel(self) -> None:
+        """Give it up: the worker is told, and nothing is called back."""
+        self._future.cancel()
+
+    @property
+    def done(self) -> bool:
+        return self._future.done()
+
+
+class Asks(Protocol):
+    """What a page needs of the bridge; tests have another one."""
+
+    changed: Any
+    said: Any
+    trouble: Any
+    streamed: Any
+
+    def ask(
+        self, request: Request, then: Answer | None = None, failed: Failure | None = None, *, of: QObject
+    ) -> Call | None: ...
+
+    def try_again(self) -> None: ...
+
+
+class Bridge(QObject):
+    """The worker, as the window's thread sees it.
+
+    Signals:
+        changed: the sections of the view that changed (a frozenset).
+        linked: the link itself changed (attachment.py).
+        said: one sentence in reply to what the user did.
+        trouble: one sentence about what could not be done.
+        streamed: AskProgressed of an answer that is being given.
+    """
+
+    changed = Signal(object)
+    linked = Signal(object)
+    said = Signal(str)
+    trouble = Signal(str)
+    streamed = Signal(object)
+    _arrived = Signal()
+    _answered = Signal(object)
+
+    def __init__(self, folder: Path, view: View, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.view = view
+        self.folder = folder
+        self._link: Attachment | None = None
+        self._closely = True
+        self._lock = threading.Lock()
+        self._waiting: list[Arrival] = []
+        self._frame = timer(self, FRAME_MS, self._take_all, once=True)
+        self._arrived.connect(self._begin_frame, Qt.ConnectionType.QueuedConnection)
+        self._answered.connect(self._call_back, Qt.ConnectionType.QueuedConnection)
+        self._swarm_timer = timer(self, SWARM_MS, self.look_at_swarm)
+        self._looking: Call | None = None
+
+    @property
+    def link(self) -> Attachment:
+        """The link itself. What it needs is loaded when it is first asked for, after the first picture."""
+        if self._link is None:
+            from sapo_desktop.gui.link.attachment import Attachment
+
+            self._link = Attachment(self.folder, self._deliver)
+            self._link.watch(self._closely)
+        return self._link
+
+    def start(self) -> None:
+        self.link.start()
+
+    def ask(
+        self, request: Request, then: Answer | None = None, failed: Failure | None = None, *, of: QObject
+    ) -> Call | None:
+        """Ask the worker. `then` gets the reply, `failed` the error, in this thread and only while `of` lives.
+
+        Without `then` a reply's sentence is said, without `failed` an error's is.
+        """
+        future = self.link.call(request)
+        # The callback runs on the link's thread: it hands over, and touches no widget.
+        future.add_done_callback(lambda done: self._answered.emit((done, then, failed, of)))
+        return Call(future)
+
+    def try_again(self) -> None:
+        """Start a worker now."""
+        self.link.try_again()
+
+    def watch_swarm(self, on: bool) -> None:
+        """Whether a window is seen: then arrivals are told at once, and what only asking tells is asked for (links,
+        their traffic, the swarm's reward)."""
+        self._frame.setInterval(FRAME_MS if on else HIDDEN_MS)
+        self._closely = on
+        if self._link is not None:
+            self._link.watch(on)
+        if on and not self._swarm_timer.isActive():
+            self.look_at_swarm()
+            self._swarm_timer.start()
+        elif not on:
+            self._swarm_timer.stop()
+
+    @Slot()
+    def look_at_swarm(self) -> None:
+        if self.view.attached and (self._looking is None or self._looking.done):
+            self._looking = self.ask(GetSwarm(), self._swarm_is, lambda error: None, of=self)
+
+    def _swarm_is(self, reply: SwarmIs) -> None:
+        self.changed.emit(self.view.take_swarm(reply.info))
+
+    # -- from the link's thread ------------------------------------------------------------------------------
+
+    def _deliver(self, arrival: Arrival) -> None:
+        with self._lock:
+            self._waiting.append(arrival)
+            first = len(self._waiting) == 1
+        if first:
+            self._arrived.emit()
+
+    # -- in the window's thread ------------------------------------------------------------------------------
+
+    @Slot()
+    def _begin_frame(self) -> None:
+        if not self._frame.isActive():
+            self._frame.start()
+
+    @Slot()
+    def _take_all(self) -> None:
+        with self._lock:
+            arrivals, self._waiting = self._waiting, []
+        changed: set[Section] = set()
+        for arrival in arrivals:
+            if isinstance(arrival, AskProgressed):
+                self.streamed.emit(arrival)
+                continue
+            changed |= self.view.take(arrival)
+            if isinstance(arrival, LinkChange):
+                self.linked.emit(arrival)
+        if "settings" in changed and not any(isinstance(arrival, Attached) for arrival in arrivals):
+            self.ask(GetSettings(), self._settings_are, lambda error: None, of=self)
+        if changed:
+            self.changed.emit(frozenset(changed))
+
+    def _settings_are(self, reply: SettingsAre) -> None:
+        self.changed.emit(self.view.take_settings(reply))
+
+    @Slot(object)
+    def _call_back(self, what: tuple[Future[Reply], Answer | None, Failure | None, QObject]) -> None:
+        done, then, failed, of = what
+        if done.cancelled() or not shiboken6.isValid(of):
+            return
+        try:
+            reply = done.result()
+        except SapoError as error:
+            if failed is not None:
+                failed(error)
+            else:
+                self.trouble.emit(in_words(error))
+            return
+        if then is not None:
+            then(reply)
+        elif isinstance(reply, Ok) and reply.text:
+            self.said.emit(in_words(reply.text))

@@ -1,0 +1,68 @@
+"""A question that a page asks the worker again and again: one at a time, the last answer kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.gui.link.bridge import Asks, Call
+from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.view.plain import plain
+from sapo_desktop.worker.control.messages import Request
+
+
+class Inquiry(QObject):
+    """See the module.
+
+    Args:
+        make: the request of this moment.
+
+    Signals:
+        answered: there is another reply, or another error.
+    """
+
+    answered = Signal()
+
+    def __init__(self, bridge: Asks, make: Callable[[], Request], parent: QObject) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._make = make
+        self._call: Call | None = None
+        self._again = False
+        self.reply: Any = None
+        """The last one, made plain; what is shown stays until there is a newer one."""
+        self.error = ""
+        """Why the last try failed; empty where it did not."""
+
+    def ask(self) -> None:
+        """Ask now, or once the answer that is under way is here: it may have been given before something changed."""
+        if self.busy:
+            self._again = True
+            return
+        self._again = False
+        self._call = self._bridge.ask(self._make(), self._take, self._fail, of=self)
+
+    @property
+    def busy(self) -> bool:
+        return self._call is not None and not self._call.done
+
+    def _take(self, reply: Any) -> None:
+        reply = plain(reply)
+        same = reply == self.reply and not self.error
+        self.reply, self.error = reply, ""
+        self._over(changed=not same)
+
+    def _fail(self, error: SapoError) -> None:
+        same = in_words(error) == self.error
+        self.error = in_words(error)
+        self._over(changed=not same)
+
+    def _over(self, *, changed: bool) -> None:
+        self._call = None
+        if changed:
+            self.answered.emit()
+        if self._again:
+            self.ask()

@@ -1,0 +1,63 @@
+"""Notices as the log shows them: those that the worker kept and those that came since, once each. No Qt."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from sapo_desktop.core.plain_text import clean
+from sapo_desktop.view.plain import plain_text
+from sapo_desktop.view.viewmodel import NoticeShown
+from sapo_desktop.worker.control.messages import Notice
+
+Least = Literal["info", "warning", "error"]
+SEVERITY = {"info": 0, "warning": 1, "error": 2}
+MOST = 2000
+"""Kept in the window; the worker keeps fewer."""
+_LONGEST = 4000
+
+
+def shown(notice: Notice) -> NoticeShown:
+    """A notice of the worker, made plain as the view makes its own."""
+    return NoticeShown(notice.time, notice.level, plain_text(notice.text, lambda text: clean(text)[:_LONGEST]))
+
+
+def merged(*sources: Iterable[NoticeShown]) -> list[NoticeShown]:
+    """All of them, once each, oldest first; the newest where there are too many."""
+    found = {item: None for source in sources for item in source}
+    return sorted(found, key=lambda item: item.time)[-MOST:]
+
+
+def matching(items: Iterable[NoticeShown], least: str, query: str) -> list[NoticeShown]:
+    """Those of this level or above that have every word of the query."""
+    words = query.casefold().split()
+    severe = [item for item in items if SEVERITY.get(item.level, 2) >= SEVERITY.get(least, 0)]
+    return [item for item in severe if all(word in str(item.text).casefold() for word in words)]
+
+
+def as_text(items: Sequence[NoticeShown]) -> str:
+    """For the clipboard: a line each, the next lines of a longer one set in."""
+    return "\n".join(f"{_stamp(item.time)} {item.level}: {_set_in(str(item.text))}" for item in items)
+
+
+def tail(lines: Sequence[str], most: int) -> str:
+    """The end of a log, whole lines only, of at most `most` characters."""
+    kept: list[str] = []
+    left = most + 1  # no line end follows the last one
+    for line in reversed(lines):
+        left -= len(line) + 1
+        if left < 0:
+            break
+        kept.append(line)
+    if not kept and lines:
+        return lines[-1][-most:]  # one line that is longer than all that is shown
+    return "\n".join(reversed(kept))
+
+
+def _stamp(moment: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(moment))
+
+
+def _set_in(text: str) -> str:
+    return text.replace("\n", "\n    ")

@@ -1,0 +1,147 @@
+"""What the node said: notices with their level, filtered, searched, copied."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtGui import QGuiApplication
+
+from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.log import notice_list as notices
+from sapo_desktop.gui.log.notice_list import SEVERITY
+from sapo_desktop.gui.look import theme
+from sapo_desktop.gui.widgets.buttons import Button, Segments
+from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding
+from sapo_desktop.gui.widgets.notes import Empty
+from sapo_desktop.gui.widgets.table import Heading, Table
+from sapo_desktop.gui.widgets.text import Label, Reading
+from sapo_desktop.gui.words import numbers
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.view.viewmodel import NoticeShown, View
+from sapo_desktop.worker.control.messages import GetNotices, Notices
+
+_ICONS = {"info": ("info", "muted"), "warning": ("warning", "warning"), "error": ("error", "danger")}
+
+
+class NoticesCard(Card):
+    """See the module."""
+
+    def __init__(self, view: View, bridge: Asks) -> None:
+        super().__init__()
+        self._view = view
+        self._bridge = bridge
+        self._kept: list[NoticeShown] = []
+        self._items: list[NoticeShown] = []
+        self._query = ""
+        self._drawn: list[NoticeShown] | None = None
+        self._least = Segments(
+            tr("Levels shown"),
+            [("info", tr("All")), ("warning", tr("Warnings")), ("error", tr("Errors"))],
+            "info",
+        )
+        self._least.hint("warning", tr("Warnings and errors"))
+        self._least.chosen.connect(lambda _: self._draw())
+        self._count = Label("", "caption", wrap=False)
+        self._copy = Button(tr("Copy selected"), self._copy_selected, icon="copy")
+        self._copy_all = Button(tr("Copy all"), self._copy_shown, icon="copy")
+        self._table = Table(
+            tr("Notices"),
+            [
+                Heading(
+                    tr("Level"),
+                    lambda item: level_word(item.level),
+                    lambda item: SEVERITY.get(item.level, 2),
+                    icon=lambda item: _ICONS.get(item.level, _ICONS["error"]),
+                ),
+                Heading(tr("Time"), lambda item: numbers.day_and_clock(item.time), lambda item: item.time),
+                Heading(tr("Notice"), lambda item: str(item.text), stretch=True),
+            ],
+            rows_shown=9,
+            same=lambda item: item,
+        )
+        self._table.pointed.connect(self._read)
+        self._whole = Reading(tr("The whole notice"), lines=4)
+        self._empty = Empty("check", "", "")
+        self._full = holding(column(self._table, self._whole, spacing=1))
+        self.add(Flow(self._least, self._copy, self._copy_all, self._count, spacing=12), self._full, self._empty)
+        self._fit()
+        theme.looks().changed.connect(self._fit)
+        self._draw()
+        self._read()
+
+    def load(self) -> None:
+        """Ask for those that were said before this window came."""
+        self._bridge.ask(GetNotices(), self._notices_are, lambda error: None, of=self)
+
+    def refresh(self) -> None:
+        """Others may have come."""
+        items = [_in_words(item) for item in notices.merged(self._kept, self._view.notices)]
+        if items != self._items:
+            self._items = items
+            self._draw()
+
+    def search(self, query: str) -> None:
+        self._query = query
+        self._draw()
+
+    def _notices_are(self, reply: Notices) -> None:
+        # Those of a worker that ended stay: they tell why.
+        self._kept = notices.merged(self._kept, map(notices.shown, reply.items))
+        self.refresh()
+
+    def _draw(self) -> None:
+        found = notices.matching(self._items, self._least.current, self._query)[::-1]
+        if found != self._drawn:
+            self._drawn = found
+            self._table.set_rows(found)
+        self._count.setText(tr("%n notice(s)", None, len(found)))
+        self._copy_all.setEnabled(bool(found))
+        self._full.setVisible(bool(found))
+        self._empty.setVisible(not found)
+        if self._items and not found:
+            self._empty.title.setText(tr("Nothing found"))
+            self._empty.about.setText(tr("No notice of this level has these words."))
+        elif not found:
+            self._empty.title.setText(tr("Nothing to report"))
+            self._empty.about.setText(tr("What goes wrong, and what the node changes by itself, is told here."))
+
+    def _fit(self) -> None:
+        # With large text in a small window the notice would have no room beside the others.
+        self._table.horizontalHeader().setMinimumSectionSize(round(6.5 * theme.pixels("body")))
+
+    def _read(self) -> None:
+        chosen = self._table.selected()
+        self._copy.setEnabled(bool(chosen))
+        self._whole.set_text(
+            notices.as_text(in_order(chosen)) if chosen else tr("Choose a line to read all of it here.")
+        )
+
+    def _copy_selected(self) -> None:
+        self._to_clipboard(in_order(self._table.selected()))
+
+    def _copy_shown(self) -> None:
+        self._to_clipboard((self._drawn or [])[::-1])
+
+    def _to_clipboard(self, items: list[NoticeShown]) -> None:
+        QGuiApplication.clipboard().setText(notices.as_text(items))
+        self._bridge.said.emit(tr("%n notice(s) copied.", None, len(items)))
+
+
+def in_order(items: list[NoticeShown]) -> list[NoticeShown]:
+    """Oldest first."""
+    return sorted(items, key=lambda item: item.time)
+
+
+def _in_words(item: NoticeShown) -> NoticeShown:
+    return replace(item, text=in_words(item.text))
+
+
+def level_word(level: str) -> str:
+    """A level in a word."""
+    match level:
+        case "info":
+            return tr("Information")
+        case "warning":
+            return tr("Warning")
+    return tr("Error")

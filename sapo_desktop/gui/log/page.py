@@ -1,0 +1,117 @@
+"""Log: what the node said, what its log file has, and a file for a bug report."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence, QShortcut
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.log.diagnosis import ask_where, show_written
+from sapo_desktop.gui.log.file import FileCard
+from sapo_desktop.gui.log.notices import NoticesCard
+from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.shell.page import Page
+from sapo_desktop.gui.widgets.buttons import Button, Segments
+from sapo_desktop.gui.widgets.fields import SearchLine
+from sapo_desktop.gui.widgets.layout import Flow
+from sapo_desktop.gui.widgets.notes import Banner
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.view.viewmodel import Section, View
+from sapo_desktop.worker.control.messages import Diagnose, Exported
+
+
+class LogPage(Page):
+    """See the module."""
+
+    name = "log"
+    follows: ClassVar[frozenset[Section]] = frozenset({"link", "notices"})
+
+    def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
+        super().__init__(view, bridge, tr("Log"), tr("What the node said, and what it wrote down while it worked."))
+        self._in_sight = False
+        self._loaded_of: object = None
+        self._diagnose = Button(tr("Diagnostics file"), self._ask_for_file, icon="download")
+        self.corner.addWidget(self._diagnose)
+        self._tabs = Segments(tr("What to show"), [("notices", tr("Notices")), ("file", tr("Log file"))], "notices")
+        self._tabs.chosen.connect(self._switch)
+        self._search = SearchLine(tr("Search the log"))
+        self._search.textChanged.connect(self._find)
+        self._search.returnPressed.connect(self._next)
+        self._banner = Banner(tone="danger")
+        self._banner.say("")
+        self._notices = NoticesCard(view, bridge)
+        self._file = FileCard(bridge)
+        self._file.hide()
+        self.add(Flow(self._tabs), self._search, self._banner, self._notices, self._file)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self._focus_search)
+        QShortcut(QKeySequence(Qt.Key.Key_F3), self, self._file.next)
+        QShortcut(QKeySequence(Qt.Modifier.SHIFT | Qt.Key.Key_F3), self, self._file.previous)
+
+    def opened(self) -> None:
+        self._in_sight = True
+        self._loaded_of = None
+
+    def closed(self) -> None:
+        self._in_sight = False
+
+    def refresh(self, changed: frozenset[Section]) -> None:
+        if "link" in changed:
+            self._diagnose.setEnabled(self.view.attached)
+            self._load()
+        if changed & self.follows:
+            self._notices.refresh()
+            self._are_read()
+
+    def _load(self) -> None:
+        """Ask each time that the page is opened, and each worker that comes meanwhile."""
+        if not self._in_sight or not self.view.attached or self.view.link is self._loaded_of:
+            return
+        self._loaded_of = self.view.link
+        self._notices.load()
+        if self._tabs.current == "file":
+            self._file.load()
+
+    def _are_read(self) -> None:
+        """What is in sight is not new any more; whoever shows a count hears it."""
+        if self._in_sight and self.view.unread:
+            self.bridge.changed.emit(self.view.read_notices())
+
+    def _switch(self, tab: str) -> None:
+        self._notices.setVisible(tab == "notices")
+        self._file.setVisible(tab == "file")
+        self._find(self._search.text())
+        if tab == "file":
+            self._file.load()
+
+    def _find(self, query: str) -> None:
+        if self._tabs.current == "file":
+            self._file.search(query)
+        else:
+            self._notices.search(query)
+
+    def _next(self) -> None:
+        if self._tabs.current == "file":
+            self._file.previous()
+
+    def _focus_search(self) -> None:
+        self._search.setFocus()
+        self._search.selectAll()
+
+    def _ask_for_file(self) -> None:
+        to = ask_where(self, self.view.clock())
+        if to:
+            self._diagnose.setEnabled(False)
+            self._banner.say("")
+            self.bridge.ask(Diagnose(to=to), self._written, self._not_written, of=self)
+
+    def _written(self, reply: Exported) -> None:
+        self._diagnose.setEnabled(self.view.attached)
+        show_written(self, reply)
+
+    def _not_written(self, error: SapoError) -> None:
+        self._diagnose.setEnabled(self.view.attached)
+        self._banner.say(in_words(error), "danger")

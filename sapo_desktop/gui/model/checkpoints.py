@@ -1,0 +1,298 @@
+"""Checkpoints: base, best and last with their held-out scores; score one now, go back to one, take one along."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QProgressBar
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.records import EvalReport
+from sapo_desktop.gui.link.bridge import Asks, Call
+from sapo_desktop.gui.link.inquiry import Inquiry
+from sapo_desktop.gui.model.export import ExportSheet, item_name
+from sapo_desktop.gui.widgets.buttons import Button, Segments
+from sapo_desktop.gui.widgets.dialog import confirm
+from sapo_desktop.gui.widgets.layout import Card, Flow, holding, row
+from sapo_desktop.gui.widgets.notes import Banner
+from sapo_desktop.gui.widgets.table import Heading, Table
+from sapo_desktop.gui.widgets.text import Label
+from sapo_desktop.gui.words import models as model_words
+from sapo_desktop.gui.words import numbers
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.gui.words.tasks import task_name
+from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages import (
+    CheckpointInfo,
+    EvalPoint,
+    Evaluate,
+    Evaluated,
+    ListCheckpoints,
+    RollBack,
+)
+
+
+class CheckpointsCard(Card):
+    """The list, and what can be done with the one that is selected."""
+
+    def __init__(self, view: View, bridge: Asks) -> None:
+        super().__init__(
+            tr("Checkpoints"),
+            tr("What was learned, as it was kept. Scores are shares solved of questions that are never trained on."),
+        )
+        self._view, self._bridge = view, bridge
+        self._trouble = Banner(tone="danger", action=tr("Try again"))
+        self._trouble.hide()
+        self.table = Table(tr("Checkpoints"), self._headings(), rows_shown=5, same=lambda item: item.number)
+        self.table.pointed.connect(self._choose)
+        self.score = Button(tr("Score now"), self._score_selected, icon="chart")
+        self.back = Button(tr("Go back to it"), self._go_back, icon="reset")
+        self.export = Button(tr("Export"), self._export, icon="upload")
+        self.scoring = ScoreBox(view, bridge)
+        self.scoring.moved.connect(self._choose)
+        self.add(self._trouble, self.table, holding(Flow(self.score, self.back, self.export)), self.scoring)
+        self.inquiry = Inquiry(bridge, ListCheckpoints, self)
+        self.inquiry.answered.connect(self._show)
+        self._trouble.button.clicked.connect(self.inquiry.ask)
+        self._choose()
+
+    def ask(self) -> None:
+        self.inquiry.ask()
+
+    def refresh(self) -> None:
+        """The round went on, or the node came or went."""
+        self.scoring.refresh()
+        self._choose()
+
+    @property
+    def learned(self) -> bool:
+        """Whether there is anything that belongs to the model at work."""
+        if self.inquiry.reply is None:
+            return self._view.round > 0
+        return any(item.number and not item.other_model for item in self.inquiry.reply.items)
+
+    def _show(self) -> None:
+        self._trouble.say(self.inquiry.error)
+        if self.inquiry.reply is not None:
+            newest_first = sorted(self.inquiry.reply.items, key=lambda item: -item.number)
+            self.table.set_rows(newest_first)
+            if newest_first and not self.table.selected():
+                self.table.select([newest_first[0].number])
+        self._choose()
+
+    def _headings(self) -> list[Heading]:
+        return [
+            Heading(
+                tr("Checkpoint"),
+                lambda item: tr("Base") if item.number == 0 else numbers.count(item.number),
+                lambda item: item.number,
+            ),
+            Heading(
+                tr("Which"),
+                model_words.checkpoint_badges,
+                icon=lambda item: ("flag", "accent") if item.best else ("clock", "muted") if item.last else None,
+            ),
+            Heading(tr("Round"), lambda item: numbers.count(item.round), lambda item: item.round, right=True),
+            Heading(
+                tr("Held-out score"),
+                self._score_words,
+                lambda item: item.validation,
+                right=True,
+                about=tr("Share of the validation questions that it solved, with the 95% interval"),
+            ),
+            Heading(
+                tr("Size"),
+                lambda item: numbers.size(item.bytes) if item.number else numbers.NOTHING,
+                lambda item: item.bytes,
+                right=True,
+            ),
+            Heading(
+                tr("Written"),
+                lambda item: numbers.stamp(item.created) if item.number else tr("as the model came"),
+                lambda item: item.created,
+            ),
+        ]
+
+    def _score_words(self, item: CheckpointInfo) -> str:
+        if item.validation is None:
+            return numbers.NOTHING
+        point = _interval(self._view.curves.evals, item)
+        score = numbers.number(item.validation)
+        if point is None:
+            return score
+        return tr("{score} ({low} to {high})").format(
+            score=score, low=numbers.number(point.low), high=numbers.number(point.high)
+        )
+
+    @property
+    def chosen(self) -> CheckpointInfo | None:
+        selected: list[CheckpointInfo] = self.table.selected()
+        return selected[0] if len(selected) == 1 else None
+
+    def _choose(self) -> None:
+        one = self.chosen is not None and not self.chosen.other_model and self._view.attached
+        self.score.setEnabled(one and not self.scoring.busy)
+        self.export.setEnabled(one)
+        # It stands at its last checkpoint already, and a base that was never left is nothing to go back to.
+        self.back.setEnabled(one and self.learned and self.chosen is not None and not self.chosen.last)
+
+    def _score_selected(self) -> None:
+        if self.chosen is not None:
+            self.scoring.choose(self.chosen)
+
+    def _go_back(self) -> None:
+        item = self.chosen
+        if item is None:
+            return
+        name = model_words.checkpoint_words(item.number)
+        about = tr(
+            "The model is as it was then; what it learned later is given up, and so is the round in hand. "
+            "Rounds count on, and the other checkpoints stay for now."
+        )
+        if confirm(self, tr("Go back to {name}?").format(name=name), about, tr("Go back"), kind="danger"):
+
+            def done(reply: object) -> None:
+                self._bridge.said.emit(tr("Back at {name}.").format(name=name))
+                self.inquiry.ask()
+
+            self._bridge.ask(RollBack(to=item_name(item.number)), done, self._failed, of=self)
+
+    def _failed(self, error: SapoError) -> None:
+        self._bridge.trouble.emit(in_words(error))
+
+    def _export(self) -> None:
+        if self.chosen is not None:
+            ExportSheet(self, self._bridge, self.chosen).open()
+
+
+class ScoreBox(Card):
+    """Scores one checkpoint on a held-out set. It takes minutes, and goes on while other pages are looked at.
+
+    Signals:
+        moved: it began, or is over.
+    """
+
+    moved = Signal()
+
+    def __init__(self, view: View, bridge: Asks) -> None:
+        super().__init__()
+        self._view, self._bridge = view, bridge
+        self._item: CheckpointInfo | None = None
+        self._call: Call | None = None
+        self.busy = False
+        self._title = Label("", "strong")
+        self._which = Segments(
+            tr("Held-out questions"),
+            [("validation", tr("Validation")), ("test", tr("Test", "set of questions"))],
+            "validation",
+        )
+        self._which.hint("validation", tr("Drawn from this computer's own secret: what best and guard go by"))
+        self._which.hint("test", tr("The same for everybody: what can be compared with other computers"))
+        self.begin = Button(tr("Begin"), self._begin, kind="primary")
+        self.close_button = Button(tr("Close"), self._close)
+        self._choice = holding(row(self._which, 1, self.close_button, self.begin))
+        self._bar = QProgressBar()
+        self._bar.setTextVisible(False)
+        self._words = Label("", "caption")
+        self.cancel = Button(tr("Cancel"), self._cancel, icon="cross")
+        self._progress = holding(row(self._bar, self._words, self.cancel, spacing=1.5))
+        self._result = Label("")
+        self._trouble = Banner(tone="danger")
+        self._tasks = Table(tr("Score of each task"), _task_headings(), rows_shown=6)
+        self.add(self._title, self._choice, self._progress, self._trouble, self._result, self._tasks)
+        self.hide()
+
+    def choose(self, item: CheckpointInfo) -> None:
+        """Offer to score this one."""
+        if self.busy:
+            return
+        self._item = item
+        self._title.setText(tr("{name}: held-out score").format(name=model_words.checkpoint_words(item.number)))
+        self._trouble.say("")
+        self._show(choice=True)
+        self.show()
+        self.begin.setFocus()
+
+    def refresh(self) -> None:
+        if not self.busy:
+            return
+        view = self._view
+        scoring = view.phase == "evaluate" and view.total > 0
+        self._bar.setRange(0, view.total if scoring else 0)
+        if scoring:
+            self._bar.setValue(view.done)
+        self._words.setText(
+            tr("{done} of {total} questions").format(done=numbers.count(view.done), total=numbers.count(view.total))
+            if scoring
+            else tr("Waiting for the model")
+        )
+        self._bar.setAccessibleName(self._words.text())
+
+    def _begin(self) -> None:
+        if self._item is None:
+            return
+        which: Literal["validation", "test"] = "test" if self._which.current == "test" else "validation"
+        self.busy = True
+        self._trouble.say("")
+        self._show(progress=True)
+        self.refresh()
+        request = Evaluate(checkpoint=item_name(self._item.number), which=which)
+        self.moved.emit()
+        self._call = self._bridge.ask(request, self._scored, self._failed, of=self)
+
+    def _cancel(self) -> None:
+        if self._call is not None:
+            self._call.cancel()
+        self._over()
+        self._show(choice=True)
+
+    def _scored(self, reply: Evaluated) -> None:
+        self._over()
+        self._result.setText(_report_words(reply.report))
+        self._tasks.set_rows(reply.report.tasks)
+        self._show(choice=True, result=True)
+
+    def _failed(self, error: SapoError) -> None:
+        self._over()
+        self._trouble.say(in_words(error))
+        self._show(choice=True)
+
+    def _over(self) -> None:
+        self.busy, self._call = False, None
+        self.moved.emit()
+
+    def _close(self) -> None:
+        self.hide()
+
+    def _show(self, *, choice: bool = False, progress: bool = False, result: bool = False) -> None:
+        self._choice.setVisible(choice)
+        self._progress.setVisible(progress)
+        self._result.setVisible(result)
+        self._tasks.setVisible(result)
+
+
+def _interval(evals: list[EvalPoint], item: CheckpointInfo) -> EvalPoint | None:
+    """The newest validation of this checkpoint, where the window knows it."""
+    name = item_name(item.number)
+    found = (point for point in reversed(evals) if point.which == "validation" and point.checkpoint == name)
+    return next((point for point in found if point.score == item.validation), None)
+
+
+def _task_headings() -> list[Heading]:
+    return [
+        Heading(tr("Task"), lambda mark: task_name(mark.task), stretch=True),
+        Heading(tr("Answers"), lambda mark: numbers.count(mark.answers), lambda mark: mark.answers, right=True),
+        Heading(tr("Solved"), lambda mark: numbers.percent(mark.solved), lambda mark: mark.solved, right=True),
+        Heading(tr("Partly"), lambda mark: numbers.number(mark.partial), lambda mark: mark.partial, right=True),
+    ]
+
+
+def _report_words(report: EvalReport) -> str:
+    return tr("Solved {score} of %n questions ({low} to {high}), in {span}.", None, report.questions).format(
+        score=numbers.number(report.score),
+        low=numbers.number(report.low),
+        high=numbers.number(report.high),
+        span=numbers.span(report.seconds),
+    )

@@ -1,0 +1,283 @@
+"""The models to choose from: a list, what is known of the one that is selected, and what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from sapo_desktop.core.fitting import ModelBadge, Way
+from sapo_desktop.core.models import Contents
+from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.inquiry import Inquiry
+from sapo_desktop.gui.model.model_list import ModelRow, filtered, model_rows
+from sapo_desktop.gui.widgets.buttons import Button, Segments
+from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding
+from sapo_desktop.gui.widgets.notes import Banner, chip
+from sapo_desktop.gui.widgets.table import Heading, Table
+from sapo_desktop.gui.widgets.text import Elided, Label
+from sapo_desktop.gui.words import models as model_words
+from sapo_desktop.gui.words import numbers
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.sentences import catalogued, in_words
+from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages import GetCatalogue, GetModels, ModelsAre
+
+_STATE_ICONS = {
+    "at work": ("play", "accent"),
+    "next": ("clock", "accent"),
+    "here": ("check", "accent"),
+    "unfinished": ("download", "warning"),
+    "damaged": ("warning", "danger"),
+}
+
+
+class ModelsCard(Card):
+    """The list beside what is known of one of it."""
+
+    def __init__(self, view: View, bridge: Asks, parts: list[QWidget]) -> None:
+        """`parts`: stand above the list (a download that is under way) and below it (ways to get other models)."""
+        super().__init__(tr("Models"))
+        self._view = view
+        self._rows: list[ModelRow] = []
+        self._which = Segments(
+            tr("Models shown"), [("all", tr("All")), ("here", tr("On this computer")), ("fit", tr("Fits"))], "all"
+        )
+        self._which.chosen.connect(lambda which: self._fill())
+        self._trouble = Banner(tone="danger", action=tr("Try again"))
+        self._trouble.hide()
+        self._trouble.button.clicked.connect(self.ask)
+        self.table = Table(tr("Models"), _headings(), rows_shown=8, same=lambda row: row.name)
+        self.table.pointed.connect(self._point)
+        self.details = ModelDetails(view)
+        above, below = parts[:1], parts[1:]
+        self.add(*above, self._trouble, self._which, self.table, self.details, *below)
+        self.catalogue = Inquiry(bridge, GetCatalogue, self)
+        self.models = Inquiry(bridge, GetModels, self)
+        self.catalogue.answered.connect(self._show)
+        self.models.answered.connect(self._show)
+
+    def ask(self) -> None:
+        self.catalogue.ask()
+        self.models.ask()
+
+    def refresh(self) -> None:
+        """Settings changed: another model may be at work, or downloads be forbidden."""
+        self._show()
+
+    @property
+    def next_model(self) -> str:
+        """The model once the round in hand is done."""
+        are = self._view.settings_are
+        return are.wanted.model if are is not None and are.wanted is not None else self._view.settings.model
+
+    @property
+    def working(self) -> bool:
+        """Whether a download or import is under way."""
+        reply: ModelsAre | None = self.models.reply
+        return self._view.transfer is not None or (
+            reply is not None and reply.working is not None and self._view.model_news is None
+        )
+
+    def _show(self) -> None:
+        self._trouble.say(self.catalogue.error or self.models.error)
+        badges: list[ModelBadge] = self.catalogue.reply.models if self.catalogue.reply is not None else []
+        contents: Contents = self.models.reply.contents if self.models.reply is not None else Contents()
+        at_work = self._view.settings.model
+        rows = model_rows(badges, contents, at_work, self.next_model)
+        if rows != self._rows:
+            self._rows = rows
+            self._fill()
+        self._point()
+
+    def _fill(self) -> None:
+        shown = filtered(self._rows, self._which.current)
+        self.table.set_rows(shown)
+        if shown and not self.table.selected():
+            self.table.select([shown[0].name])
+
+    def _point(self) -> None:
+        selected = self.table.selected()
+        self.details.show_row(selected[0] if len(selected) == 1 else None, working=self.working)
+
+
+def _headings() -> list[Heading]:
+    def badge_icon(item: ModelRow) -> tuple[str, str] | None:
+        if item.badge is None:
+            return None
+        return model_words.BADGE_ICONS[item.badge.badge], model_words.BADGE_TONES[item.badge.badge]
+
+    return [
+        Heading(tr("Model"), lambda item: item.title),
+        Heading(
+            tr("State"),
+            model_words.state_words,
+            icon=lambda item: _STATE_ICONS.get(item.state),
+        ),
+        Heading(
+            tr("Memory"),
+            lambda item: model_words.badge_words(item.badge) if item.badge is not None else numbers.NOTHING,
+            lambda item: item.fit_order,
+            icon=badge_icon,
+            about=tr("Whether the memory is enough for it to learn here"),
+        ),
+        Heading(
+            tr("Takes"),
+            lambda item: numbers.size(item.badge.estimate) if item.badge is not None else numbers.NOTHING,
+            lambda item: item.badge.estimate if item.badge is not None else None,
+            right=True,
+            about=tr("Memory, to learn"),
+        ),
+        Heading(
+            tr("Parameters"),
+            lambda item: model_words.parameters(item.badge.parameters) if item.badge is not None else numbers.NOTHING,
+            lambda item: item.badge.parameters if item.badge is not None else None,
+            right=True,
+        ),
+        Heading(tr("Licence"), lambda item: item.badge.licence if item.badge is not None else numbers.NOTHING),
+    ]
+
+
+class ModelDetails(Card):
+    """One model.
+
+    Signals:
+        use, download, remove, token: what was pressed, for the model that is shown.
+    """
+
+    use = Signal(object)
+    download = Signal(object)
+    remove = Signal(object)
+    token = Signal()
+
+    def __init__(self, view: View) -> None:
+        super().__init__(role="well")
+        self._view = view
+        self._row: ModelRow | None = None
+        self._shown: tuple[object, ...] = ()
+        self.recommended: Callable[[], Way | None] = lambda: None
+        self._title = Label(tr("No model is selected"), "subtitle")
+        self._about = Label("", "muted")
+        self._chips = QWidget()
+        self._facts = Label("")
+        self._source = Elided("", "caption", fixed=True)
+        self._note = Label("", "caption")
+        self.use_button = Button("", lambda: self.use.emit(self._row), kind="primary")
+        self.download_button = Button(tr("Download"), lambda: self.download.emit(self._row), icon="download")
+        self.remove_button = Button(tr("Remove"), lambda: self.remove.emit(self._row), icon="trash")
+        self.token_button = Button(tr("Hub account"), self.token.emit, icon="key")
+        self._buttons = holding(Flow(self.use_button, self.download_button, self.remove_button, self.token_button))
+        self._middle = column(self._title, self._about, self._chips, self._facts, self._source, self._note)
+        self.add(self._middle, 1, self._buttons)
+        self.show_row(None, working=False)
+
+    def show_row(self, shown: ModelRow | None, *, working: bool) -> None:
+        """Show this model. `working`: a download is under way, and one is at a time."""
+        way = self.recommended()
+        now = (shown, working, self._view.silo, self._view.attached, way)
+        if now == self._shown:
+            return
+        self._shown, self._row = now, shown
+        for part in (self._about, self._chips, self._facts, self._source, self._note, self._buttons):
+            part.setVisible(shown is not None)
+        self._title.setText(one_line(shown.title, 120) if shown is not None else tr("No model is selected"))
+        if shown is None:
+            return
+        self._about.setText(catalogued(shown.badge.about) if shown.badge is not None else _other(shown))
+        self._show_chips(shown, recommended=way is not None and way.model == shown.name)
+        self._facts.setText(_facts(shown))
+        self._source.set_text(_source(shown))
+        note = _note(shown, silo=self._view.silo, working=working)
+        self._note.setText(note)
+        self._note.setVisible(bool(note))
+        self._show_buttons(shown, working=working)
+
+    def _show_chips(self, shown: ModelRow, *, recommended: bool) -> None:
+        chips = []
+        if shown.badge is not None:
+            tone = model_words.BADGE_TONES[shown.badge.badge]
+            chips.append(chip(model_words.badge_words(shown.badge), tone))  # type: ignore[arg-type]
+        if shown.state != "not here":
+            tone = {"damaged": "danger", "unfinished": "warning"}.get(shown.state, "accent")
+            chips.append(chip(model_words.state_words(shown), tone))  # type: ignore[arg-type]
+        if recommended:
+            chips.append(chip(tr("Chosen for this computer"), "accent"))
+        if shown.needs_account:
+            chips.append(chip(tr("Needs an account"), "warning"))
+        if shown.installed is not None and shown.installed.kind == "gguf":
+            chips.append(chip(tr("Answers only"), "warning"))
+        old, self._chips = self._chips, holding(Flow(*chips))
+        self._middle.replaceWidget(old, self._chips)
+        old.hide()
+        old.deleteLater()
+
+    def _show_buttons(self, shown: ModelRow, *, working: bool) -> None:
+        attached = self._view.attached
+        back = shown.state == "at work"
+        self.use_button.set_text(tr("Stay with this model") if back else tr("Use this model"))
+        self.use_button.setVisible(shown.state == "here" or (back and self._other_is_next))
+        self.use_button.setEnabled(attached)
+        self.download_button.set_text(tr("Go on downloading") if shown.state == "unfinished" else tr("Download"))
+        self.download_button.setVisible(shown.badge is not None and shown.state in ("not here", "unfinished"))
+        self.download_button.setEnabled(attached and not self._view.silo and not working)
+        self.remove_button.setVisible(not shown.shipped and shown.state in ("here", "unfinished", "damaged"))
+        self.remove_button.setEnabled(attached and not working)
+        self.token_button.setVisible(shown.needs_account and not shown.here)
+        self.token_button.setEnabled(attached)
+
+    @property
+    def _other_is_next(self) -> bool:
+        held = self._view.settings_are
+        return held is not None and "model" in held.waiting
+
+
+def _other(shown: ModelRow) -> str:
+    """About a model that the catalogue does not have."""
+    if shown.state == "damaged":
+        return one_line(in_words(shown.problem))
+    if shown.installed is None:
+        return tr("A download or import that was cut short.")
+    return tr("Not of the catalogue: how much memory it takes shows when it is loaded.")
+
+
+def _facts(shown: ModelRow) -> str:
+    said = []
+    if shown.badge is not None:
+        said.append(model_words.needs_words(shown.badge))
+        said.append(tr("{parameters} parameters.").format(parameters=model_words.parameters(shown.badge.parameters)))
+        said.append(tr("Licence: {licence}.").format(licence=shown.badge.licence))
+    if shown.bytes:
+        said.append(tr("{size} on this computer.").format(size=numbers.size(shown.bytes)))
+    elif shown.to_download and shown.state == "not here":
+        said.append(tr("About {size} to download.").format(size=numbers.size(shown.to_download)))
+    elif shown.shipped:
+        said.append(tr("It comes with the program."))
+    return " ".join(said)
+
+
+def _source(shown: ModelRow) -> str:
+    if shown.installed is not None:
+        held = shown.installed
+        return f"{held.source}@{held.revision[:12]}" if held.revision else held.source
+    return shown.badge.repository if shown.badge is not None else shown.name
+
+
+def _note(shown: ModelRow, *, silo: bool, working: bool) -> str:
+    said = []
+    if shown.state == "damaged" and shown.badge is not None:
+        said.append(one_line(in_words(shown.problem)))
+    if shown.state in ("not here", "unfinished") and silo:
+        said.append(tr("In silo nothing is downloaded: leave silo for it, or import the model."))
+    elif shown.state in ("not here", "unfinished") and working:
+        said.append(tr("One download or import is under way at a time."))
+    if shown.needs_account and not shown.here:
+        said.append(
+            tr("Its licence has to be accepted on the hub first, by an account; a token of it is entered here.")
+        )
+    if shown.badge is not None and shown.badge.unverified:
+        said.append(
+            tr("Not verified: {facts}.").format(facts=", ".join(map(model_words.fact_words, shown.badge.unverified)))
+        )
+    return " ".join(said)

@@ -1,0 +1,122 @@
+"""A checkpoint as files for other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from PySide6.QtWidgets import QProgressBar, QWidget
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.gui.link.bridge import Asks, Call
+from sapo_desktop.gui.widgets.buttons import Button, Segments
+from sapo_desktop.gui.widgets.dialog import Sheet
+from sapo_desktop.gui.widgets.files import ask_folder
+from sapo_desktop.gui.widgets.forms import labelled, line
+from sapo_desktop.gui.widgets.layout import row
+from sapo_desktop.gui.widgets.notes import Banner
+from sapo_desktop.gui.widgets.text import Label
+from sapo_desktop.gui.words import models as model_words
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.worker.control.messages import CheckpointInfo, Exported, ExportModel
+
+Format = Literal["peft", "merged", "gguf"]
+_FORMATS: tuple[Format, ...] = ("peft", "merged", "gguf")
+
+
+class ExportSheet(Sheet):
+    """Which format, and where to."""
+
+    def __init__(self, parent: QWidget, bridge: Asks, item: CheckpointInfo) -> None:
+        title = tr("Export: {name}").format(name=model_words.checkpoint_words(item.number))
+        super().__init__(parent, title)
+        self._bridge = bridge
+        self._checkpoint = item_name(item.number)
+        self._beside = self._suggested = ""
+        self._call: Call | None = None
+        choices = [("peft", tr("Adapter")), ("merged", tr("Whole model")), ("gguf", tr("GGUF"))]
+        self._format = Segments(tr("Format"), choices, "peft")
+        self._format.chosen.connect(self._change_format)
+        self._about = Label(_about("peft"), "caption")
+        self._folder = line(longest=1000)
+        self._folder.textChanged.connect(self._typed)
+        self.choose = Button(tr("Choose"), self._choose, icon="folder")
+        self._said = Banner()
+        self._said.hide()
+        self._bar = QProgressBar()
+        self._bar.setRange(0, 0)
+        self._bar.setTextVisible(False)
+        self._bar.setAccessibleName(tr("Writing"))
+        keep = self._bar.sizePolicy()
+        keep.setRetainSizeWhenHidden(True)
+        self._bar.setSizePolicy(keep)
+        self._bar.hide()
+        where = labelled(tr("Folder"), self._folder, tr("A new folder, or an empty one."))
+        self.add(labelled(tr("Format"), self._format), self._about, where, row(self.choose, 1), self._said, self._bar)
+        self.back = Button(tr("Cancel"), self._cancel)
+        self.ok = Button(tr("Export"), self._begin, kind="primary")
+        self.ok.setDefault(True)
+        self.add_buttons(self.back, self.ok)
+        self._typed()
+
+    def _typed(self) -> None:
+        self.ok.setEnabled(bool(self._folder.text().strip()))
+
+    def _choose(self) -> None:
+        if folder := ask_folder(self, tr("Export to")):
+            self._beside = folder
+            self._suggest()
+
+    def _change_format(self, which: str) -> None:
+        self._about.setText(_about(which))
+        if self._beside and self._folder.text() == self._suggested:
+            self._suggest()
+
+    def _suggest(self) -> None:
+        """A new folder in the one that was chosen, which need not be empty."""
+        self._suggested = str(Path(self._beside) / f"sapo-{self._format.current}-{self._checkpoint}")
+        self._folder.setText(self._suggested)
+
+    def _begin(self) -> None:
+        chosen: Format = next((kind for kind in _FORMATS if kind == self._format.current), "peft")
+        self._bar.show()
+        self.ok.setEnabled(False)
+        self._said.say("")
+        request = ExportModel(
+            format=chosen, to=str(Path(self._folder.text().strip()).expanduser()), checkpoint=self._checkpoint
+        )
+        self._call = self._bridge.ask(request, self._done, self._failed, of=self)
+
+    def _cancel(self) -> None:
+        if self._call is not None and not self._call.done:
+            self._call.cancel()
+        self.reject()
+
+    def _done(self, reply: Exported) -> None:
+        self._bar.hide()
+        said = tr("%n file(s) written to {folder}: {files}", None, len(reply.files)).format(
+            folder=one_line(reply.folder), files=one_line(", ".join(reply.files))
+        )
+        self._said.say(said, "accent")
+        self.back.set_text(tr("Close"))
+        self.ok.setEnabled(True)
+
+    def _failed(self, error: SapoError) -> None:
+        self._bar.hide()
+        self._said.say(in_words(error), "danger")
+        self.ok.setEnabled(True)
+
+
+def item_name(number: int) -> str:
+    """A checkpoint as requests name it."""
+    return str(number) if number else "base"
+
+
+def _about(which: str) -> str:
+    return {
+        "peft": tr("What was learned alone, small; the peft library lays it over the model it was learned with."),
+        "merged": tr("The model with what was learned inside, for transformers and servers such as vLLM."),
+        "gguf": tr("The model with what was learned inside, in one file for llama.cpp, LM Studio and Ollama."),
+    }[which]

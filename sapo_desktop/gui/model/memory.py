@@ -1,0 +1,221 @@
+"""What the memory of this computer is enough for: a bar for each way to run the strongest model, and the numbers."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from sapo_desktop.core.fitting import Fit, Way
+from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.inquiry import Inquiry
+from sapo_desktop.gui.look import theme
+from sapo_desktop.gui.model.memory_parts import Bar, bars, part_rows, scale
+from sapo_desktop.gui.widgets.bars import StackedBar, Stretch, Swatch
+from sapo_desktop.gui.widgets.buttons import Button, IconButton
+from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding, row
+from sapo_desktop.gui.widgets.notes import Banner, chip
+from sapo_desktop.gui.widgets.table import Heading, Table
+from sapo_desktop.gui.widgets.text import Label
+from sapo_desktop.gui.words import models as model_words
+from sapo_desktop.gui.words import numbers
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages import FitIs, GetFit
+
+_COLOURS = {
+    "weights": "chart_me",
+    "learning": "chart_swarm",
+    "work": "silo",
+    "answers": "chart_held_out",
+    "program": "chart_base",
+    "reserve": "edge",
+}
+
+
+class MemoryCard(Card):
+    """See the module."""
+
+    def __init__(self, view: View, bridge: Asks) -> None:
+        super().__init__(tr("What fits here"), " ")
+        self._view = view
+        self._as_table = IconButton("table", tr("Show as a table"), self._switch, checkable=True)
+        self.corner.addWidget(self._as_table)
+        self._trouble = Banner(tone="danger", action=tr("Try again"))
+        self._trouble.hide()
+        self._bars = QWidget()
+        self._bars.setMinimumHeight(180)
+        self._bars.setLayout(QVBoxLayout())
+        self._table = QWidget()
+        self._table.hide()
+        self._why = Button(tr("Why nothing bigger"), self._turn, icon="chevron-right")
+        self._unfolded = False
+        self._bigger = QWidget()
+        self._bigger.hide()
+        self._why.hide()
+        self.add(self._trouble, self._bars, self._table, self._why, self._bigger)
+        self._inquiry = Inquiry(bridge, GetFit, self)
+        self._inquiry.answered.connect(self._show)
+        self._trouble.button.clicked.connect(self._inquiry.ask)
+        self.about.setText(tr("Looking at the memory"))
+
+    @property
+    def chosen(self) -> Way | None:
+        """The way that this computer was found to be good for."""
+        reply: FitIs | None = self._inquiry.reply
+        return reply.fit.chosen if reply is not None and reply.fit.chosen.fits else None
+
+    @property
+    def inquiry(self) -> Inquiry:
+        return self._inquiry
+
+    def ask(self) -> None:
+        self._inquiry.ask()
+
+    def _show(self) -> None:
+        self._trouble.say(self._inquiry.error)
+        reply: FitIs | None = self._inquiry.reply
+        if reply is None or self._inquiry.error:
+            self._bars.setMinimumHeight(0)
+            return
+        fit = _shown(reply.fit, remote=bool(self._view.settings.remote_url))
+        self.about.setText(_about(fit))
+        drawn, table = _drawn(fit), _table(fit)
+        bigger = holding(column(*(Label(one_line(in_words(text)), "caption") for text in fit.bigger), spacing=0.5))
+        for old, new in ((self._bars, drawn), (self._table, table), (self._bigger, bigger)):
+            self.body.replaceWidget(old, new)
+            old.hide()
+            old.deleteLater()
+        self._bars, self._table, self._bigger = drawn, table, bigger
+        self._switch()
+        self._why.setVisible(bool(fit.bigger))
+        self._unfold()
+
+    def _switch(self) -> None:
+        self._bars.setVisible(not self._as_table.isChecked())
+        self._table.setVisible(self._as_table.isChecked())
+
+    def _turn(self) -> None:
+        self._unfolded = not self._unfolded
+        self._unfold()
+
+    def _unfold(self) -> None:
+        self._bigger.setVisible(self._unfolded)
+        self._why.set_icon("chevron-down" if self._unfolded else "chevron-right")
+
+
+def _shown(fit: Fit, *, remote: bool) -> Fit:
+    """Without the ways over a server that nobody named."""
+    if remote:
+        return fit
+    return msgspec.structs.replace(fit, ways=[way for way in fit.ways if way.generator != "remote"])
+
+
+def _about(fit: Fit) -> str:
+    here = fit.available
+    said = tr("{memory} of memory, {free} free now.").format(
+        memory=numbers.size(here.memory), free=numbers.size(here.memory_free)
+    )
+    if here.device == "cuda":
+        card = tr("{card} with {memory}, {free} free now.").format(
+            card=one_line(here.device_name, 80),
+            memory=numbers.size(here.device_memory),
+            free=numbers.size(here.device_memory_free),
+        )
+        said = f"{said} {card}"
+    chosen = fit.chosen
+    if not chosen.fits:
+        nothing = tr("Nothing fits: {reason}").format(reason=one_line(in_words(chosen.why_not)))
+        return f"{said} {nothing}"
+    strongest = (
+        tr("The strongest model that it can teach well is {model}.")
+        if chosen.trainer == "torch"
+        else tr("It can teach none, but {model} can answer.")
+    )
+    return f"{said} {strongest.format(model=chosen.model)}"
+
+
+def _drawn(fit: Fit) -> QWidget:
+    shown = bars(fit)
+    names = {piece.name for bar in shown for piece in bar.pieces}
+    swatches = [
+        Swatch(model_words.piece_words(name), colour, hatched=name == "reserve")
+        for name, colour in _COLOURS.items()
+        if name in names
+    ]
+    # The bars end at one place, whatever stands beside them.
+    metrics = QFontMetrics(theme.font("caption"))
+    ruler = _Ruler(scale(shown), max((metrics.horizontalAdvance(_takes(fit, bar)) for bar in shown), default=0) + 4)
+    lines = [_way(fit, way, [bar for bar in shown if bar.way is way], ruler) for way in fit.ways]
+    notes = [one_line(in_words(note)) for note in fit.available.notes]
+    if any(way.unmeasured for way in fit.ways):
+        notes.append(tr("Estimates for such a computer were never compared with a measured peak."))
+    captions = [Label(note, "caption") for note in notes]
+    return holding(column(holding(Flow(*swatches, spacing=16)), *lines, *captions, spacing=1.5))
+
+
+class _Ruler(NamedTuple):
+    """What all bars have in common."""
+
+    bytes: int
+    """That the whole width stands for."""
+    number_width: int
+    """Pixels for the number beside a bar."""
+
+
+def _takes(fit: Fit, bar: Bar) -> str:
+    takes = tr("{takes} of {free} free").format(takes=numbers.size(bar.takes), free=numbers.size(bar.free))
+    if not fit.available.device_memory:
+        return takes
+    where = tr("card") if bar.on_card else tr("computer")
+    return f"{where}: {takes}"
+
+
+def _way(fit: Fit, way: Way, own: list[Bar], ruler: _Ruler) -> QWidget:
+    """A way's name and what came of it, and a bar for each memory that it takes."""
+    name = model_words.way_words(way)
+    chips = [chip(tr("Chosen"))] if way == fit.chosen and way.fits else []
+    chips.append(chip(tr("Fits"), "accent") if way.fits else chip(tr("Too big"), "danger"))
+    head = row(Label(name, "strong"), *chips)
+    head.setStretch(0, 1)
+    lines = [_line(f"{name}: {_takes(fit, bar)}", _takes(fit, bar), bar, ruler) for bar in own]
+    about = [Label(one_line(in_words(way.why_not)), "caption")] if way.why_not else []
+    return holding(column(head, *lines, *about, spacing=0.25))
+
+
+def _line(name: str, takes: str, bar: Bar, ruler: _Ruler) -> QHBoxLayout:
+    parts = [
+        Stretch(piece.bytes / ruler.bytes, _COLOURS[piece.name], hatched=piece.name == "reserve")
+        for piece in bar.pieces
+    ]
+    said = ", ".join(f"{model_words.piece_words(piece.name)} {numbers.size(piece.bytes)}" for piece in bar.pieces)
+    number = Label(takes, "caption", wrap=False)
+    number.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+    number.setFixedWidth(ruler.number_width)
+    drawn = row(StackedBar(f"{name}. {said}", parts, bar.free / ruler.bytes), number)
+    drawn.setStretch(0, 1)
+    return drawn
+
+
+def _table(fit: Fit) -> QWidget:
+    headings = [Heading(tr("Part"), lambda line: model_words.part_words(line[0]))]
+    headings += [_column(at, way) for at, way in enumerate(fit.ways)]
+    rows = part_rows(fit)
+    table = Table(tr("Memory of each way, part by part"), headings, rows_shown=len(rows))
+    table.set_rows(rows)
+    return holding(row(table))
+
+
+def _column(at: int, way: Way) -> Heading:
+    return Heading(
+        model_words.short_way(way),
+        lambda line: numbers.size(line[1][at]),
+        lambda line: line[1][at],
+        right=True,
+        about=model_words.way_words(way),
+    )

@@ -1,0 +1,268 @@
+"""Model: what is at work, what fits, what there is to choose from, and what was learned."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from PySide6.QtWidgets import QWidget
+
+from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.inquiry import Inquiry
+from sapo_desktop.gui.model.checkpoints import CheckpointsCard
+from sapo_desktop.gui.model.choice import ModelsCard
+from sapo_desktop.gui.model.memory import MemoryCard
+from sapo_desktop.gui.model.model_list import ModelRow
+from sapo_desktop.gui.model.transfer import HubSheet, TokenSheet, TransferStrip
+from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.shell.page import Page
+from sapo_desktop.gui.widgets.buttons import Button
+from sapo_desktop.gui.widgets.dialog import confirm
+from sapo_desktop.gui.widgets.files import ask_folder, ask_open_path
+from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, Flow, holding
+from sapo_desktop.gui.widgets.notes import Banner, chip
+from sapo_desktop.gui.widgets.text import Label
+from sapo_desktop.gui.words import models as model_words
+from sapo_desktop.gui.words import numbers
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.gui.words.states import state_sentence
+from sapo_desktop.view.viewmodel import Section, View
+from sapo_desktop.worker.control.messages import (
+    DownloadModel,
+    GetModelInfo,
+    ImportModel,
+    ModelInfo,
+    RemoveModel,
+    SetSettings,
+)
+
+_AT_START = frozenset({"model", "generator", "generator_weights", "trainer", "method", "lora_rank", "device"})
+"""Settings of the model, which are read when the node is put together."""
+
+
+class ModelPage(Page):
+    """See the module."""
+
+    name = "model"
+    follows: ClassVar[frozenset[Section]] = frozenset(
+        {"link", "state", "settings", "models", "checkpoints", "progress"}
+    )
+
+    def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
+        super().__init__(view, bridge, tr("Model"))
+        del actions
+        self._waiting = Banner("", "warning")
+        self._waiting.hide()
+        self._away = Banner()
+        self._at_work = AtWorkCard(view, bridge)
+        self._memory = MemoryCard(view, bridge)
+        self._transfer = TransferStrip(view, bridge)
+        self._transfer.news.button.clicked.connect(self._token)
+        self._ways = WaysIn(self)
+        self._models = ModelsCard(view, bridge, [self._transfer, self._ways])
+        self._models.models.answered.connect(self._show_transfer)
+        self._memory.inquiry.answered.connect(self._models.refresh)
+        details = self._models.details
+        details.recommended = lambda: self._memory.chosen
+        details.use.connect(self._use)
+        details.download.connect(self._download)
+        details.remove.connect(self._remove)
+        details.token.connect(self._token)
+        self._checkpoints = CheckpointsCard(view, bridge)
+        self.add(self._waiting, self._away, self._at_work, self._memory, self._models, self._checkpoints)
+
+    def closed(self) -> None:
+        self._transfer.close_news()
+
+    def refresh(self, changed: frozenset[Section]) -> None:
+        if changed & {"link", "state"}:
+            self._away.say("" if self.view.attached else state_sentence(self.view))
+        if "link" in changed and self.view.attached:
+            self._ask_all()
+        elif "settings" in changed and self.view.attached:
+            self._at_work.ask()
+            self._memory.ask()
+            self._models.ask()
+        if changed & {"link", "settings"}:
+            self._show_waiting()
+            self._models.refresh()
+            self._ways.refresh()
+        if changed & {"link", "models"}:
+            self._show_transfer()
+            if self.view.model_news is not None:
+                self._models.ask()
+        if changed & {"link", "checkpoints"} and self.view.attached:
+            self._checkpoints.ask()
+        if changed & {"link", "state", "progress"}:
+            self._checkpoints.refresh()
+
+    def _ask_all(self) -> None:
+        for card in (self._at_work, self._memory, self._models):
+            card.ask()
+
+    def _show_waiting(self) -> None:
+        held = self.view.settings_are
+        late = [key for key in held.waiting if key in _AT_START] if held is not None else []
+        if not late or not self.view.attached:
+            self._waiting.say("")
+        elif "model" in late:
+            self._waiting.say(
+                tr("Once the round in hand is done: {model}. A pause takes it up at once.").format(
+                    model=self._models.next_model
+                )
+            )
+        else:
+            self._waiting.say(
+                tr(
+                    "Once the round in hand is done other settings hold: {settings}. A pause takes them up at once."
+                ).format(settings=", ".join(late))
+            )
+
+    def _show_transfer(self) -> None:
+        under_way = self.view.transfer
+        reply = self._models.models.reply
+        if under_way is None and reply is not None and self.view.model_news is None:
+            under_way = reply.working
+        self._transfer.refresh(under_way)
+        self._models.refresh()
+        self._ways.refresh()
+
+    # -- what is pressed ---------------------------------------------------------------------------------------
+
+    @property
+    def can_begin(self) -> bool:
+        """Whether a download or import could begin now."""
+        return self.view.attached and not self._models.working
+
+    def _use(self, row: ModelRow) -> None:
+        back = row.state == "at work"
+        if self._checkpoints.learned and not back and not self._wants_another(row.name):
+            return
+        values = {"model": self.view.settings.model if back else row.name}
+        way = self._memory.chosen
+        if way is not None and way.model == row.name and not back:
+            values = way.settings
+        self.bridge.ask(SetSettings(values=values), lambda reply: self._models.refresh(), of=self)
+
+    def _wants_another(self, model: str) -> bool:
+        about = tr(
+            "What {before} learned stays on this computer, and goes on when you choose it again. {model} begins as it "
+            "came, or where it was left. Rounds count on."
+        ).format(before=self.view.settings.model, model=model)
+        return confirm(self, tr("Go on with {model}?").format(model=model), about, tr("Go on with it"))
+
+    def _download(self, row: ModelRow) -> None:
+        self.bridge.ask(DownloadModel(model=row.name), lambda reply: None, of=self)
+
+    def _remove(self, row: ModelRow) -> None:
+        title = tr("Remove {model}?").format(model=row.name)
+        about = tr("{size} are deleted from this computer. It can be downloaded or imported again.").format(
+            size=numbers.size(row.bytes)
+        )
+        if confirm(self, title, about, tr("Remove"), kind="danger"):
+            self.bridge.ask(RemoveModel(name=row.name), lambda reply: self._models.ask(), of=self)
+
+    def _token(self) -> None:
+        TokenSheet(self, self.bridge).open()
+
+    def other(self) -> None:
+        """Download a model that is not in the catalogue."""
+        HubSheet(self, self.bridge).open()
+
+    def import_folder(self) -> None:
+        self._import(ask_folder(self, tr("A folder in transformers' layout")))
+
+    def import_file(self) -> None:
+        self._import(ask_open_path(self, tr("A GGUF file"), tr("GGUF files (*.gguf)")))
+
+    def _import(self, path: str) -> None:
+        if path:
+            self.bridge.ask(ImportModel(path=path), lambda reply: None, of=self)
+
+
+class WaysIn(QWidget):
+    """How models come here that are not in the catalogue."""
+
+    def __init__(self, page: ModelPage) -> None:
+        super().__init__()
+        self._page = page
+        self.folder = Button(tr("Import a folder"), page.import_folder, icon="folder")
+        self.file = Button(tr("Import a GGUF file"), page.import_file, icon="import")
+        self.other = Button(tr("Another model of the hub"), page.other, icon="download")
+        flow = Flow(self.folder, self.file, self.other)
+        flow.setContentsMargins(0, 0, 0, 0)
+        self.setLayout(flow)
+
+    def refresh(self) -> None:
+        for button in (self.folder, self.file):
+            button.setEnabled(self._page.can_begin)
+        self.other.setEnabled(self._page.can_begin and not self._page.view.silo)
+
+
+class AtWorkCard(Card):
+    """The model that answers and learns now."""
+
+    def __init__(self, view: View, bridge: Asks) -> None:
+        super().__init__(tr("At work"))
+        self._view = view
+        self._chips = QWidget()
+        self._sentence = Label("", "muted")
+        self._parameters = Figure(tr("Parameters"))
+        self._files = Figure(tr("Files"))
+        self._memory = Figure(tr("Memory now"))
+        self._free = Figure(tr("Free memory"))
+        self._answers = Figure(tr("Longest answer"))
+        self._pass = Figure(tr("Learned at once"))
+        figures = (self._parameters, self._files, self._memory, self._free, self._answers, self._pass)
+        self._trouble = Banner(tone="danger", action=tr("Try again"))
+        self._trouble.hide()
+        self._notes = Label("", "caption")
+        self._notes.hide()
+        self.add(self._chips, self._sentence, Columns(*figures, narrowest=138, most=6), self._notes, self._trouble)
+        self._inquiry = Inquiry(bridge, GetModelInfo, self)
+        self._inquiry.answered.connect(self._show)
+        self._trouble.button.clicked.connect(self._inquiry.ask)
+
+    def ask(self) -> None:
+        self._inquiry.ask()
+
+    def _show(self) -> None:
+        self._trouble.say(self._inquiry.error)
+        info: ModelInfo | None = self._inquiry.reply
+        if info is None:
+            return
+        self.title.setText(one_line(info.name, 80))
+        self._show_chips(info)
+        self._sentence.setText(
+            tr("{way}, with %n thread(s).", None, info.threads).format(way=_capital(model_words.at_work_words(info)))
+        )
+        self._parameters.set(model_words.parameters(info.parameters))
+        self._files.set(numbers.size(info.bytes))
+        estimate = tr("estimated: {size}").format(size=numbers.size(info.memory_estimate))
+        self._memory.set(numbers.size(info.memory_used), "" if info.memory_estimate is None else estimate)
+        self._free.set(numbers.size(info.memory_free), tr("of this computer"))
+        self._answers.set(numbers.count(info.max_tokens), tr("tokens"))
+        learns = info.trainer != "none" and info.micro_batch > 0
+        self._pass.set(
+            numbers.count(info.micro_batch) if learns else numbers.NOTHING, tr("answers") if learns else tr("nothing")
+        )
+        self._notes.setText("\n".join(one_line(in_words(note)) for note in info.notes))
+        self._notes.setVisible(bool(info.notes))
+
+    def _show_chips(self, info: ModelInfo) -> None:
+        words = [tr("At work"), tr("GGUF file") if info.kind == "gguf" else tr("transformers")]
+        if info.device:
+            words.append(f"{model_words.device_words(info.device)}, {info.dtype}")
+        chips = [chip(word, "" if at else "accent") for at, word in enumerate(words)]
+        if info.trainer == "none":
+            chips.append(chip(tr("Answers only"), "warning"))
+        new = holding(Flow(*chips))
+        self.body.replaceWidget(self._chips, new)
+        self._chips.hide()
+        self._chips.deleteLater()
+        self._chips = new
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

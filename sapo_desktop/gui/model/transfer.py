@@ -1,0 +1,190 @@
+"""Downloads and imports: how far the one under way is, how the last one ended, and dialogs that begin another."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QProgressBar, QWidget
+
+from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.models import spec_of
+from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.widgets.buttons import Button
+from sapo_desktop.gui.widgets.dialog import Sheet
+from sapo_desktop.gui.widgets.forms import labelled, line
+from sapo_desktop.gui.widgets.layout import Card, column, row
+from sapo_desktop.gui.widgets.notes import Banner
+from sapo_desktop.gui.widgets.text import Elided, Label
+from sapo_desktop.gui.words import models as model_words
+from sapo_desktop.gui.words import numbers
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages import (
+    CancelModelWork,
+    DownloadModel,
+    ModelFailed,
+    ModelInstalled,
+    ModelProgressed,
+    SetHubToken,
+)
+
+_STEPS = 1000
+_MOST_TOKEN = 500
+
+
+class TransferStrip(QWidget):
+    """What is under way, else how the last one ended; nothing where there is neither."""
+
+    def __init__(self, view: View, bridge: Asks) -> None:
+        super().__init__()
+        self._view, self._bridge = view, bridge
+        self._card = Card()
+        self._title = Elided("", "strong")
+        self._words = Label("", "caption")
+        self._bar = QProgressBar()
+        self._bar.setTextVisible(False)
+        self.cancel = Button(tr("Cancel"), self._cancel, icon="cross")
+        said = column(self._title, self._bar, self._words, spacing=0.5)
+        line = row(spacing=2)
+        line.addLayout(said, 1)
+        line.addWidget(self.cancel)
+        self._card.add(line)
+        self.news = Banner()
+        self.setLayout(column(self._card, self.news))
+        self._card.hide()
+        self.news.hide()
+        self._seen: ModelInstalled | ModelFailed | None = None
+        """News that was told before the page was closed."""
+
+    def refresh(self, under_way: ModelProgressed | None) -> None:
+        """`under_way`: what the view knows, or what the worker said when it was asked."""
+        self._card.setVisible(under_way is not None)
+        if under_way is not None:
+            self._show(under_way)
+        news = self._view.model_news
+        self._tell(news if under_way is None and news is not self._seen else None)
+        self.setVisible(under_way is not None or self.news.isVisibleTo(self))
+
+    def close_news(self) -> None:
+        """What was told need not be told again."""
+        self._seen = self._view.model_news
+
+    def _show(self, progress: ModelProgressed) -> None:
+        transfer = progress.transfer
+        stage = model_words.stage_words(transfer)
+        self._title.set_text(f"{one_line(progress.model, 160)}: {stage}")
+        self._words.setText(model_words.transfer_words(transfer))
+        # A range of nothing shows that something happens where nobody knows how far it is.
+        self._bar.setRange(0, _STEPS if transfer.total else 0)
+        if transfer.total:
+            self._bar.setValue(round(_STEPS * min(1.0, transfer.done / transfer.total)))
+        self._bar.setAccessibleName(f"{stage}: {self._words.text()}")
+
+    def _tell(self, news: ModelInstalled | ModelFailed | None) -> None:
+        match news:
+            case ModelInstalled(installed=installed, notes=notes):
+                said = tr("{model} is installed ({size}).").format(
+                    model=installed.name, size=numbers.size(installed.bytes)
+                )
+                self.news.say(" ".join([said, *(one_line(in_words(note)) for note in notes)]), "accent")
+            case ModelFailed(kind="HostCancelled"):
+                self.news.say(tr("Cancelled. What has arrived of a download is kept."), "plain")
+            case ModelFailed(text=text):
+                self.news.say(one_line(in_words(text)), "danger")
+            case _:
+                self.news.say("")
+        refused = isinstance(news, ModelFailed) and news.kind == "AccessRefused"
+        self.news.button.set_text(tr("Hub account"))
+        self.news.button.setVisible(refused)
+
+    def _cancel(self) -> None:
+        self._bridge.ask(CancelModelWork(), lambda reply: None, of=self)
+
+
+class HubSheet(Sheet):
+    """A model of the hub that is not in the catalogue."""
+
+    def __init__(self, parent: QWidget, bridge: Asks) -> None:
+        super().__init__(
+            parent,
+            tr("Download another model"),
+            tr(
+                "Models for transformers (Llama, Qwen2, Qwen3, SmolLM3) answer and learn; GGUF files only answer. "
+                "Others are refused before anything large is downloaded. Choose whom you download from."
+            ),
+        )
+        self._bridge = bridge
+        self._name = line("OWNER/NAME", longest=300)
+        self._files = line("model-q8_0.gguf", longest=1000)
+        self._trouble = Banner(tone="danger")
+        self._trouble.hide()
+        self.ok = Button(tr("Download"), self._begin, kind="primary")
+        self.ok.setDefault(True)
+        revision = tr("The newest of its main branch; or one version of it: OWNER/NAME@REVISION")
+        files = tr("Where a repository has several models. By comma; empty: what the model needs.")
+        self.add(
+            labelled(tr("Repository"), self._name, revision),
+            labelled(tr("Files, if you like"), self._files, files),
+            self._trouble,
+        )
+        self.add_buttons(Button(tr("Cancel"), self.reject), self.ok)
+        self._name.setFocus()
+
+    def _begin(self) -> None:
+        name = self._name.text().strip()
+        files = [word for word in self._files.text().replace(",", " ").split() if word]
+        try:
+            spec_of(name, files)
+        except UsageError:
+            self._trouble.say(tr("A repository is written OWNER/NAME, or OWNER/NAME@REVISION."))
+            return
+        self._bridge.ask(DownloadModel(model=name, files=files), lambda reply: self.accept(), self._failed, of=self)
+
+    def _failed(self, error: SapoError) -> None:
+        self._trouble.say(in_words(error))
+
+
+class TokenSheet(Sheet):
+    """The token of an account on the hub. It goes to the keyring, and is never shown."""
+
+    def __init__(self, parent: QWidget, bridge: Asks) -> None:
+        super().__init__(
+            parent,
+            tr("Hub account"),
+            tr(
+                "Some models want their licence accepted on the hub's page, by an account. A read token of that "
+                "account is kept in this computer's keyring, and sent to the hub only where it refuses without one."
+            ),
+        )
+        self._bridge = bridge
+        self._token = line(secret=True, longest=_MOST_TOKEN)
+        self._trouble = Banner(tone="danger")
+        self._trouble.hide()
+        self.keep = Button(tr("Keep the token"), self._keep, kind="primary")
+        self.keep.setDefault(True)
+        self.forget = Button(tr("Forget the kept one"), self._forget, icon="trash")
+        self.add(labelled(tr("Token"), self._token), self._trouble)
+        self.add_buttons(self.forget, Button(tr("Cancel"), self.reject), self.keep)
+        self._token.textChanged.connect(self._typed)
+        self._typed()
+        self._token.setFocus()
+
+    def _typed(self) -> None:
+        self.keep.setEnabled(bool(self._token.text().strip()))
+
+    def _keep(self) -> None:
+        if token := self._token.text().strip():
+            self._send(SetHubToken(token=token), tr("The token is in this computer's keyring."))
+
+    def _forget(self) -> None:
+        self._send(SetHubToken(token=None), tr("There is no token here any more."))
+
+    def _send(self, request: SetHubToken, said: str) -> None:
+        def done(reply: object) -> None:
+            self._bridge.said.emit(said)
+            self.accept()
+
+        self._bridge.ask(request, done, self._failed, of=self)
+
+    def _failed(self, error: SapoError) -> None:
+        self._trouble.say(in_words(error))

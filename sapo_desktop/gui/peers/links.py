@@ -1,0 +1,204 @@
+"""The open links as a table, and everything there is to see of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from sapo_desktop.core.lists import listed, with_item
+from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.peers.refused import RefusedTable
+from sapo_desktop.gui.peers.refused_rows import refusals
+from sapo_desktop.gui.peers.traffic import LinkRow
+from sapo_desktop.gui.widgets.buttons import Button
+from sapo_desktop.gui.widgets.dialog import Sheet, confirm
+from sapo_desktop.gui.widgets.forms import Copied
+from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, Flow, holding
+from sapo_desktop.gui.widgets.notes import Empty
+from sapo_desktop.gui.widgets.table import Heading, Table
+from sapo_desktop.gui.widgets.text import Elided, Label
+from sapo_desktop.gui.words import numbers
+from sapo_desktop.gui.words import peers as peer_words
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages import LinkInfo, SetSettings
+
+
+class LinksCard(Card):
+    """Who this node is linked to; a row opens the whole of it."""
+
+    def __init__(self, view: View, bridge: Asks, add: Callable[[], object]) -> None:
+        super().__init__(tr("Links"))
+        self._view, self._bridge = view, bridge
+        self.table = Table(tr("Links"), _headings(), rows_shown=5, same=lambda row: row.name)
+        self.table.picked.connect(self._show)
+        self.table.pointed.connect(self._choose)
+        self.details = Button(tr("Details"), self._show_selected, icon="eye")
+        self.block = Button(tr("Block"), self._block_selected, icon="block")
+        self._alone = Empty(
+            "peers",
+            tr("No peer is linked"),
+            tr("Training goes on alone. Add a peer by its address, or follow an invite."),
+            tr("Add a peer"),
+            add,
+        )
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._alone)
+        self._stack.addWidget(self.table)
+        self._buttons = holding(Flow(self.details, self.block))
+        self.add(self._stack, self._buttons)
+        self._choose()
+
+    def show_rows(self, rows: list[LinkRow]) -> None:
+        self.table.set_rows(rows)
+        self._stack.setCurrentWidget(self.table if rows else self._alone)
+        self._buttons.setVisible(bool(rows))
+
+    def _choose(self) -> None:
+        one = len(self.table.selected()) == 1
+        self.details.setEnabled(one)
+        self.block.setEnabled(one)
+
+    def _show_selected(self) -> None:
+        for row in self.table.selected()[:1]:
+            self._show(row)
+
+    def _show(self, row: LinkRow) -> None:
+        LinkSheet(self, self._view, self._bridge, row).open()
+
+    def _block_selected(self) -> None:
+        for row in self.table.selected()[:1]:
+            block(self, self._view, self._bridge, row.link.key, self)
+
+
+def _headings() -> list[Heading]:
+    def refused(row: LinkRow) -> int:
+        return row.refused("invalid") + row.refused("unverifiable")
+
+    return [
+        Heading(tr("Peer"), lambda row: peer_words.short_key(row.link.key)),
+        Heading(
+            tr("Direction"),
+            lambda row: peer_words.direction(row.link),
+            icon=lambda row: ("out", "muted") if row.link.dialled else ("in", "muted"),
+            about=tr("Who dialled whom"),
+        ),
+        Heading(
+            tr("Latency"),
+            lambda row: peer_words.milliseconds(row.link.latency_ms),
+            lambda row: row.link.latency_ms,
+            right=True,
+            about=tr("Of the last question that was answered over it"),
+        ),
+        Heading(
+            tr("Groups in"), lambda row: numbers.count(row.link.groups_in), lambda row: row.link.groups_in, right=True
+        ),
+        Heading(tr("Out"), lambda row: numbers.count(row.link.groups_out), lambda row: row.link.groups_out, right=True),
+        Heading(
+            tr("Refused"),
+            lambda row: numbers.count(refused(row)),
+            refused,
+            right=True,
+            about=tr("What broke the rules or could not be checked"),
+            icon=lambda row: ("warning", "danger") if row.refused("invalid") else None,
+        ),
+        Heading(
+            tr("Draws"),
+            lambda row: numbers.percent(row.link.draw_share),
+            lambda row: row.link.draw_share,
+            right=True,
+            about=tr("Share of the groups drawn lately that came over it"),
+        ),
+        Heading(
+            tr("Receiving"),
+            lambda row: peer_words.per_second(row.rate.incoming),
+            lambda row: row.rate.incoming,
+            right=True,
+        ),
+        Heading(
+            tr("Sending"),
+            lambda row: peer_words.per_second(row.rate.outgoing),
+            lambda row: row.rate.outgoing,
+            right=True,
+        ),
+        Heading(tr("Linked for"), lambda row: numbers.span(row.link.seconds), lambda row: row.link.seconds, right=True),
+    ]
+
+
+class LinkSheet(Sheet):
+    """One link, as it was when it was opened."""
+
+    def __init__(self, parent: QWidget, view: View, bridge: Asks, row: LinkRow) -> None:
+        link, self._owner = row.link, parent
+        super().__init__(parent, tr("Peer {key}").format(key=peer_words.short_key(link.key)), _way(link))
+        key = Copied(bridge, tr("Its key"), tr("Copy the key"))
+        key.show_text(link.key)
+        address = Copied(bridge, tr("Its address"), tr("Copy the address"))
+        address.show_text(link.dialled)
+        self.add(key, address, Columns(*_figures(row), narrowest=150, most=4))
+        rows = refusals(link.refused)
+        if rows:
+            refused = RefusedTable(rows_shown=min(5, len(rows)))
+            refused.setFixedHeight(refused.minimumHeight())
+            refused.set_rows(rows)
+            self.add(Label(tr("Not taken from it"), "strong"), refused)
+        self.add(Label(tr("What it says of itself. Nobody checked it."), "strong"), *_claims(link))
+        buttons = [Button(tr("Block"), lambda: self._block(view, bridge, link.key), kind="danger", icon="block")]
+        if link.dialled and link.dialled not in listed(view.settings.peers):
+            buttons.append(Button(tr("Keep its address"), lambda: self._keep(view, bridge, link.dialled), icon="plus"))
+        close = Button(tr("Close"), self.accept, kind="primary")
+        close.setDefault(True)
+        self.add_buttons(*buttons, close)
+
+    def _block(self, view: View, bridge: Asks, key: str) -> None:
+        if block(self, view, bridge, key, self._owner):
+            self.accept()
+
+    def _keep(self, view: View, bridge: Asks, address: str) -> None:
+        bridge.ask(SetSettings(values={"peers": with_item(view.settings.peers, address)}), of=self._owner)
+        self.accept()
+
+
+def block(parent: QWidget, view: View, bridge: Asks, key: str, owner: QWidget) -> bool:
+    """Ask, over `parent`, and have nothing to do with this key from now on; whether it was done. `owner`: what lives
+    until the worker has answered."""
+    about = tr(
+        "This node closes the link, and takes and sends nothing more of its key. It can be taken back under Blocked."
+    )
+    title = tr("Block peer {key}?").format(key=peer_words.short_key(key))
+    if not confirm(parent, title, about, tr("Block"), kind="danger"):
+        return False
+    bridge.ask(SetSettings(values={"blocked": with_item(view.settings.blocked, key)}), of=owner)
+    return True
+
+
+def _way(link: LinkInfo) -> str:
+    if link.dialled:
+        return tr("This node dialled it. Linked for {span}.").format(span=numbers.span(link.seconds))
+    return tr("It dialled this node. Linked for {span}.").format(span=numbers.span(link.seconds))
+
+
+def _figures(row: LinkRow) -> list[Figure]:
+    link, rate = row.link, row.rate
+    return [
+        Figure(tr("Latency"), peer_words.milliseconds(link.latency_ms)),
+        Figure(tr("Groups in"), numbers.count(link.groups_in)),
+        Figure(tr("Groups out"), numbers.count(link.groups_out)),
+        Figure(tr("Share of my draws"), numbers.percent(link.draw_share)),
+        Figure(tr("Received"), numbers.size(link.bytes_in), peer_words.per_second(rate.incoming)),
+        Figure(tr("Sent"), numbers.size(link.bytes_out), peer_words.per_second(rate.outgoing)),
+    ]
+
+
+def _claims(link: LinkInfo) -> list[QWidget]:
+    claim = link.claim
+    program: list[QWidget] = [Elided(tr("Program: {name}").format(name=link.program or numbers.NOTHING))]
+    if claim is None:
+        return [*program, Label(tr("It has not said how far it is."), "caption")]
+    used = tr("%n of this node's groups used", None, claim.used)
+    said = tr("round {round}, reward {reward}").format(
+        round=numbers.count(claim.round), reward=numbers.number(claim.reward)
+    )
+    label = [Elided(tr("Label: {label}").format(label=claim.label))] if claim.label else []
+    return [*program, *label, Label(f"{said}; {used}", "caption")]

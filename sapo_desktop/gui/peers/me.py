@@ -1,0 +1,171 @@
+"""Who this node is to others, whether it shares its answers, and the consent that this takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QWidget
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.link.inquiry import Inquiry
+from sapo_desktop.gui.peers.passphrase import PassphraseSheet
+from sapo_desktop.gui.widgets.buttons import Button, Switch
+from sapo_desktop.gui.widgets.dialog import Sheet
+from sapo_desktop.gui.widgets.forms import Copied
+from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding
+from sapo_desktop.gui.widgets.notes import Banner
+from sapo_desktop.gui.widgets.text import Label
+from sapo_desktop.gui.words import consent
+from sapo_desktop.gui.words import peers as peer_words
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages import ChangeIdentity, GetIdentity, IdentityIs, SetSettings
+
+
+class MeCard(Card):
+    """This node's key, where it is kept, and where others reach it."""
+
+    def __init__(self, view: View, bridge: Asks) -> None:
+        super().__init__(tr("This node"), tr("Others know it by its key. There is no name and no account."))
+        self._view, self._bridge = view, bridge
+        self._key = Copied(bridge, tr("My key"), tr("Copy my key"))
+        self._address = Copied(bridge, tr("My address"), tr("Copy my address"))
+        self._kept = Label("", "caption")
+        self._trouble = Banner(tone="danger", action=tr("Try again"))
+        self._trouble.hide()
+        self._unlock = Button(tr("Open it"), lambda: self._with_passphrase("unlock"), icon="key")
+        self._protect = Button(tr("Keep it behind a passphrase"), lambda: self._with_passphrase("protect"), icon="key")
+        self._listening = Label("", "caption")
+        self._ways = holding(Flow(self._unlock, self._protect))
+        self.add(self._trouble, column(self._key, self._kept, spacing=0.25), self._ways)
+        self.add(column(self._address, self._listening, spacing=0.25), 1)
+        self._inquiry = Inquiry(bridge, GetIdentity, self)
+        self._inquiry.answered.connect(self._show)
+        self._trouble.button.clicked.connect(self._inquiry.ask)
+        self._show()
+
+    def ask(self) -> None:
+        self._inquiry.ask()
+
+    def refresh(self) -> None:
+        """The swarm's side or the settings changed."""
+        swarm = self._view.swarm
+        held: IdentityIs | None = self._inquiry.reply
+        if swarm is not None and swarm.key and (held is None or held.key != swarm.key):
+            self._inquiry.ask()
+        self._address.show_text(swarm.address if swarm is not None else "")
+        self._listening.setText(_listening(self._view))
+        self._listening.setVisible(bool(self._listening.text()))
+
+    def _show(self) -> None:
+        held: IdentityIs | None = self._inquiry.reply
+        self._trouble.say(self._inquiry.error)
+        closed = held is not None and held.kept == "file" and not held.key
+        self._key.show_text(held.key if held is not None else "")
+        if held is None:
+            self._kept.setText("")
+        elif closed:
+            self._kept.setText(tr("It is in a file that your passphrase closes. Open it to join the swarm."))
+        else:
+            self._kept.setText(peer_words.kept_words(held.kept))
+        open_ended = held is not None and held.kept in ("", "session")
+        self._unlock.setVisible(closed)
+        self._protect.setVisible(open_ended)
+        self._ways.setVisible(closed or open_ended)
+
+    def _with_passphrase(self, action: str) -> None:
+        new = action == "protect"
+        about = (
+            tr("The key is kept in a file that this passphrase closes. Without it nobody can open the file again.")
+            if new
+            else tr("It opens the file with this node's key.")
+        )
+        sheet = PassphraseSheet(self, tr("This node's key"), about, lambda text: send(text), new=new)
+
+        def send(text: str) -> None:
+            request = ChangeIdentity(action="protect" if new else "unlock", passphrase=text)
+            self._bridge.ask(request, done, failed, of=sheet)
+
+        def done(reply: IdentityIs) -> None:
+            sheet.accept()
+            self._inquiry.ask()
+
+        def failed(error: SapoError) -> None:
+            sheet.trouble(in_words(error))
+
+        sheet.open()
+
+
+def _listening(view: View) -> str:
+    if view.silo:
+        return ""
+    if view.swarm is not None and view.swarm.address:
+        return tr("It listens: others can link to it.")
+    return tr("It listens nowhere: it dials others, and none can dial it.")
+
+
+class SharingCard(Card):
+    """The switch, and what holds."""
+
+    def __init__(self, view: View, bridge: Asks) -> None:
+        super().__init__(tr("Sharing"))
+        self._view, self._bridge = view, bridge
+        self.switch = Switch(tr("Share this node's answers"))
+        self.switch.clicked.connect(self._switched)
+        self._words = Label("", "muted")
+        self.read = Button(tr("What is published"), self._read, icon="info")
+        seen = Label(
+            tr("Whoever this node links to sees its internet address beside its key, shared or not."), "caption"
+        )
+        self.add(self.switch, self._words, seen, 1, self.read)
+
+    def refresh(self) -> None:
+        share = self._view.settings.share
+        self.switch.show_state(share)
+        self.switch.setEnabled(self._view.attached)
+        if share:
+            words = tr("Published for good, in the public domain (CC0).")
+            if self._view.silo:
+                words += " " + tr("Nothing leaves in silo.")
+        else:
+            words = tr("Nothing is shared. This node draws others' answers and learns from them.")
+        self._words.setText(words)
+
+    def _switched(self, on: bool) -> None:
+        # What the switch shows is what holds, not what was asked for.
+        self.refresh()
+        if on:
+            ConsentSheet(self, self._share).open()
+        else:
+            self._bridge.ask(SetSettings(values={"share": "off"}), _quietly, of=self)
+
+    def _share(self) -> None:
+        self._bridge.ask(SetSettings(values={"share": "on"}), _quietly, of=self)
+
+    def _read(self) -> None:
+        ConsentSheet(self, None).open()
+
+
+class ConsentSheet(Sheet):
+    """All that has to be read before consent is given; with `agreed` it can be given here."""
+
+    def __init__(self, parent: QWidget, agreed: Callable[[], None] | None) -> None:
+        super().__init__(parent, tr("What is published"))
+        for text in consent.paragraphs():
+            self.add(Label(text))
+        if agreed is None:
+            close = Button(tr("Close"), self.accept, kind="primary")
+            close.setDefault(True)
+            self.add_buttons(close)
+            return
+        self.accepted.connect(agreed)
+        back = Button(tr("Cancel"), self.reject)
+        back.setDefault(True)
+        self.add_buttons(back, Button(tr("Publish answers from now on"), self.accept, kind="primary"))
+        back.setFocus()
+
+
+def _quietly(reply: object) -> None:
+    """The settings that change say it."""

@@ -1,0 +1,192 @@
+"""Peers: who this node is linked to, what passes between them, and whom it lets in."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.peers.answer import AnswerCard
+from sapo_desktop.gui.peers.links import LinksCard
+from sapo_desktop.gui.peers.lists import AddressesCard, AddSheet, BlockedCard
+from sapo_desktop.gui.peers.me import MeCard, SharingCard
+from sapo_desktop.gui.peers.private import PrivateCard
+from sapo_desktop.gui.peers.refused import RefusedCard
+from sapo_desktop.gui.peers.traffic import Traffic
+from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.shell.page import Page
+from sapo_desktop.gui.widgets.buttons import Button
+from sapo_desktop.gui.widgets.layout import Card, Columns, Figure
+from sapo_desktop.gui.widgets.notes import Banner, Empty
+from sapo_desktop.gui.widgets.text import Label
+from sapo_desktop.gui.words import numbers
+from sapo_desktop.gui.words import peers as peer_words
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.gui.words.states import state_sentence, swarm_sentence
+from sapo_desktop.view.viewmodel import Section, View
+from sapo_desktop.worker.control.messages import SwarmInfo
+
+_MOST_NOTES = 4
+
+
+class PeersPage(Page):
+    """See the module."""
+
+    name = "peers"
+    follows: ClassVar[frozenset[Section]] = frozenset({"link", "state", "swarm", "settings"})
+
+    def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
+        super().__init__(view, bridge, tr("Peers"))
+        self._traffic = Traffic()
+        self._looked_at: SwarmInfo | None = None
+        self.add_peer = Button(tr("Add a peer"), self._add, kind="primary", icon="plus")
+        self.corner.addWidget(self.add_peer)
+        self._notes = [Banner() for _ in range(_MOST_NOTES)]
+        self._away = AwayCard(actions)
+        self._overview = OverviewCard(view)
+        self._links = LinksCard(view, bridge, self._add)
+        self._refused = RefusedCard()
+        self._me = MeCard(view, bridge)
+        self._sharing = SharingCard(view, bridge)
+        self._private = PrivateCard(view, bridge)
+        self._addresses = AddressesCard(view, bridge, self._add)
+        self._blocked = BlockedCard(view, bridge)
+        self._answer = AnswerCard(view, bridge)
+        self.add(
+            *self._notes,
+            self._away,
+            self._overview,
+            self._links,
+            self._refused,
+            Columns(self._me, self._sharing, narrowest=360, most=2),
+            Columns(self._addresses, self._blocked, narrowest=360, most=2),
+            Columns(self._private, self._answer, narrowest=360, most=2),
+        )
+
+    def refresh(self, changed: frozenset[Section]) -> None:
+        if changed & {"link", "state", "swarm", "settings"}:
+            self._show_parts()
+            self._show_notes()
+        if changed & {"link", "swarm"}:
+            self._show_links()
+        if changed & {"link", "settings"}:
+            self.add_peer.setEnabled(self.view.attached)
+            for card in (self._sharing, self._private, self._addresses, self._blocked, self._answer):
+                card.refresh()
+        if changed & {"link", "swarm", "settings"}:
+            self._me.refresh()
+        if changed & {"link", "settings"} and self.view.attached:
+            self._me.ask()  # founding or entering a swarm may have made an identity
+
+    def _show_parts(self) -> None:
+        """In silo, and where there is no node, it says what would be here."""
+        here = self.view.attached and not self.view.silo
+        self._away.setVisible(not here)
+        self._away.refresh(self.view)
+        for card in (self._overview, self._links, self._refused):
+            card.setVisible(here)
+        self._overview.refresh()
+
+    def _show_links(self) -> None:
+        swarm = self.view.swarm
+        if swarm is None or swarm is self._looked_at:
+            return
+        self._looked_at = swarm
+        rows = self._traffic.look(swarm.links, self.view.clock())
+        self._links.show_rows(rows)
+        self._overview.show_swarm(swarm, self._traffic)
+        self._refused.show_swarm(swarm)
+
+    def _show_notes(self) -> None:
+        texts = _notes(self.view)[:_MOST_NOTES]
+        for at, banner in enumerate(self._notes):
+            banner.say(texts[at] if at < len(texts) else "", "warning")
+
+    def _add(self) -> None:
+        if self.view.attached:
+            AddSheet(self, self.view, self.bridge).open()
+
+
+def _notes(view: View) -> list[str]:
+    """What a person should know, the most important first; the swarm's own words are a stranger's, made plain."""
+    swarm = view.swarm
+    if swarm is None or view.silo or not view.attached:
+        return []
+    said = []
+    if view.swarm_state == "failed":
+        said.append(swarm_sentence(view))
+    if swarm.clock_wrong:
+        said.append(
+            tr("The peers' clocks differ from this computer's by {span}: look at its clock.").format(
+                span=numbers.span(abs(swarm.clock_offset))
+            )
+        )
+    if swarm.one_source:
+        said.append(tr("All that this node draws comes from one source: its view of the swarm may be made up."))
+    said += [one_line(in_words(text)) for text in (*swarm.warnings, *swarm.notices)]
+    return list(dict.fromkeys(said))
+
+
+class AwayCard(Card):
+    """In silo: what would be here, and the way out. Without a node: why there is nothing."""
+
+    def __init__(self, actions: Actions) -> None:
+        super().__init__()
+        self._silo = Empty(
+            "silo",
+            tr("In silo there are no peers"),
+            tr(
+                "No network is used at all. Outside of silo this node draws others' answers, checks every one itself "
+                "and learns from them. Its own answers are published only if you switch on sharing."
+            ),
+            tr("Leave silo"),
+            lambda: actions.silo(False),
+        )
+        self._gone = Empty("peers", tr("No node, no peers"), "")
+        self.add(self._silo, self._gone)
+
+    def refresh(self, view: View) -> None:
+        self._silo.setVisible(view.attached and view.silo)
+        self._gone.setVisible(not view.attached)
+        if not view.attached:
+            self._gone.about.setText(state_sentence(view))
+
+
+class OverviewCard(Card):
+    """The swarm's side in one sentence and a few numbers."""
+
+    def __init__(self, view: View) -> None:
+        super().__init__()
+        self._view = view
+        self._sentence = Label("", "subtitle")
+        self._shared = Figure(tr("Groups shared"))
+        self._drawn = Figure(tr("Groups drawn"))
+        self._pool = Figure(tr("In the pool"))
+        self._used = Figure(tr("Drawn by peers"))
+        self._incoming = Figure(tr("Receiving"))
+        self._outgoing = Figure(tr("Sending"))
+        figures = (self._drawn, self._shared, self._used, self._pool, self._incoming, self._outgoing)
+        self.add(self._sentence, Columns(*figures, narrowest=138, most=6))
+
+    def refresh(self) -> None:
+        """The state changed, of which events tell between two looks."""
+        self._sentence.setText(swarm_sentence(self._view))
+        self._sentence.set_tone("danger" if self._view.swarm_state == "failed" else "")
+
+    def show_swarm(self, swarm: SwarmInfo, traffic: Traffic) -> None:
+        self._shared.set(
+            numbers.count(swarm.published),
+            tr("of this node's own") if swarm.sharing else tr("sharing is switched off"),
+        )
+        self._drawn.set(
+            numbers.count(swarm.drawn), tr("{count} fit to learn from").format(count=numbers.count(swarm.taken))
+        )
+        self._pool.set(numbers.count(swarm.pool), tr("others' groups, ready to be drawn"))
+        self._used.set(numbers.count(swarm.used_total), tr("of my groups; their claim"))
+        rate = traffic.total
+        for figure, now, total in (
+            (self._incoming, rate.incoming, sum(link.bytes_in for link in swarm.links)),
+            (self._outgoing, rate.outgoing, sum(link.bytes_out for link in swarm.links)),
+        ):
+            figure.set(peer_words.per_second(now), tr("{size} over these links").format(size=numbers.size(total)))

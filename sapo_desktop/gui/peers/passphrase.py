@@ -1,0 +1,95 @@
+"""What may need a passphrase: asked without one first, then with the one that a person types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtWidgets import QWidget
+
+from sapo_desktop.core.errors import IdentityError, PassphraseNeeded, SapoError
+from sapo_desktop.gui.link.bridge import Answer, Asks, Failure
+from sapo_desktop.gui.widgets.buttons import Button
+from sapo_desktop.gui.widgets.dialog import Sheet
+from sapo_desktop.gui.widgets.forms import labelled, line
+from sapo_desktop.gui.widgets.notes import Banner
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.worker.control.messages import Request
+
+SHORTEST = 8
+"""As system/identity.py has it, which loads too much for a window; a test holds them together."""
+
+
+class PassphraseSheet(Sheet):
+    """Has a passphrase typed, a new one twice, and hands it on until it is taken."""
+
+    def __init__(self, parent: QWidget, title: str, about: str, send: Callable[[str], None], *, new: bool) -> None:
+        super().__init__(parent, title, about)
+        self._send, self._new = send, new
+        self._trouble = Banner(tone="danger")
+        self._trouble.hide()
+        self._first, self._second = line(secret=True, longest=500), line(secret=True, longest=500)
+        self.add(self._trouble, labelled(tr("Passphrase"), self._first))
+        if new:
+            self.add(labelled(tr("Once more"), self._second))
+        self.ok = Button(tr("Go on"), self._try, kind="primary")
+        self.ok.setDefault(True)
+        self.add_buttons(Button(tr("Cancel"), self.reject), self.ok)
+        self._first.setFocus()
+
+    def trouble(self, text: str) -> None:
+        """It was not taken; another one can be typed."""
+        self._trouble.say(text)
+        self.ok.setEnabled(True)
+        self._first.selectAll()
+        self._first.setFocus()
+
+    def _try(self) -> None:
+        text = self._first.text()
+        if not text:
+            self.trouble(tr("Type the passphrase first."))
+        elif self._new and len(text) < SHORTEST:
+            self.trouble(tr("A passphrase has at least %n characters.", None, SHORTEST))
+        elif self._new and text != self._second.text():
+            self.trouble(tr("The two differ. Type the same one twice."))
+        else:
+            self.ok.setEnabled(False)
+            self._send(text)
+
+
+def with_passphrase(
+    owner: QWidget,
+    bridge: Asks,
+    make: Callable[[str | None], Request],
+    then: Answer,
+    failed: Failure,
+    *,
+    new: bool = False,
+) -> None:
+    """Ask; where a passphrase is needed, have one typed and ask with it. `new`: it closes something from now on."""
+    sheet: PassphraseSheet | None = None
+
+    def done(reply: Any) -> None:
+        if sheet is not None:
+            sheet.accept()
+        then(reply)
+
+    def refused(error: SapoError) -> None:
+        nonlocal sheet
+        if sheet is not None and isinstance(error, IdentityError):
+            sheet.trouble(in_words(error))
+        elif sheet is not None:
+            sheet.reject()  # the passphrase was right, and it failed for another reason
+            failed(error)
+        elif isinstance(error, PassphraseNeeded):
+            sheet = PassphraseSheet(owner, tr("A passphrase is needed"), in_words(error), send, new=new)
+            sheet.open()
+        else:
+            failed(error)
+
+    def send(passphrase: str) -> None:
+        assert sheet is not None
+        bridge.ask(make(passphrase), done, refused, of=sheet)
+
+    bridge.ask(make(None), done, refused, of=owner)

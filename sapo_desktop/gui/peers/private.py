@@ -1,0 +1,172 @@
+"""Private swarms: found one, admit others, invite, follow a link, and go back to the public one."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.peers.lists import AddSheet
+from sapo_desktop.gui.peers.passphrase import with_passphrase
+from sapo_desktop.gui.widgets.buttons import Button, Segments
+from sapo_desktop.gui.widgets.dialog import Sheet, confirm
+from sapo_desktop.gui.widgets.forms import Copied, copy_text, labelled, line
+from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding
+from sapo_desktop.gui.widgets.notes import Banner
+from sapo_desktop.gui.widgets.text import Label, Reading
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages import AdmitPeer, FoundSwarm, GetInvite, InviteIs, Ok, ResetSettings
+
+
+class PrivateCard(Card):
+    """Which swarm this node is in, and the ways in and out."""
+
+    def __init__(self, view: View, bridge: Asks) -> None:
+        super().__init__(tr("Private swarm"))
+        self._view, self._bridge = view, bridge
+        self._words = Label("", "muted")
+        self._swarm = Copied(bridge, tr("The swarm's key"), tr("Copy the swarm's key"))
+        self._trouble = Banner(tone="danger")
+        self._trouble.hide()
+        self.found = Button(tr("Found one"), self._found, icon="plus")
+        self.follow = Button(tr("Follow an invite"), self._follow, icon="link")
+        self.admit = Button(tr("Admit somebody"), lambda: AdmitSheet(self, bridge).open(), icon="key")
+        self.invite = Button(tr("Make an invite"), lambda: InviteSheet(self, bridge).open(), icon="send")
+        self.leave = Button(tr("Back to the public swarm"), self._leave, icon="out")
+        buttons = holding(Flow(self.found, self.follow, self.admit, self.invite, self.leave))
+        self.add(self._words, self._swarm, self._trouble, 1, buttons)
+
+    def refresh(self) -> None:
+        swarm = self._view.settings.swarm
+        self._swarm.show_text(swarm)
+        self._words.setText(
+            tr("This node talks to the members of one private swarm only, and learns from nobody else.")
+            if swarm
+            else tr(
+                "For people who know each other: its members talk to each other only. This node is in the public one."
+            )
+        )
+        for button, shown in (
+            (self.found, not swarm),
+            (self.admit, bool(swarm)),
+            (self.invite, bool(swarm)),
+            (self.leave, bool(swarm)),
+        ):
+            button.setVisible(shown)
+            button.setEnabled(self._view.attached)
+        self.follow.setEnabled(self._view.attached)
+
+    def _follow(self) -> None:
+        AddSheet(self, self._view, self._bridge).open()
+
+    def _found(self) -> None:
+        about = tr(
+            "This node then talks only to those whom you admit, and gives up the addresses that it keeps now. "
+            "You can go back to the public swarm at any time."
+        )
+        if confirm(self, tr("Found a private swarm?"), about, tr("Found it")):
+            with_passphrase(
+                self,
+                self._bridge,
+                lambda given: FoundSwarm(passphrase=given),
+                self._founded,
+                self._failed,
+                new=True,
+            )
+
+    def _founded(self, reply: Ok) -> None:
+        self._trouble.say("")
+        self._bridge.said.emit(tr("This node is in its own private swarm. Admit others by their keys."))
+
+    def _leave(self) -> None:
+        about = tr("The addresses of the private swarm are given up. To come back, follow an invite.")
+        if confirm(self, tr("Go back to the public swarm?"), about, tr("Go back")):
+            request = ResetSettings(keys=["swarm", "admission", "peers"])
+            self._bridge.ask(request, lambda reply: self._trouble.say(""), self._failed, of=self)
+
+    def _failed(self, error: SapoError) -> None:
+        self._trouble.say(in_words(error))
+
+
+class InviteSheet(Sheet):
+    """The link to this swarm. It admits nobody."""
+
+    def __init__(self, parent: QWidget, bridge: Asks) -> None:
+        super().__init__(
+            parent,
+            tr("Invite to this swarm"),
+            tr("The link tells the way and admits nobody. Who follows it tells you a key, which the founder admits."),
+        )
+        self.link = LinkBox(bridge)
+        self.add(self.link)
+        close = Button(tr("Close"), self.accept, kind="primary")
+        close.setDefault(True)
+        self.add_buttons(close)
+        bridge.ask(GetInvite(), self.link.show_link, self.link.fail, of=self)
+
+
+class AdmitSheet(Sheet):
+    """A link that admits one key."""
+
+    def __init__(self, parent: QWidget, bridge: Asks) -> None:
+        super().__init__(
+            parent,
+            tr("Admit somebody"),
+            tr("Only the founder can. A link is made that admits one key; it is no secret and helps nobody else."),
+        )
+        self._bridge = bridge
+        self._key = line(longest=200)
+        self._key.textChanged.connect(self._typed)
+        spans = [("0", tr("For good")), ("7", tr("A week")), ("30", tr("A month")), ("365", tr("A year"))]
+        self._days = Segments(tr("Admitted"), spans, "0")
+        self.link = LinkBox(bridge)
+        self.link.hide()
+        self.ok = Button(tr("Make the link"), self._admit, kind="primary")
+        self.ok.setDefault(True)
+        self.add(
+            labelled(tr("Key"), self._key, tr("64 digits. It stands on the Peers page of the newcomer's window.")),
+            labelled(tr("Admitted"), self._days, tr("An admission cannot be called back before its end.")),
+            self.link,
+        )
+        self.add_buttons(Button(tr("Close"), self.reject), self.ok)
+        self._typed()
+        self._key.setFocus()
+
+    def _typed(self) -> None:
+        self.ok.setEnabled(bool(self._key.text().strip()))
+
+    def _admit(self) -> None:
+        key, days = self._key.text().strip(), int(self._days.current)
+        self.link.show()
+        with_passphrase(
+            self,
+            self._bridge,
+            lambda given: AdmitPeer(key=key, days=days, passphrase=given),
+            self.link.show_link,
+            self.link.fail,
+        )
+
+
+class LinkBox(QWidget):
+    """An invite link to be copied, or why there is none."""
+
+    def __init__(self, bridge: Asks) -> None:
+        super().__init__()
+        self._trouble = Banner(tone="danger")
+        self._trouble.hide()
+        self._text = Reading(tr("Invite link"), "", lines=4)
+        self.copy_link = Button(tr("Copy the link"), lambda: copy_text(bridge, self._text.toPlainText()), icon="copy")
+        self.copy_link.setEnabled(False)
+        self.setLayout(column(self._trouble, self._text, self.copy_link))
+
+    def show_link(self, reply: InviteIs) -> None:
+        self._trouble.say("")
+        self._text.set_text(reply.link)
+        self.copy_link.setEnabled(True)
+
+    def fail(self, error: SapoError) -> None:
+        self._trouble.say(in_words(error))
+        self._text.set_text("")
+        self.copy_link.setEnabled(False)

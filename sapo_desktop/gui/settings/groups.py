@@ -1,0 +1,204 @@
+"""Every setting in its place: groups, what control fits it, what a search finds, what is shown of it. No Qt.
+
+The names and sentences that a person reads are setting_words.py's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, get_args, get_origin, get_type_hints
+
+from msgspec import inspect
+
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.errors import SettingsError
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.worker.control.messages import SettingsAre
+
+GroupName = Literal["window", "gentle", "network", "learning", "model", "remote", "storage"]
+Value = bool | int | float | str
+
+GROUPS: Mapping[GroupName, tuple[str, ...]] = MappingProxyType(
+    {
+        "window": ("language", "theme", "text_size", "close_to_tray", "when_window_closes"),
+        "gentle": ("threads", "low_priority", "on_battery", "memory_reserve"),
+        "network": (
+            "silo",
+            "share",
+            "label",
+            "use_seed_list",
+            "lan",
+            "private_addresses",
+            "peers",
+            "invited",
+            "blocked",
+            "listen",
+            "announce",
+            "proxy",
+            "swarm",
+            "admission",
+        ),
+        "learning": (
+            "tasks",
+            "curriculum",
+            "mix",
+            "treatment",
+            "answers",
+            "questions",
+            "max_tokens",
+            "temperature",
+            "reward",
+            "validate_every",
+            "method",
+            "lora_rank",
+            "learning_rate",
+            "learning_rate_decay",
+            "kl_weight",
+            "updates",
+            "micro_batch",
+            "seed",
+        ),
+        "model": ("model", "generator", "generator_weights", "trainer", "device"),
+        "remote": ("remote_url", "remote_model", "remote_adapters", "remote_key_in_clear"),
+        "storage": ("models_folder", "hub_endpoint", "keep_checkpoints", "write_gigabytes_a_day"),
+    }
+)
+"""In the order in which they are shown; the most asked for first."""
+_FINE = {"learning_rate", "kl_weight"}
+"""Numbers of which the first digits may stand far behind the point: typed, as an arrow would never get there."""
+
+_STEPS = {"text_size": 10, "max_tokens": 32, "validate_every": 10}
+"""Of an arrow, where it is not 1."""
+_LEAST = 0.001
+"""Stands for the least number above 0."""
+
+
+@dataclass(frozen=True)
+class OnOff:
+    """A switch."""
+
+
+@dataclass(frozen=True)
+class OneOf:
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class WholeNumber:
+    low: int
+    high: int
+    step: int = 1
+
+
+@dataclass(frozen=True)
+class Number:
+    low: float
+    high: float
+    step: float
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A line of text, checked by the worker."""
+
+    number: bool = False
+
+
+Control = OnOff | OneOf | WholeNumber | Number | Typed
+
+
+def control(key: str) -> Control:
+    """What fits the type of this setting."""
+    return _CONTROLS[key]
+
+
+def as_typed(value: Value) -> str:
+    """A value as SetSettings wants it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def shown_text(value: Value) -> str:
+    """A value in a line of text."""
+    return f"{value:g}" if isinstance(value, float) else as_typed(value)
+
+
+def may_hold_a_login(key: str, value: Value) -> bool:
+    """Whether this value is to be masked."""
+    return settings_file.shown(key, value) != value
+
+
+def found(query: str, texts: Mapping[str, Sequence[str]]) -> dict[GroupName, list[str]]:
+    """The settings that have every word of the query somewhere in their texts or key, group by group; all of them for
+    an empty query."""
+    words = query.casefold().split()
+    hits: dict[GroupName, list[str]] = {}
+    for group, keys in GROUPS.items():
+        for key in keys:
+            hay = " ".join((key, *texts[key])).casefold()
+            if all(word in hay for word in words):
+                hits.setdefault(group, []).append(key)
+    return hits
+
+
+class Wanted:
+    """What was set in this window and does not hold yet, until the worker tells it."""
+
+    def __init__(self) -> None:
+        self._typed: dict[str, str] = {}
+
+    def note(self, key: str, text: str) -> None:
+        """The worker took this."""
+        self._typed[key] = text
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """These were reset: the default is wanted."""
+        for key in keys:
+            self._typed[key] = as_typed(settings_file.describe(key).default)
+
+    def follow(self, settings: SettingsAre) -> None:
+        """What is in force needs no note any more."""
+        late = {*settings.waiting, *settings.overridden}
+        self._typed = {key: text for key, text in self._typed.items() if key in late}
+
+    def value(self, key: str, settings: SettingsAre) -> Value:
+        """What to show for a setting."""
+        kept = settings.wanted if settings.wanted is not None and key in settings.waiting else settings.settings
+        in_force: Value = getattr(kept, key)
+        if key not in self._typed or key not in {*settings.waiting, *settings.overridden}:
+            return in_force
+        try:
+            return settings_file.parse_value(key, self._typed[key])
+        except SettingsError:
+            return in_force
+
+
+def _controls() -> dict[str, Control]:
+    info = inspect.type_info(Settings)
+    assert isinstance(info, inspect.StructType)
+    hints = get_type_hints(Settings)
+    return {field.name: _control_of(field, hints[field.name]) for field in info.fields}
+
+
+def _control_of(field: inspect.Field, hint: object) -> Control:
+    kind = field.type.type if isinstance(field.type, inspect.Metadata) else field.type
+    if get_origin(hint) is Literal:
+        return OneOf(get_args(hint))  # in the order of the settings; inspect sorts them
+    if field.name in _FINE:
+        return Typed(number=True)
+    match kind:
+        case inspect.BoolType():
+            return OnOff()
+        case inspect.IntType(ge=low, le=high):
+            return WholeNumber(int(low or 0), int(high or 0), _STEPS.get(field.name, 1))
+        case inspect.FloatType(gt=above, ge=low, le=high):
+            step = 0.5 if high is not None and high > 10 else 0.1
+            return Number(_LEAST if above is not None else float(low or 0), float(high or 0), step)
+        case _:
+            return Typed()
+
+
+_CONTROLS = _controls()

@@ -1,0 +1,256 @@
+"""Settings: grouped, searchable, each with a sentence, effective at once unless it says otherwise."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import ClassVar
+
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QButtonGroup, QWidget
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.settings.groups import GROUPS, GroupName, Wanted, found
+from sapo_desktop.gui.settings.rows import SettingRow
+from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.shell.page import Page
+from sapo_desktop.gui.widgets.buttons import Button
+from sapo_desktop.gui.widgets.dialog import confirm
+from sapo_desktop.gui.widgets.fields import SearchLine
+from sapo_desktop.gui.widgets.layout import Card, Flow, column, row, rule
+from sapo_desktop.gui.widgets.notes import Banner, Empty
+from sapo_desktop.gui.widgets.text import Label
+from sapo_desktop.gui.words import consent
+from sapo_desktop.gui.words import settings as setting_words
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.view.viewmodel import Section, View
+from sapo_desktop.worker.control.messages import Ok, ResetSettings, SetSettings, SetSilo, SettingsAre
+
+CHANGED = "changed"
+"""Stands among the groups: those that are not at their default."""
+
+
+class SettingsPage(Page):
+    """See the module."""
+
+    name = "settings"
+    follows: ClassVar[frozenset[Section]] = frozenset({"link", "settings"})
+
+    def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
+        super().__init__(
+            view, bridge, tr("Settings"), tr("What you change takes effect at once, unless it says otherwise.")
+        )
+        self._wanted = Wanted()
+        self._titles, self._sentences = setting_words.titles(), setting_words.sentences()
+        self._texts = {key: (title, self._sentences[key]) for key, title in self._titles.items()}
+        self._group: str = "window"
+        self._cards: dict[GroupName, GroupCard] = {}
+        self._reset_all = Button(tr("Reset all"), self._confirm_reset, icon="reset")
+        self.corner.addWidget(self._reset_all)
+        self._search = SearchLine(tr("Search settings"))
+        self._search.textChanged.connect(lambda _: self._arrange())
+        self._hits = Label("", "caption", wrap=False)
+        self._buttons = self._make_buttons()
+        self._banner = Banner()
+        self._banner.say("")
+        self._places = column(spacing=2)
+        self._empty = Empty("search", "", "")
+        find = row(self._search, self._hits, spacing=1.5)
+        self.add(find, Flow(*self._buttons.values(), spacing=4), self._banner, self._places, self._empty)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self._find)
+        self._arrange()
+
+    def refresh(self, changed: frozenset[Section]) -> None:
+        if not changed & self.follows:
+            return
+        attached = self.view.attached
+        self._banner.say("" if attached else tr("The node is not running just now: nothing can be changed."))
+        self._reset_all.setEnabled(attached and bool(self._changed_keys()))
+        if self.view.settings_are is not None:
+            self._wanted.follow(self.view.settings_are)
+        for card in self._cards.values():
+            card.setEnabled(attached)
+            self._fill(card)
+        self._name_changed()
+        if self._group == CHANGED and not self._search.text():
+            self._arrange()
+
+    # -- which rows are in sight -----------------------------------------------------------------------------
+
+    def _make_buttons(self) -> dict[str, Button]:
+        made: dict[str, Button] = {}
+        self._choices = QButtonGroup(self)
+        for name, title in [*setting_words.group_titles().items(), (CHANGED, tr("Changed"))]:
+            button = Button(title, partial(self._choose, name), kind="quiet")
+            button.setCheckable(True)
+            button.setChecked(name == self._group)
+            self._choices.addButton(button)
+            made[name] = button
+        return made
+
+    def _choose(self, group: str) -> None:
+        self._group = group
+        if self._search.text():
+            self._search.clear()  # arranges
+        else:
+            self._arrange()
+
+    def _find(self) -> None:
+        self._search.setFocus()
+        self._search.selectAll()
+
+    def _arrange(self) -> None:
+        """Show the rows of the search, or those of the chosen group."""
+        query = self._search.text()
+        shown = found(query, self._texts) if query.strip() else self._of_group()
+        self._mark_group(searched=bool(query.strip()))
+        for name in GROUPS:
+            if name in shown and name not in self._cards:
+                self._make_card(name)
+        for name, card in self._cards.items():
+            card.show_rows(shown.get(name, []))
+        self._hits.setText(tr("%n setting(s)", None, sum(map(len, shown.values()))))
+        self._empty.setVisible(not shown)
+        if query.strip():
+            self._empty.title.setText(tr("Nothing found"))
+            self._empty.about.setText(
+                tr("No setting has “{text}” in its name, its sentence or its key.").format(text=one_line(query, 60))
+            )
+        else:
+            self._empty.title.setText(tr("Nothing changed"))
+            self._empty.about.setText(tr("Every setting is at its default."))
+
+    def _mark_group(self, *, searched: bool) -> None:
+        """A search goes through all groups, so that none is the chosen one."""
+        self._choices.setExclusive(not searched)
+        for name, button in self._buttons.items():
+            button.setChecked(name == self._group and not searched)
+
+    def _of_group(self) -> dict[GroupName, list[str]]:
+        if self._group != CHANGED:
+            return {name: list(keys) for name, keys in GROUPS.items() if name == self._group}
+        changed = self._changed_keys()
+        kept = {name: [key for key in keys if key in changed] for name, keys in GROUPS.items()}
+        return {name: keys for name, keys in kept.items() if keys}
+
+    def _make_card(self, name: GroupName) -> None:
+        card = GroupCard(name, self._titles, self._sentences)
+        for made in card.rows.values():
+            made.wanted.connect(self._want)
+            made.reset.connect(self._reset)
+        card.setEnabled(self.view.attached)
+        self._cards[name] = card
+        order = [group for group in GROUPS if group in self._cards]
+        self._places.insertWidget(order.index(name), card)
+        self._chain(order)
+        self._fill(card)
+
+    def _chain(self, order: list[GroupName]) -> None:
+        """Tab goes through the cards as they stand, not as they were made."""
+        before: QWidget = list(self._buttons.values())[-1]
+        for name in order:
+            for made in self._cards[name].rows.values():
+                for stop in made.stops():
+                    self.setTabOrder(before, stop)
+                    before = stop
+
+    # -- what is shown of them -------------------------------------------------------------------------------
+
+    def _are(self) -> SettingsAre:
+        settings = self.view.settings
+        return self.view.settings_are or SettingsAre(settings=settings, changed=[], overridden=[])
+
+    def _changed_keys(self) -> set[str]:
+        are = self._are()
+        return {*are.changed, *are.waiting}
+
+    def _fill(self, card: GroupCard) -> None:
+        are = self._are()
+        for key, made in card.rows.items():
+            made.show_value(
+                self._wanted.value(key, are),
+                changed=key in are.changed,
+                late=key in are.waiting,
+                overridden=key in are.overridden,
+            )
+
+    def _name_changed(self) -> None:
+        count = len(self._changed_keys())
+        self._buttons[CHANGED].set_text(tr("Changed ({number})").format(number=count) if count else tr("Changed"))
+
+    def _row(self, key: str) -> SettingRow | None:
+        return next((card.rows[key] for card in self._cards.values() if key in card.rows), None)
+
+    # -- what is asked ---------------------------------------------------------------------------------------
+
+    def _want(self, key: str, text: str) -> None:
+        if key == "share" and text == "on" and not self._consents():
+            self._show(key)
+            return
+        request = SetSilo(on=text == "on") if key == "silo" else SetSettings(values={key: text})
+        self.bridge.ask(request, lambda reply: self._taken(key, text), partial(self._refused, key), of=self)
+
+    def _consents(self) -> bool:
+        about = "\n\n".join(consent.paragraphs())
+        return confirm(self, tr("Publish answers?"), about, tr("Publish from now on"))
+
+    def _taken(self, key: str, text: str) -> None:
+        self._wanted.note(key, text)
+        made = self._row(key)
+        if made is not None:
+            made.clear_error()
+
+    def _refused(self, key: str, error: SapoError) -> None:
+        made = self._row(key)
+        if made is not None:
+            made.show_error(one_line(in_words(error), 1000), self._wanted.value(key, self._are()))
+
+    def _show(self, key: str) -> None:
+        """Show again what holds."""
+        for card in self._cards.values():
+            if key in card.rows:
+                self._fill(card)
+
+    def _reset(self, key: str) -> None:
+        self.bridge.ask(
+            ResetSettings(keys=[key]), partial(self._was_reset, [key]), partial(self._refused, key), of=self
+        )
+
+    def _confirm_reset(self) -> None:
+        changed = self._changed_keys()
+        names = [self._titles[key] for keys in GROUPS.values() for key in keys if key in changed]
+        about = tr(
+            "These go back to their defaults: {names}. What was learned, the history and the identity stay."
+        ).format(names=", ".join(names))
+        if confirm(self, tr("Reset all settings?"), about, tr("Reset all"), kind="danger"):
+            self.bridge.ask(ResetSettings(keys=[]), partial(self._was_reset, sorted(changed)), of=self)
+
+    def _was_reset(self, keys: list[str], reply: Ok) -> None:
+        self._wanted.forget(keys)
+        for key in keys:
+            made = self._row(key)
+            if made is not None:
+                made.clear_error()
+                self._show(key)
+
+
+class GroupCard(Card):
+    """The settings of one group below each other; of them those that are wanted."""
+
+    def __init__(self, name: GroupName, titles: dict[str, str], sentences: dict[str, str]) -> None:
+        super().__init__(setting_words.group_titles()[name], setting_words.group_sentences()[name])
+        self.rows = {key: SettingRow(key, titles[key], sentences[key]) for key in GROUPS[name]}
+        self._rules = {key: rule() for key in self.rows}
+        below = column(spacing=0)
+        for key, made in self.rows.items():
+            below.addWidget(self._rules[key])
+            below.addWidget(made)
+        self.add(below)
+
+    def show_rows(self, keys: list[str]) -> None:
+        for key, made in self.rows.items():
+            made.setVisible(key in keys)
+            self._rules[key].setVisible(key in keys and key != keys[0])
+        self.setVisible(bool(keys))

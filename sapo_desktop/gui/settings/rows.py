@@ -1,0 +1,276 @@
+"""One setting: its name, its sentence, the control that fits it, and what is special about its value now."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QLineEdit, QSizePolicy, QWidget
+
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.gui.look import theme
+from sapo_desktop.gui.look.theme import grid
+from sapo_desktop.gui.settings import groups as setting_groups
+from sapo_desktop.gui.settings.groups import Number, OneOf, OnOff, Typed, Value, WholeNumber, as_typed, shown_text
+from sapo_desktop.gui.widgets.buttons import IconButton, Switch
+from sapo_desktop.gui.widgets.fields import Choice, Decimal, Line, Whole
+from sapo_desktop.gui.widgets.files import ask_folder
+from sapo_desktop.gui.widgets.layout import Flow, column, holding, row
+from sapo_desktop.gui.widgets.notes import Banner, chip
+from sapo_desktop.gui.widgets.text import Label, set_tooltip
+from sapo_desktop.gui.widgets.timers import timer
+from sapo_desktop.gui.words import settings as setting_words
+from sapo_desktop.gui.words.language import tr
+
+NARROW = 560
+"""Pixels at 100%; with less, the control stands below the words."""
+_CONTROL = 270
+_PAUSE_MS = 500
+"""After an arrow of a number was pressed: it may be pressed again."""
+_FOLDERS = {"models_folder", "remote_adapters"}
+
+
+class SettingRow(QFrame):
+    """See the module.
+
+    Signals:
+        wanted: the key, and a value as a person types it.
+        reset: the key, to go back to its default.
+    """
+
+    wanted = Signal(str, str)
+    reset = Signal(str)
+
+    def __init__(self, key: str, title: str, sentence: str) -> None:
+        super().__init__()
+        self.key = key
+        self.setAccessibleName(title)
+        self.control = _control(key, title, sentence)
+        self._changed = chip(tr("changed"), "accent")
+        # Most systems give no running program its priority back.
+        when = tr("from the next start on") if key == "low_priority" else tr("once this round is done")
+        self._late = chip(when, "warning")
+        self._overridden = chip(tr("set by the command line"), "warning")
+        self._reset = IconButton("reset", tr("{title}: back to the default").format(title=title), self._ask_reset)
+        default = _value_words(key, settings_file.describe(key).default)
+        set_tooltip(self._reset, tr("Back to the default: {value}").format(value=default))
+        keeps = self._reset.sizePolicy()
+        keeps.setRetainSizeWhenHidden(True)
+        self._reset.setSizePolicy(keeps)
+        self._error = Banner(tone="danger")
+        head = Flow(Label(title, "strong", wrap=False), self._changed, self._late, self._overridden)
+        words = column(1, head, Label(sentence, "caption"), 1, spacing=0.25)
+        self._side = holding(row(self.control, self._reset, spacing=0.5))
+        self._box = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._box.setSpacing(grid(2))
+        self._box.addLayout(words, 1)
+        self._box.addWidget(self._side, 0, Qt.AlignmentFlag.AlignVCenter)
+        whole = column(spacing=0.75, margins=(0, grid(0.75), 0, grid(0.75)))
+        whole.addLayout(self._box)
+        whole.addWidget(self._error)
+        self.setLayout(whole)
+        for part in (self._changed, self._late, self._overridden, self._reset):
+            part.hide()
+        self._error.say("")
+        self.control.taken.connect(self._take)
+        theme.looks().changed.connect(self._arrange)
+        self._arrange()
+
+    def show_value(self, value: Value, *, changed: bool, late: bool, overridden: bool) -> None:
+        """What holds, or is to hold soon."""
+        self._changed.setVisible(changed)
+        self._late.setVisible(late)
+        self._overridden.setVisible(overridden)
+        # A control that vanishes under the focus would throw it to another place.
+        self._reset.setVisible(changed or late or self._reset.hasFocus())
+        if not self.refused:
+            self.control.show_value(value)
+
+    def stops(self) -> list[QWidget]:
+        """What the Tab key stops at, in its order."""
+        return [*self.control.stops(), self._reset]
+
+    def show_error(self, text: str, value: Value) -> None:
+        """The worker refused it: a text stays as it was typed, anything else goes back."""
+        self._error.say(text, "danger")
+        if not isinstance(self.control, TextControl):
+            self.control.show_value(value)
+
+    def clear_error(self) -> None:
+        self._error.say("")
+
+    @property
+    def refused(self) -> bool:
+        """Whether it shows why its value was not taken."""
+        return not self._error.isHidden()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _take(self, text: str) -> None:
+        self.wanted.emit(self.key, text)
+
+    def _ask_reset(self) -> None:
+        self.reset.emit(self.key)
+
+    def _arrange(self) -> None:
+        scale = theme.looks().text_percent / 100
+        narrow = self.width() < NARROW * scale
+        wanted = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
+        if self._box.direction() != wanted:
+            self._box.setDirection(wanted)
+            self._box.setSpacing(grid(0.75 if narrow else 2))
+        # One width for all, so that the controls of a card stand in a column.
+        wide = round(_CONTROL * scale) + self._reset.sizeHint().width()
+        self._side.setMaximumWidth(wide)
+        self._side.setMinimumWidth(0 if narrow else wide)
+
+
+class SettingControl(QWidget):
+    """Shows a value and tells of another one.
+
+    Signals:
+        taken: the value, as a person types it.
+    """
+
+    taken = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def show_value(self, value: Value) -> None:
+        """Show what holds, without anybody being asked to change it."""
+        raise NotImplementedError
+
+    def stops(self) -> list[QWidget]:
+        """What the Tab key stops at, in its order."""
+        layout = self.layout()
+        assert layout is not None
+        parts = (layout.itemAt(at) for at in range(layout.count()))
+        return [widget for part in parts if part is not None and (widget := part.widget()) is not None]
+
+
+class SwitchControl(SettingControl):
+    def __init__(self, key: str, title: str, sentence: str) -> None:
+        super().__init__()
+        self.field = Switch("", tone="silo" if key == "silo" else "accent")
+        _name(self.field, title, sentence)
+        self.field.clicked.connect(lambda on: self.taken.emit(as_typed(bool(on))))
+        self.setLayout(row(self.field, 1))
+
+    def show_value(self, value: Value) -> None:
+        self.field.show_state(bool(value))
+
+
+class ChoiceControl(SettingControl):
+    def __init__(self, key: str, values: tuple[str, ...], title: str, sentence: str) -> None:
+        super().__init__()
+        words = setting_words.choices(key)
+        self.field = Choice(title, [(value, words.get(value, value)) for value in values])
+        _name(self.field, title, sentence)
+        self.field.chosen.connect(self.taken)
+        self.setLayout(row(self.field))
+
+    def show_value(self, value: Value) -> None:
+        self.field.show_choice(str(value))
+
+
+class NumberControl(SettingControl):
+    """A number with arrows; presses that follow each other are taken as one."""
+
+    def __init__(self, key: str, kind: WholeNumber | Number, title: str, sentence: str) -> None:
+        super().__init__()
+        self._text = ""
+        self._pause = timer(self, _PAUSE_MS, self._take, once=True)
+        if isinstance(kind, WholeNumber):
+            self.field: Whole | Decimal = Whole(title, kind.low, kind.high)
+            self.field.setSingleStep(kind.step)
+        else:
+            self.field = Decimal(title, kind.low, kind.high, kind.step)
+        _name(self.field, title, sentence)
+        self.field.setSuffix(setting_words.unit(key))
+        if zero := setting_words.zero(key):
+            self.field.setSpecialValueText(zero)
+        self.field.taken.connect(self._wait)
+        self.setLayout(row(self.field))
+
+    def show_value(self, value: Value) -> None:
+        if not self._pause.isActive() and not isinstance(value, str):
+            if isinstance(self.field, Whole):
+                self.field.show_number(int(value))
+            else:
+                self.field.show_number(float(value))
+
+    def _wait(self, text: str) -> None:
+        self._text = text
+        self._pause.start()
+
+    def _take(self) -> None:
+        self.taken.emit(self._text)
+
+
+class TextControl(SettingControl):
+    """A line. One that may hold a login is masked until somebody wants to see it."""
+
+    def __init__(self, key: str, title: str, sentence: str) -> None:
+        super().__init__()
+        self._key = key
+        self.field = Line(title)
+        _name(self.field, title, sentence)
+        self.field.taken.connect(self.taken)
+        parts: list[QWidget] = [self.field]
+        self._eye: IconButton | None = None
+        if settings_file.describe(key).secret:
+            self._eye = IconButton("eye", tr("{title}: show it").format(title=title), self._mask, checkable=True)
+            parts.append(self._eye)
+        if key in _FOLDERS:
+            parts.append(IconButton("folder", tr("{title}: choose a folder").format(title=title), self._choose))
+        self.setLayout(row(*parts, spacing=0.5))
+        self._mask()
+        self.field.textChanged.connect(lambda _: self._mask())
+
+    def show_value(self, value: Value) -> None:
+        self.field.show_text(shown_text(value))
+
+    def _mask(self) -> None:
+        masked = setting_groups.may_hold_a_login(self._key, self.field.text())
+        seen = not masked or (self._eye is not None and self._eye.isChecked())
+        mode = QLineEdit.EchoMode.Normal if seen else QLineEdit.EchoMode.Password
+        if self.field.echoMode() != mode:
+            self.field.setEchoMode(mode)
+
+    def _choose(self) -> None:
+        chosen = ask_folder(self, tr("Choose a folder"))
+        if chosen:
+            self.field.show_text(chosen)
+            self.taken.emit(chosen)
+
+
+def _control(key: str, title: str, sentence: str) -> SettingControl:
+    match setting_groups.control(key):
+        case OnOff():
+            return SwitchControl(key, title, sentence)
+        case OneOf(values=values):
+            return ChoiceControl(key, values, title, sentence)
+        case WholeNumber() | Number() as kind:
+            return NumberControl(key, kind, title, sentence)
+        case Typed():
+            return TextControl(key, title, sentence)
+
+
+def _name(field: QWidget, title: str, sentence: str) -> None:
+    field.setAccessibleName(title)
+    field.setAccessibleDescription(sentence)
+
+
+def _value_words(key: str, value: Value) -> str:
+    if isinstance(value, bool):
+        return tr("on") if value else tr("off")
+    if value == 0 and setting_words.zero(key):
+        return setting_words.zero(key)
+    if value == "":
+        return tr("empty")
+    text = shown_text(value)
+    return one_line(setting_words.choices(key).get(text, text)) + setting_words.unit(key)

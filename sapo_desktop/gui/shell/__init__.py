@@ -1,0 +1,1 @@
+"""The window's frame: process, main window, tray, what every page is."""

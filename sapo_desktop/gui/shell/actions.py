@@ -1,0 +1,78 @@
+"""What a person can tell the node, from the window, the tray or the keyboard: one method each."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from PySide6.QtCore import QObject
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.gui.link.bridge import Bridge
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages import Finish, Ok, Pause, Request, Resume, SetSilo, StartRounds
+
+PAUSES = (15 * 60, 3600, 3 * 3600)
+"""Seconds that the tray offers."""
+
+
+class Actions(QObject):
+    """Orders of the user. What came of them is seen in the view; refusals are told by the bridge's `trouble`."""
+
+    def __init__(self, view: View, bridge: Bridge) -> None:
+        super().__init__(bridge)
+        self._view = view
+        self._bridge = bridge
+
+    def _order(self, request: Request) -> None:
+        self._bridge.ask(request, _quietly, self._refused, of=self)
+
+    def _refused(self, error: SapoError) -> None:
+        """It is said, and every switch shows again what holds."""
+        self._bridge.trouble.emit(in_words(error))
+        self._bridge.changed.emit(frozenset({"settings", "state"}))
+
+    def main(self) -> None:
+        """The large button."""
+        match self._view.main_action:
+            case "contribute":
+                self._order(StartRounds())
+            case "resume" | "despite battery":
+                self._order(Resume())
+            case "pause":
+                self.pause(None)
+            case "try again" if self._view.attached:
+                self._order(StartRounds())
+            case "try again":
+                self._bridge.try_again()
+            case "wait":
+                pass
+
+    def pause(self, seconds: float | None) -> None:
+        """Stop computing now; with `seconds`, for that long. A node that is not at work has nothing to pause."""
+        if self._view.state in ("working", "finishing", "paused"):
+            self._order(Pause(seconds=seconds))
+        else:
+            self._bridge.said.emit(tr("Nothing is being computed."))
+
+    def pause_until_tomorrow(self) -> None:
+        self.pause(seconds_until_tomorrow(datetime.now()))
+
+    def finish(self) -> None:
+        """Finish this round, then pause."""
+        self._order(Finish())
+
+    def silo(self, on: bool) -> None:
+        """No network at all, or the swarm."""
+        self._order(SetSilo(on=on))
+
+
+def seconds_until_tomorrow(now: datetime) -> float:
+    """Until the next midnight of the wall clock, also in a night in which clocks change."""
+    midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+    return max(1.0, midnight.astimezone().timestamp() - now.astimezone().timestamp())
+
+
+def _quietly(reply: Ok) -> None:
+    """The state that changes says it."""

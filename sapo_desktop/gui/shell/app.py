@@ -1,0 +1,280 @@
+"""The window's process: `main` puts the view, the link to the worker, window and tray together and apart again."""
+
+from __future__ import annotations
+
+import io
+import logging
+import sys
+import time
+import traceback
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import msgspec
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtWidgets import QApplication
+
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.gui.link.bridge import Bridge
+from sapo_desktop.gui.look import icons, theme
+from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.shell.remembered import WELCOME, recall, remember, settings_in
+from sapo_desktop.gui.shell.signals import polite_ends
+from sapo_desktop.gui.shell.single import SingleWindow
+from sapo_desktop.gui.shell.tray import Tray
+from sapo_desktop.gui.shell.window import MainWindow
+from sapo_desktop.gui.widgets.timers import timer
+from sapo_desktop.gui.words import language
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.states import state_sentence
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.logs import begin_log, open_log
+from sapo_desktop.view.link import Attached, LinkChange, Lost
+from sapo_desktop.view.viewmodel import Section, View
+
+if TYPE_CHECKING:
+    from sapo_desktop.gui.first_run.wizard import Wizard
+
+log = logging.getLogger("sapo_desktop.gui")
+
+QUIT_SECONDS = 30.0
+"""For a worker to write its checkpoint and end; after it the window goes anyway."""
+
+
+def main(folder: Path, *, hidden: bool = False) -> int:
+    """Show the window of this data folder until it is quit; returns the exit code.
+
+    `hidden`: begin in the tray, where there is one.
+
+    Raises:
+        SapoError: the data folder cannot be used.
+    """
+    data = DataFolder.open(folder)
+    app = App([sys.argv[0]])
+    single = SingleWindow(data)
+    if not single.is_first():
+        return 0
+    with io.TextIOWrapper(open_log(data.log("window")), encoding="utf-8", line_buffering=True) as file:
+        begin_log(file, data.log("window"))
+        desktop = Desktop(app, data)
+        single.raised.connect(desktop.open)
+        desktop.leaving.connect(single.close)
+        with polite_ends(desktop.quit):
+            desktop.begin(hidden=hidden)
+            return app.exec()
+
+
+class App(QApplication):
+    """Qt's application. `quit_asked`: the desktop wants it to end (Cmd-Q, a session that closes)."""
+
+    quit_asked = Signal()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Quit:
+            self.quit_asked.emit()
+            return True
+        return super().event(event)
+
+
+class Desktop(QObject):
+    """Window, tray and link of one data folder. `leaving`: it was told to quit, and another start need not ask it."""
+
+    leaving = Signal()
+
+    def __init__(self, app: App, folder: DataFolder) -> None:
+        super().__init__()
+        self._app = app
+        self._folder = folder
+        self._memory = recall(folder)
+        self._quitting = False
+        self._told_of_loss = False
+        self._looks = settings_in(folder)
+        _dress(app, self._looks)
+        self.view = View()
+        self.view.settings = self._looks
+        self.bridge = Bridge(folder.root, self.view)
+        self.actions = Actions(self.view, self.bridge)
+        self.window = self._new_window()
+        self.tray = Tray(self.view, self.bridge, self.actions)
+        self.tray.open_wanted.connect(self.open)
+        self.tray.quit_wanted.connect(self.quit)
+        self.tray.went.connect(self._tray_went)
+        self.bridge.changed.connect(self._changed)
+        self.bridge.linked.connect(self._linked)
+        self.bridge.trouble.connect(self._trouble)
+        app.setQuitOnLastWindowClosed(False)
+        app.quit_asked.connect(self.quit)
+        app.styleHints().colorSchemeChanged.connect(lambda _: self._wear())
+        app.commitDataRequest.connect(lambda _: self._keep_looks(), Qt.ConnectionType.DirectConnection)
+        sys.excepthook = self._bug
+
+    def begin(self, *, hidden: bool = False) -> None:
+        """Show the first picture, and reach for the worker behind it."""
+        self.window.look_as(self._memory.looks)
+        if self._memory.welcomed < WELCOME:
+            self._welcome()
+        elif not (hidden and self.tray.there):
+            self.window.show()
+        # The first picture first: the link's thread would take the processor from it.
+        timer(self, 0, self.bridge.start, once=True).start()
+
+    def open(self) -> None:
+        """Bring the window to the front."""
+        if self._quitting:
+            return
+        if self._wizard is not None:
+            self._wizard.raise_()
+            self._wizard.activateWindow()
+        else:
+            self.window.present()
+
+    def quit(self) -> None:
+        """End the worker, unless it is to go on without a window, and then the window."""
+        if self._quitting:
+            return
+        self._quitting = True
+        self.leaving.emit()
+        self._keep_looks()
+        self.window.hide()
+        if self._wizard is not None:
+            self._wizard.hide()
+        self.tray.close()
+        if self.view.settings.when_window_closes == "continue":
+            self._leave()
+            return
+        ending = self.bridge.link.quit_worker()
+        until = time.monotonic() + QUIT_SECONDS
+
+        def look() -> None:
+            if ending.done() or time.monotonic() > until:
+                looking.stop()
+                self._leave()
+
+        looking = timer(self, 50, look)
+        looking.start()
+
+    # -- the first run ---------------------------------------------------------------------------------------
+
+    _wizard: Wizard | None = None
+
+    def _welcome(self) -> None:
+        from sapo_desktop.gui.first_run.wizard import Wizard
+
+        wizard = Wizard(self.view, self.bridge)
+        self._wizard = wizard
+        wizard.finished_well.connect(self._welcomed)
+        wizard.left.connect(self._show_window)
+        wizard.show()
+
+    def _welcomed(self) -> None:
+        self._remember(welcomed=WELCOME)
+        self._show_window()
+
+    def _show_window(self) -> None:
+        if self._wizard is not None:
+            self._wizard.deleteLater()
+            self._wizard = None
+        if not self._quitting:
+            self.window.show()
+
+    # -- the window ------------------------------------------------------------------------------------------
+
+    def _new_window(self) -> MainWindow:
+        window = MainWindow(self.view, self.bridge, self.actions)
+        window.closing.connect(self._close)
+        return window
+
+    def _close(self) -> None:
+        """The user closed the window: it goes where it can be had back from."""
+        self._keep_looks()
+        if not (self.tray.there and self.view.settings.close_to_tray):
+            self.window.showMinimized()
+            return
+        self.window.hide()
+        if not self._memory.told_of_tray:
+            self._remember(told_of_tray=True)
+            self.tray.tell(tr("SAPO Desktop goes on here"), tr("Quit it from the menu of this icon."))
+
+    def _tray_went(self) -> None:
+        """Without a tray nobody could have a hidden window back."""
+        if not self.window.isVisible() and not self._quitting and self._wizard is None:
+            self.window.showMinimized()
+
+    def _changed(self, changed: frozenset[Section]) -> None:
+        if "settings" not in changed:
+            return
+        now, before = self.view.settings, self._looks
+        self._looks = now
+        if (now.theme, now.text_size) != (before.theme, before.text_size):
+            self._wear()
+        if now.language != before.language:
+            self._speak()
+
+    def _wear(self) -> None:
+        theme.wear(theme.chosen(self._looks.theme), self._looks.text_size)
+
+    def _speak(self) -> None:
+        """Another language: all widgets are made anew, where they were."""
+        language.speak(language.chosen(self._looks.language))
+        old, looks, shown = self.window, self.window.look_back(), self.window.isVisible()
+        self.window = self._new_window()
+        self.window.look_as(looks)
+        old.hide()  # first: what it stops watching the new one watches again
+        if shown:
+            self.window.show()
+        old.deleteLater()
+        self.tray.retranslate()
+
+    def _linked(self, link: LinkChange) -> None:
+        if isinstance(link, Lost) and not self._told_of_loss and not self.window.isVisible():
+            self._told_of_loss = True
+            self.tray.tell(tr("The node stopped"), state_sentence(self.view))
+        elif isinstance(link, Attached):
+            self._told_of_loss = False
+
+    def _trouble(self, text: str) -> None:
+        """What could not be done from the tray, where no window says it."""
+        if not self.window.isVisible():
+            self.tray.tell(tr("This could not be done"), text)
+
+    # -- the end ---------------------------------------------------------------------------------------------
+
+    def _leave(self) -> None:
+        try:
+            self.bridge.link.stop()
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        # Not quit(): that would ask every window first, and ours answers by hiding.
+        self._app.exit(0)
+
+    def _keep_looks(self) -> None:
+        if self._memory.welcomed >= WELCOME:
+            self._remember(looks=self.window.look_back())
+
+    def _remember(self, **changes: object) -> None:
+        self._memory = msgspec.structs.replace(self._memory, **changes)
+        try:
+            remember(self._folder, self._memory)
+        except OSError as error:
+            log.warning("Where the window stood could not be kept: %s", error)
+
+    def _bug(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        """An error that nobody expected: it is in the log, it is said, and the window goes on."""
+        log.error("A bug in the window:\n%s", "".join(traceback.format_exception(kind, error, trace)))
+        self.window.toast.say(
+            tr("A bug in the window: {error}. The node is not touched by it; logs/window.log says where.").format(
+                error=f"{kind.__name__}: {error}"
+            )
+        )
+
+
+def _dress(app: QApplication, settings: Settings) -> None:
+    app.setApplicationName("SAPO Desktop")
+    app.setDesktopFileName("sapo-desktop")
+    app.setStyle("Fusion")
+    language.speak(language.chosen(settings.language))
+    theme.wear(theme.chosen(settings.theme), settings.text_size)
+    app.setWindowIcon(icons.face("sapo"))

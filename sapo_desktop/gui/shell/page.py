@@ -1,0 +1,38 @@
+"""What every page is: a scrolling column that draws anew only what changed, and only while somebody sees it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from PySide6.QtCore import Signal
+
+from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.widgets.layout import PageColumn
+from sapo_desktop.view.viewmodel import Section, View
+
+
+class Page(PageColumn):
+    """A page. The window calls `opened` when it comes into sight and `refresh` when the view changes meanwhile.
+
+    Signals:
+        wanted: another page, by its name.
+    """
+
+    name: ClassVar[str]
+    follows: ClassVar[frozenset[Section]]
+    """What of the view it shows."""
+    wanted = Signal(str)
+
+    def __init__(self, view: View, bridge: Asks, title: str, about: str = "") -> None:
+        super().__init__(title, about)
+        self.view = view
+        self.bridge = bridge
+
+    def refresh(self, changed: frozenset[Section]) -> None:
+        """These sections changed, of those that the page follows."""
+
+    def opened(self) -> None:
+        """It came into sight: ask the worker for what no event tells. `refresh` with everything follows."""
+
+    def closed(self) -> None:
+        """It went out of sight."""

@@ -1,0 +1,153 @@
+"""The tray: an icon per state, the reason in its tooltip, and everything that is done without opening the window."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu, QSystemTrayIcon
+
+from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.look import icons
+from sapo_desktop.gui.shell.actions import PAUSES, Actions
+from sapo_desktop.gui.widgets.text import for_button, for_notification
+from sapo_desktop.gui.widgets.timers import timer
+from sapo_desktop.gui.words import numbers
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.states import action_words, state_sentence, tooltip
+from sapo_desktop.view.viewmodel import Face, Section, View
+
+LOOK_MS = 2000
+"""Between looks for a tray: one that comes late, or comes back, tells nobody."""
+
+
+class Tray(QObject):
+    """The icon, while there is a tray to put it in.
+
+    Signals:
+        open_wanted, quit_wanted: by the menu, or a click.
+        went: there is no tray any more.
+    """
+
+    open_wanted = Signal()
+    quit_wanted = Signal()
+    went = Signal()
+
+    def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
+        super().__init__()
+        self._view = view
+        self._actions = actions
+        self._face: Face | None = None
+        self._hint = ""
+        self._menu = QMenu()
+        self._build_menu()
+        self._icon: QSystemTrayIcon | None = None
+        self._looking = timer(self, LOOK_MS, self.look)
+        self._clock = timer(self, 1000, self._tick)
+        self._looking.start()
+        bridge.changed.connect(self._changed)
+        self._refresh()
+        self.look()
+
+    @property
+    def there(self) -> bool:
+        """Whether a person can see the icon."""
+        return self._icon is not None
+
+    def look(self) -> None:
+        """Put the icon into a tray that has come, forget one that has gone."""
+        available = QSystemTrayIcon.isSystemTrayAvailable()
+        if available and self._icon is None:
+            self._icon = QSystemTrayIcon(self)
+            self._icon.setContextMenu(self._menu)
+            self._icon.activated.connect(self._activated)
+            self._icon.messageClicked.connect(self.open_wanted)
+            self._face, self._hint = None, ""
+            self._refresh()
+            self._icon.show()
+        elif not available and self._icon is not None:
+            self._icon.hide()
+            self._icon.deleteLater()
+            self._icon = None
+            self.went.emit()
+
+    def tell(self, title: str, text: str) -> None:
+        """A notification of the desktop, where there is one."""
+        if self._icon is not None:
+            self._icon.showMessage(for_notification(title), for_notification(text), icons.face("sapo"))
+
+    def close(self) -> None:
+        self._looking.stop()
+        self._clock.stop()
+        if self._icon is not None:
+            self._icon.hide()
+
+    def retranslate(self) -> None:
+        """The language changed."""
+        self._menu.clear()
+        self._build_menu()
+        self._refresh()
+
+    # -- the menu --------------------------------------------------------------------------------------------
+
+    def _build_menu(self) -> None:
+        menu = self._menu
+        self._sentence = menu.addAction("")
+        self._sentence.setEnabled(False)
+        menu.addSeparator()
+        self._add(tr("Open SAPO Desktop"), self.open_wanted.emit)
+        self._main = self._add("", self._actions.main)
+        self._pauses = menu.addMenu(tr("Pause for"))
+        names = (tr("15 minutes"), tr("1 hour"), tr("3 hours"))
+        for seconds, name in zip(PAUSES, names, strict=True):
+            self._pauses.addAction(name).triggered.connect(partial(self._actions.pause, float(seconds)))
+        self._pauses.addAction(tr("Until tomorrow")).triggered.connect(self._actions.pause_until_tomorrow)
+        self._finish = self._add(tr("Finish this round, then pause"), self._actions.finish)
+        menu.addSeparator()
+        self._silo = self._add(tr("Silo: no network at all"), None)
+        self._silo.setCheckable(True)
+        self._silo.triggered.connect(self._actions.silo)
+        menu.addSeparator()
+        self._quit = self._add(tr("Quit"), self.quit_wanted.emit)
+
+    def _add(self, text: str, call: object) -> QAction:
+        action = self._menu.addAction(for_button(text))
+        if callable(call):
+            action.triggered.connect(lambda _=False: call())
+        return action
+
+    # -- what it shows ---------------------------------------------------------------------------------------
+
+    def _changed(self, changed: frozenset[Section]) -> None:
+        if changed & {"link", "state", "settings", "swarm"}:
+            self._refresh()
+
+    def _refresh(self) -> None:
+        view = self._view
+        if self._icon is not None and view.face != self._face:
+            self._face = view.face
+            self._icon.setIcon(icons.face(f"tray-{view.face}"))
+        self._main.setText(for_button(action_words(view.main_action, view.silo)))
+        self._main.setEnabled(view.main_action != "wait")
+        can_pause = view.attached and view.state in ("working", "finishing", "paused")
+        self._pauses.setEnabled(can_pause)
+        self._finish.setEnabled(view.attached and view.state in ("working", "paused"))
+        self._silo.setChecked(view.silo)
+        self._silo.setEnabled(view.attached)
+        # Only a countdown changes without an event.
+        self._clock.start() if view.pause_left else self._clock.stop()
+        self._tick()
+
+    def _tick(self) -> None:
+        sentence, hint = state_sentence(self._view), tooltip(self._view)
+        if left := self._view.pause_left:
+            sentence, hint = f"{sentence} ({numbers.countdown(left)})", f"{hint} ({numbers.countdown(left)})"
+        self._sentence.setText(for_button(sentence))
+        if self._icon is not None and self._hint != hint:
+            self._hint = hint
+            self._icon.setToolTip("\n".join(for_notification(line) for line in hint.splitlines()))
+
+    def _activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
+        if reason in (QSystemTrayIcon.ActivationReason.Trigger, QSystemTrayIcon.ActivationReason.DoubleClick):
+            self.open_wanted.emit()

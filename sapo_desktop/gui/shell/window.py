@@ -1,0 +1,259 @@
+"""The main window: the pages at the left, the page in the middle, silo shown so that nobody can miss it."""
+
+from __future__ import annotations
+
+import importlib
+from functools import partial
+from typing import NamedTuple
+
+from PySide6.QtCore import QByteArray, QEvent, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QHideEvent, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+
+from sapo_desktop.gui.link.bridge import Bridge
+from sapo_desktop.gui.look import icons, theme
+from sapo_desktop.gui.look.theme import grid
+from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.shell.page import Page
+from sapo_desktop.gui.widgets.buttons import Button, Switch
+from sapo_desktop.gui.widgets.layout import column, row
+from sapo_desktop.gui.widgets.notes import Picture, Toast
+from sapo_desktop.gui.widgets.text import Label, set_tooltip
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.states import state_sentence
+from sapo_desktop.view.viewmodel import ALL, Section, View
+
+SMALLEST = (900, 600)
+_FIRST = (1180, 800)
+
+
+class Entry(NamedTuple):
+    """A page in the list at the left. Its module is loaded and the page made when it is first looked at."""
+
+    name: str
+    title: str
+    where: str
+    """`module:class` within gui."""
+
+    def make(self, view: View, bridge: Bridge, actions: Actions) -> Page:
+        module, _, kind = self.where.partition(":")
+        page = getattr(importlib.import_module(f"sapo_desktop.gui.{module}"), kind)(view, bridge, actions)
+        assert isinstance(page, Page)
+        return page
+
+
+def entries() -> list[Entry]:
+    """All pages, in their order."""
+    return [
+        Entry("home", tr("Home"), "home.page:HomePage"),
+        Entry("learning", tr("Learning"), "learning.page:LearningPage"),
+        Entry("peers", tr("Peers"), "peers.page:PeersPage"),
+        Entry("model", tr("Model"), "model.page:ModelPage"),
+        Entry("try", tr("Try it"), "try_it.page:TryPage"),
+        Entry("settings", tr("Settings"), "settings.page:SettingsPage"),
+        Entry("log", tr("Log"), "log.page:LogPage"),
+    ]
+
+
+class MainWindow(QMainWindow):
+    """See the module.
+
+    Signals:
+        closing: the user closed it; whoever owns the tray decides what that means.
+    """
+
+    closing = Signal()
+
+    def __init__(self, view: View, bridge: Bridge, actions: Actions) -> None:
+        super().__init__()
+        self._view, self._bridge, self._actions = view, bridge, actions
+        self.setWindowTitle("SAPO Desktop")
+        self.setWindowIcon(icons.face("sapo"))
+        self.setMinimumSize(*SMALLEST)
+        self.resize(*_FIRST)
+        self._entries = {entry.name: entry for entry in entries()}
+        self._pages: dict[str, Page] = {}
+        self._stack = QStackedWidget()
+        self._side = Sidebar(view, actions, list(self._entries.values()))
+        self._side.wanted.connect(self.go)
+        self._strip = SiloStrip()
+        right = QVBoxLayout()
+        right.setContentsMargins(0, 0, 0, 0)
+        right.setSpacing(0)
+        right.addWidget(self._strip)
+        right.addWidget(self._stack, 1)
+        middle = QWidget()
+        whole = QHBoxLayout(middle)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(0)
+        whole.addWidget(self._side)
+        whole.addLayout(right, 1)
+        self.setCentralWidget(middle)
+        self.toast = Toast(middle)
+        bridge.changed.connect(self._changed)
+        bridge.said.connect(self.toast.say)
+        bridge.trouble.connect(self.toast.say)
+        for number, name in enumerate(self._entries, 1):
+            QShortcut(QKeySequence(f"Ctrl+{number}"), self, partial(self.go, name))
+        self._changed(ALL)
+        self.go("home")
+
+    @property
+    def page(self) -> Page:
+        """The one in sight."""
+        page = self._stack.currentWidget()
+        assert isinstance(page, Page)
+        return page
+
+    def go(self, name: str) -> None:
+        """Show this page."""
+        before = self._stack.currentWidget()
+        page = self._pages.get(name) or self._make(name)
+        if before is not page:
+            if isinstance(before, Page):
+                before.closed()
+            self._stack.setCurrentWidget(page)
+            if self.isVisible():
+                self._open(page)
+        self._side.show_page(name)
+
+    def present(self) -> None:
+        """Come to the front, from wherever it was."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def look_back(self) -> dict[str, str]:
+        """Where it stands and what it shows, to be restored at the next start."""
+        return {"geometry": bytes(self.saveGeometry().toBase64().data()).decode("ascii"), "page": self.page.name}
+
+    def look_as(self, looks: dict[str, str]) -> None:
+        """As `look_back` said; what cannot be understood is left out."""
+        self.restoreGeometry(QByteArray.fromBase64(looks.get("geometry", "").encode("ascii", "ignore")))
+        if looks.get("page") in self._entries:
+            self.go(looks["page"])
+
+    def _make(self, name: str) -> Page:
+        page = self._entries[name].make(self._view, self._bridge, self._actions)
+        page.wanted.connect(self.go)
+        self._pages[name] = page
+        self._stack.addWidget(page)
+        return page
+
+    def _open(self, page: Page) -> None:
+        page.opened()
+        page.refresh(ALL)
+
+    def _changed(self, changed: frozenset[Section]) -> None:
+        if not self.isVisible():
+            return
+        if changed & {"link", "state", "settings", "swarm", "notices"}:
+            self._refresh_frame()
+        page = self._stack.currentWidget()
+        if isinstance(page, Page) and changed & page.follows:
+            page.refresh(changed)
+
+    def _refresh_frame(self) -> None:
+        self._side.refresh()
+        self._strip.setVisible(self._view.silo and self._view.attached)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        super().showEvent(event)
+        self._refresh_frame()
+        self._open(self.page)
+        self._bridge.watch_swarm(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
+        super().hideEvent(event)
+        self.page.closed()
+        self._bridge.watch_swarm(False)
+
+    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
+        event.ignore()
+        self.closing.emit()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        if event.type() is QEvent.Type.WindowStateChange:
+            self._bridge.watch_swarm(self.isVisible() and not self.isMinimized())
+        super().changeEvent(event)
+
+
+class SiloStrip(QFrame):
+    """A band over the whole page: this node uses no network."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("role", "strip")
+        text = Label(tr("Silo: no network at all. Nothing leaves this computer, and nothing comes in."), wrap=False)
+        self.setAccessibleName(text.text())
+        box = row(Picture("silo", 18, "on_silo"), text, 1, margins=(grid(3), 5, grid(3), 5))
+        self.setLayout(box)
+        self.hide()
+
+
+class Sidebar(QFrame):
+    """The pages, the silo switch, and the state in one line."""
+
+    wanted = Signal(str)
+
+    def __init__(self, view: View, actions: Actions, pages: list[Entry]) -> None:
+        super().__init__()
+        self.setProperty("role", "sidebar")
+        self._view = view
+        name = Label("SAPO Desktop", "subtitle")
+        logo = Picture("sapo", 30)
+        self._buttons: dict[str, Button] = {}
+        nav = column(spacing=0.5)
+        for number, entry in enumerate(pages, 1):
+            button = Button(entry.title, partial(self.wanted.emit, entry.name), kind="nav", icon=entry.name)
+            button.setSizePolicy(button.sizePolicy().Policy.Expanding, button.sizePolicy().Policy.Fixed)
+            button.setCheckable(True)
+            # As the keyboard at hand has it printed: Ctrl+1, Strg+1, ⌘1.
+            set_tooltip(button, QKeySequence(f"Ctrl+{number}").toString(QKeySequence.SequenceFormat.NativeText))
+            self._buttons[entry.name] = button
+            nav.addWidget(button)
+        self.silo = Switch(tr("Silo"), tone="silo")
+        self.silo.clicked.connect(actions.silo)
+        self.silo.setAccessibleDescription(tr("No network at all, effective at once"))
+        set_tooltip(self.silo, tr("No network at all, effective at once"))
+        self._dot = Picture("pause", 18)
+        self._state = Label("", "caption")
+        box = column(
+            _stretched(row(logo, name, spacing=1), 1),
+            nav,
+            1,
+            self.silo,
+            row(self._dot, self._state, spacing=1),
+            spacing=2,
+            margins=(grid(1.5), grid(2.5), grid(1.5), grid(2)),
+        )
+        self.setLayout(box)
+        self._fit()
+        theme.looks().changed.connect(self._fit)
+
+    def refresh(self) -> None:
+        view = self._view
+        self.silo.show_state(view.silo)
+        self.silo.setEnabled(view.attached)
+        icon, colour = {
+            "working": ("play", "accent"),
+            "paused": ("pause", "muted"),
+            "silo": ("silo", "silo"),
+            "attention": ("warning", "danger"),
+        }[view.face]
+        self._dot.show_icon(icon, colour)
+        self._state.setText(state_sentence(view))
+
+    def show_page(self, name: str) -> None:
+        for page, button in self._buttons.items():
+            button.setChecked(page == name)
+
+    def _fit(self) -> None:
+        self.setFixedWidth(round(208 * max(1.0, min(1.5, theme.looks().text_percent / 100))))
+
+
+def _stretched(box: QHBoxLayout, at: int) -> QHBoxLayout:
+    """The same row, whose part `at` takes what room is left."""
+    box.setStretch(at, 1)
+    return box

@@ -1,0 +1,124 @@
+"""Both answers of a try, side by side, while they are written and once they are marked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from sapo_desktop.core.plain_text import clean
+from sapo_desktop.gui.look import theme
+from sapo_desktop.gui.look.theme import grid
+from sapo_desktop.gui.try_it.trying import Side, Try
+from sapo_desktop.gui.try_it.words import EXAMPLE_QUESTIONS, example_titles, outcome, progress
+from sapo_desktop.gui.widgets.buttons import Button
+from sapo_desktop.gui.widgets.layout import Card, Columns, Flow, column, holding, row
+from sapo_desktop.gui.widgets.notes import Empty, Picture
+from sapo_desktop.gui.widgets.text import Elided, Label, Reading, set_tooltip
+from sapo_desktop.gui.words.language import tr
+
+_LONGEST_TRUTH = 2000
+
+
+class AnswersCard(Card):
+    """The answers to one question, or three questions to begin with.
+
+    Signals:
+        example: one of these was chosen.
+    """
+
+    example = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__(tr("Answers"))
+        self._question = Elided("", "muted")
+        self._base = Pane(tr("The model as it came"))
+        self._last = Pane(tr("The model as it is now"))
+        self._truth = Label("", "body", selectable=True)
+        self._same = Label(tr("Nothing has been learned here yet: both are the same model."), "caption")
+        self._full = holding(
+            column(
+                self._question, Columns(self._base, self._last, narrowest=300, most=2), self._truth, self._same,
+                spacing=1.5,
+            )
+        )  # fmt: skip
+        self._examples = _examples(self.example.emit)
+        self._empty = Empty(
+            "try",
+            tr("Nothing asked yet"),
+            tr("Ask a question above, take one from a task, or begin with one of these."),
+        )
+        self._nothing = holding(column(self._empty, self._examples, spacing=0))
+        self.add(self._full, self._nothing)
+        self._full.hide()
+
+    def set_ready(self, ready: bool) -> None:
+        """Whether anything can be asked now."""
+        self._examples.setEnabled(ready)
+
+    def show_try(self, one: Try, *, paused: bool, learned: bool) -> None:
+        self._nothing.hide()
+        self._full.show()
+        self._question.set_text(one.draft.question)
+        self._base.show_side(one.sides[0], paused)
+        self._last.show_side(one.sides[1], paused)
+        self._same.setVisible(not learned)
+        self._truth.setVisible(bool(one.draft.task))
+        if one.over and one.truth:
+            self._truth.setText(tr("The right answer: {answer}").format(answer=clean(one.truth[:_LONGEST_TRUTH])))
+        elif one.over:
+            self._truth.setText(tr("Neither answer was marked."))
+        else:
+            self._truth.setText(tr("The right answer is shown when both are there."))
+
+
+class Pane(QWidget):
+    """One side: what it wrote, its mark, its figures. Its place is there before its answer is."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self._title = title
+        self._text = Reading(title, lines=8)
+        self._icon = Picture("clock", 16)
+        self._mark = Label("", "strong", wrap=False)
+        self._progress = Label("", "caption")
+        self._icon.hide()
+        said = row(self._icon, self._mark, 1, spacing=0.75)
+        self.setLayout(column(Label(title, "strong"), self._text, said, self._progress, 1, spacing=0.75))
+        self._fit()
+        theme.looks().changed.connect(self._fit)
+
+    def show_side(self, side: Side, paused: bool) -> None:
+        following = self._at_end()
+        self._text.set_text(side.text)
+        if side.state == "writing" and following:
+            self._text.verticalScrollBar().setValue(self._text.verticalScrollBar().maximum())
+        said = outcome(side.mark) if side.mark else None
+        self._icon.setVisible(said is not None)
+        if said is not None:
+            self._icon.show_icon(said.icon, said.tone or "muted")
+        self._mark.setText(said.words if said else "")
+        self._mark.set_tone(said.tone if said else "")
+        self._progress.setText(progress(side, paused))
+        self._progress.set_tone("danger" if side.state == "failed" else "")
+        self.setAccessibleName(f"{self._title}: {self._mark.text()} {self._progress.text()}")
+
+    def _at_end(self) -> bool:
+        bar = self._text.verticalScrollBar()
+        return bar.value() >= bar.maximum() - 2
+
+    def _fit(self) -> None:
+        # The mark's line is as high without a mark, so that nothing moves when it comes.
+        self._mark.setMinimumHeight(theme.pixels("strong") + grid(0.75))
+
+
+def _examples(chosen: Callable[[str], object]) -> QWidget:
+    buttons = []
+    for title, question in zip(example_titles(), EXAMPLE_QUESTIONS, strict=True):
+        button = Button(title, partial(chosen, question), icon="send")
+        button.setAccessibleDescription(question)
+        set_tooltip(button, question)
+        buttons.append(button)
+    return holding(Flow(*buttons, centred=True))

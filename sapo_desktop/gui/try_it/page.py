@@ -1,0 +1,163 @@
+"""Try it: one question, put to the model as it came and as it is now, side by side."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.gui.link.bridge import Asks, Call
+from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.shell.page import Page
+from sapo_desktop.gui.try_it.answers import AnswersCard
+from sapo_desktop.gui.try_it.question import QuestionCard
+from sapo_desktop.gui.try_it.trying import MOST_TRIES, Draft, Side, State, Tries, Try
+from sapo_desktop.gui.try_it.words import in_short
+from sapo_desktop.gui.widgets.layout import Card
+from sapo_desktop.gui.widgets.table import Heading, Table
+from sapo_desktop.gui.widgets.timers import timer
+from sapo_desktop.gui.words import numbers
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.gui.words.tasks import task_name
+from sapo_desktop.view.viewmodel import Section, View
+from sapo_desktop.worker.control.messages import Asked, AskProgressed, Tried
+
+DRAW_MS = 250
+"""Between two drawings of an answer that is being written."""
+
+
+class TryPage(Page):
+    """See the module."""
+
+    name = "try"
+    follows: ClassVar[frozenset[Section]] = frozenset({"link", "state", "curves"})
+
+    def __init__(self, view: View, bridge: Asks, actions: Actions) -> None:
+        about = tr("Put one question to the model as it came and as it is now, and see what training has changed.")
+        super().__init__(view, bridge, tr("Try it"), about)
+        self._tries = Tries()
+        self._running: Try | None = None
+        self._shown: Try | None = None
+        self._call: Call | None = None
+        self._in_sight = False
+        self._question = QuestionCard(view, bridge)
+        self._question.wanted.connect(self._begin)
+        self._question.stop.connect(self._stop)
+        self._answers = AnswersCard()
+        self._answers.example.connect(self._question.ask_own)
+        self._history = HistoryCard()
+        self._history.table.picked.connect(self._look_at)
+        self._history.table.clicked.connect(lambda index: self._look_at(self._history.table.item(index)))
+        self._history.hide()
+        self.add(self._question, self._answers, self._history)
+        self._drawing = timer(self, DRAW_MS, self._draw, once=True)
+        bridge.streamed.connect(self._streamed)
+
+    def opened(self) -> None:
+        self._in_sight = True
+        self._draw()
+
+    def closed(self) -> None:
+        self._in_sight = False
+        self._drawing.stop()
+
+    def refresh(self, changed: frozenset[Section]) -> None:
+        if changed & {"link", "state"}:
+            self._question.refresh()
+            self._answers.set_ready(self.view.attached)
+        self._draw()
+
+    # -- asking ----------------------------------------------------------------------------------------------
+
+    def _begin(self, draft: Draft) -> None:
+        if self._running is not None:
+            return
+        self._running = self._shown = self._tries.begin(draft, self.view.clock())
+        self._question.show_running(True)
+        self._history.table.clearSelection()
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Ask for what comes next in the try that runs."""
+        one = self._running
+        if one is None:
+            return
+        request, side = one.next_request(), one.turn
+        if request is None or side is None:
+            self._running = self._call = None
+            self._question.show_running(False)
+        else:
+            self._call = self.bridge.ask(
+                request,
+                lambda reply: self._answered(one, side, reply),
+                lambda error: self._failed(one, side, error),
+                of=self,
+            )
+        self._draw()
+
+    def _answered(self, one: Try, side: Side, reply: Asked | Tried) -> None:
+        one.answered(side, reply)
+        if one is self._running:
+            self._go_on()
+
+    def _failed(self, one: Try, side: Side, error: SapoError) -> None:
+        if not side.over:
+            side.fail(in_words(error))
+        if one is self._running:
+            self._go_on()
+
+    def _stop(self) -> None:
+        if self._running is None:
+            return
+        if self._call is not None:
+            self._call.cancel()
+        self._running.stop()
+        self._go_on()
+
+    def _streamed(self, event: AskProgressed) -> None:
+        one = self._running
+        told = one is not None and any(side.progressed(event) for side in one.sides)
+        if told and one is self._shown and self._in_sight and not self._drawing.isActive():
+            self._drawing.start()
+
+    # -- showing ---------------------------------------------------------------------------------------------
+
+    def _look_at(self, one: Try) -> None:
+        self._shown = one
+        self._draw()
+
+    def _draw(self) -> None:
+        if not self._in_sight or self._shown is None:
+            return
+        learned = len(self.view.curves) > 0
+        self._answers.show_try(self._shown, paused=self.view.state == "paused", learned=learned)
+        self._history.show_tries(list(self._tries.items))
+
+
+class HistoryCard(Card):
+    """The tries of this session, newest first; a click shows one again."""
+
+    def __init__(self) -> None:
+        about = tr("The last {number} questions since this window was opened. Choose one to see its answers again.")
+        super().__init__(tr("Tried so far"), about.format(number=MOST_TRIES))
+        self.table = Table(
+            tr("Tried so far"),
+            [
+                Heading(tr("Time"), lambda one: numbers.clock(one.time), lambda one: one.time),
+                Heading(tr("Question"), lambda one: one.draft.question, stretch=True),
+                Heading(tr("From"), lambda one: task_name(one.draft.task) or tr("me")),
+                Heading(tr("As it came"), lambda one: in_short(one.sides[0]), stretch=True),
+                Heading(tr("As it is now"), lambda one: in_short(one.sides[1]), stretch=True),
+            ],
+            rows_shown=5,
+        )
+        self.add(self.table)
+        self._drawn: list[tuple[float, State, State]] = []
+
+    def show_tries(self, tries: list[Try]) -> None:
+        newest = tries[::-1]
+        drawn = [(one.time, one.sides[0].state, one.sides[1].state) for one in newest]
+        if drawn != self._drawn:
+            self._drawn = drawn
+            self.table.set_rows(newest)
+        self.setVisible(bool(newest))

@@ -1,0 +1,202 @@
+"""What to ask: a question of one's own, or one that a task sets."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QWidget
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.gui.link.bridge import Asks
+from sapo_desktop.gui.try_it.trying import Draft, Family, families, first_choice
+from sapo_desktop.gui.widgets.buttons import Button, Segments
+from sapo_desktop.gui.widgets.fields import Choice, Writing
+from sapo_desktop.gui.widgets.layout import Card, Flow, column
+from sapo_desktop.gui.widgets.notes import Banner
+from sapo_desktop.gui.widgets.text import Label, Reading
+from sapo_desktop.gui.words import numbers
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.gui.words.tasks import level_name
+from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages import ListTasks, QuestionSet, SetQuestion, TaskInfo, Tasks
+
+
+class QuestionCard(Card):
+    """The question and how it is answered.
+
+    Signals:
+        wanted: a Draft to be asked.
+        stop: give the answers up.
+    """
+
+    wanted = Signal(object)
+    stop = Signal()
+
+    def __init__(self, view: View, bridge: Asks) -> None:
+        super().__init__()
+        self._view = view
+        self._running = False
+        self._source = Segments(
+            tr("Where the question comes from"), [("own", tr("my own")), ("task", tr("a task's"))], "own"
+        )
+        self._source.chosen.connect(self._switch)
+        hint = tr("Type a question. A small model knows little of the world; it has practised riddles like the tasks'.")
+        self._own = Writing(tr("My question"), hint)
+        self._own.sent.connect(self._ask)
+        self._own.textChanged.connect(self._enable)
+        self._task = TaskQuestion(bridge)
+        self._task.changed.connect(self._enable)
+        self._go = Button(tr("Ask both"), self._ask, kind="primary")
+        self._stop = Button(tr("Stop"), self.stop.emit, icon="stop")
+        self._how = Segments(
+            tr("How each word is chosen"), [("greedy", tr("the likeliest")), ("drawn", tr("drawn"))], "greedy"
+        )
+        self._how.hint("greedy", tr("The same answer every time"))
+        self._how.hint("drawn", tr("As in training: another answer every time"))
+        self._banner = Banner()
+        self._banner.say("")
+        head = Flow(Label(tr("Question:"), "muted", wrap=False), self._source)
+        foot = Flow(self._go, self._stop, Label(tr("Each word:"), "muted", wrap=False), self._how)
+        self.add(head, self._own, self._task, self._banner, foot)
+        QShortcut(QKeySequence(Qt.Key.Key_Escape), self._stop, self.stop.emit)
+        self._switch("own")
+
+    def refresh(self) -> None:
+        """The link or the state changed."""
+        self._banner.say("" if self._view.attached else tr("The node is not running just now: it cannot answer."))
+        if self._view.attached:
+            self._task.load()
+        self._task.setEnabled(self._view.attached)
+        self._enable()
+
+    def show_running(self, running: bool) -> None:
+        """Answers are being given, or none."""
+        self._running = running
+        self._enable()
+
+    def ask_own(self, question: str) -> None:
+        """Ask this."""
+        self._switch("own")
+        self._own.setPlainText(question)
+        self._ask()
+
+    def _switch(self, source: str) -> None:
+        self._source.show_choice(source)
+        self._own.setVisible(source == "own")
+        self._task.setVisible(source == "task")
+        self._enable()
+
+    def _draft(self) -> Draft | None:
+        greedy = self._how.current != "drawn"
+        if self._source.current == "own":
+            text = self._own.toPlainText().strip()
+            return Draft(text, greedy) if text else None
+        found = self._task.question
+        return Draft(found.question, greedy, found.task, found.seed) if found else None
+
+    def _enable(self) -> None:
+        self._go.setEnabled(self._view.attached and not self._running and self._draft() is not None)
+        self._stop.setEnabled(self._running)
+
+    def _ask(self) -> None:
+        draft = self._draft()
+        if draft is not None and self._go.isEnabled():
+            self.wanted.emit(draft)
+
+
+class TaskQuestion(QWidget):
+    """A family, a level, and a question that is drawn from it.
+
+    Signals:
+        changed: another question, or none.
+    """
+
+    changed = Signal()
+
+    def __init__(self, bridge: Asks) -> None:
+        super().__init__()
+        self._bridge = bridge
+        self._families: dict[str, Family] = {}
+        self.question: QuestionSet | None = None
+        self._family = Choice(tr("Task"))
+        self._family.setMinimumContentsLength(18)
+        self._family.chosen.connect(self._choose_family)
+        self._level = Choice(tr("Level"))
+        self._level.chosen.connect(lambda _: self._choose_level())
+        self._draw = Button(tr("Draw a question"), self.draw, icon="refresh")
+        self._about = Label("", "caption")
+        self._text = Reading(tr("The task's question"), lines=4)
+        self._form = Label("", "caption")
+        self._banner = Banner(tone="warning")
+        self._banner.say("")
+        choose = Flow(self._family, self._level, self._draw)
+        self.setLayout(column(choose, self._about, self._banner, self._text, self._form))
+        self._show_question()
+
+    def load(self) -> None:
+        """Ask for the tasks, where they are not known yet."""
+        if not self._families:
+            self._bridge.ask(ListTasks(examples=False), self._tasks_are, self._failed, of=self)
+
+    def draw(self) -> None:
+        """Another question of the task that is chosen."""
+        info = self._chosen()
+        if info is None:
+            self.load()
+            return
+        self._draw.setEnabled(False)
+        self._bridge.ask(SetQuestion(task=f"{info.family}/{info.level}"), self._set, self._failed, of=self)
+
+    def _tasks_are(self, reply: Tasks) -> None:
+        self._banner.say("")
+        self._families = {family.name: family for family in families(reply.items)}
+        first = first_choice(reply.items)
+        choices = [(family.name, family.title) for family in self._families.values()]
+        self._family.set_choices(choices, first.family if first else "")
+        if first is not None:
+            self._choose_family(first.family, first.level)
+
+    def _choose_family(self, name: str, level: str = "") -> None:
+        family = self._families.get(name)
+        levels = family.levels if family else []
+        self._level.set_choices([(info.level, level_name(info.level)) for info in levels], level)
+        self._choose_level()
+
+    def _choose_level(self) -> None:
+        info = self._chosen()
+        self._about.setText(_about(info) if info else "")
+        if self.question is not None:
+            self.question = None
+            self._show_question()
+
+    def _chosen(self) -> TaskInfo | None:
+        family = self._families.get(self._family.current)
+        levels = family.levels if family else []
+        return next((info for info in levels if info.level == self._level.current), None)
+
+    def _set(self, reply: QuestionSet) -> None:
+        self._banner.say("")
+        self.question = reply
+        self._show_question()
+
+    def _failed(self, error: SapoError) -> None:
+        self._banner.say(in_words(error))
+        self._draw.setEnabled(True)
+
+    def _show_question(self) -> None:
+        found = self.question
+        self._draw.setEnabled(True)
+        self._draw.set_text(tr("Another question") if found else tr("Draw a question"))
+        self._text.set_text(found.question if found else tr("The question is shown here before anybody answers it."))
+        self._form.setText(tr("Asked for: {form}").format(form=in_words(found.example)) if found else "")
+        self.changed.emit()
+
+
+def _about(info: TaskInfo) -> str:
+    if info.solved is None or not info.answers:
+        return tr("In training now; not answered lately.") if info.training else tr("Not in training now.")
+    share = numbers.percent(info.solved)
+    if info.training:
+        return tr("In training now; {share} of the newest answers solve it.").format(share=share)
+    return tr("Not in training now; {share} of the newest answers solved it.").format(share=share)

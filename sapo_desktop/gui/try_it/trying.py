@@ -1,0 +1,152 @@
+"""One question put to two states of the model: what is known of each answer, and what is asked next. No Qt.
+
+The sides are asked one after the other: there is one model to answer, and so the seconds that are shown are those of
+the answer, not of the wait for the other one. A task's answer is marked by a second request, which lets it be drawn as
+well as chosen greedily, and leaves its tokens and seconds known.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import SystemRandom
+from typing import Literal
+
+from sapo_desktop.core.records import Mark
+from sapo_desktop.gui.words.sentences import catalogued
+from sapo_desktop.worker.control.messages import Ask, Asked, AskProgressed, TaskInfo, Tried, TryTask
+
+MOST_TRIES = 20
+State = Literal["waiting", "asked", "writing", "marking", "done", "failed", "stopped"]
+"""`asked`: the worker has the question, and no word of the answer has come yet."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What is to be asked. `task` and `seed`: where it comes from, for a task's question."""
+
+    question: str
+    greedy: bool = True
+    task: str = ""
+    seed: int | None = None
+
+
+@dataclass
+class Side:
+    """One state of the model, and its answer so far."""
+
+    checkpoint: Literal["base", "last"]
+    stream: int
+    state: State = "waiting"
+    text: str = ""
+    """As the model wrote it; hostile."""
+    tokens: int | None = None
+    seconds: float | None = None
+    mark: Mark | None = None
+    error: str = ""
+
+    @property
+    def over(self) -> bool:
+        return self.state in ("done", "failed", "stopped")
+
+    def progressed(self, event: AskProgressed) -> bool:
+        """Note how far the answer is; whether it was this side's, and still wanted."""
+        if event.stream != self.stream or self.state not in ("asked", "writing"):
+            return False
+        self.state, self.text, self.tokens = "writing", event.text, event.tokens
+        return True
+
+    def fail(self, error: str) -> None:
+        self.state, self.error = "failed", error
+
+
+@dataclass
+class Try:
+    """A question and both answers."""
+
+    draft: Draft
+    time: float
+    """Unix time at which it was asked."""
+    sides: tuple[Side, Side]
+    truth: str = ""
+    """The right answer, where a task has one and a mark has told it."""
+
+    @property
+    def over(self) -> bool:
+        return all(side.over for side in self.sides)
+
+    @property
+    def turn(self) -> Side | None:
+        """Whose turn it is."""
+        return next((side for side in self.sides if not side.over), None)
+
+    def next_request(self) -> Ask | TryTask | None:
+        """What to ask for the side whose turn it is; None when both are done."""
+        side = self.turn
+        if side is None:
+            return None
+        if side.state == "marking":
+            return TryTask(task=self.draft.task, seed=self.draft.seed, answer=side.text, checkpoint=side.checkpoint)
+        side.state = "asked"
+        return Ask(
+            question=self.draft.question, checkpoint=side.checkpoint, greedy=self.draft.greedy, stream=side.stream
+        )
+
+    def answered(self, side: Side, reply: Asked | Tried) -> None:
+        """Take the worker's reply to this side's request."""
+        if side.over:
+            return
+        if isinstance(reply, Tried):
+            side.mark, self.truth, side.state = reply.mark, reply.truth, "done"
+            return
+        side.text, side.tokens, side.seconds = reply.text, reply.tokens, reply.seconds
+        side.state = "marking" if self.draft.task else "done"
+
+    def stop(self) -> None:
+        """Give up what is not done."""
+        for side in self.sides:
+            if not side.over:
+                side.state = "stopped"
+
+
+class Tries:
+    """The tries of this session, oldest first; no more than anybody looks back at.
+
+    Args:
+        number: draws the numbers by which answers are followed. Every client hears of every answer, so they are
+            drawn from so many that two clients do not have the same.
+    """
+
+    def __init__(self, number: Callable[[], int] = lambda: SystemRandom().randrange(1, 2**53)) -> None:
+        self.items: deque[Try] = deque(maxlen=MOST_TRIES)
+        self._number = number
+
+    def begin(self, draft: Draft, now: float) -> Try:
+        made = Try(draft, now, (Side("base", self._number()), Side("last", self._number())))
+        self.items.append(made)
+        return made
+
+
+@dataclass
+class Family:
+    """A family of tasks, for a person to choose from."""
+
+    name: str
+    title: str
+    levels: list[TaskInfo] = field(default_factory=list)
+
+
+def families(tasks: list[TaskInfo]) -> list[Family]:
+    """By title; levels in the catalogue's order."""
+    found: dict[str, Family] = {}
+    for task in tasks:
+        found.setdefault(task.family, Family(task.family, catalogued(task.title) or task.family)).levels.append(task)
+    return sorted(found.values(), key=lambda family: family.title.casefold())
+
+
+def first_choice(tasks: list[TaskInfo]) -> TaskInfo | None:
+    """What to offer first: of the tasks in training the one that is solved about half of the time, where the two sides
+    are most likely to differ."""
+    training = [task for task in tasks if task.training] or tasks
+    return min(training, key=lambda task: abs((0.0 if task.solved is None else task.solved) - 0.5), default=None)

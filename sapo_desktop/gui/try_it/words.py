@@ -1,0 +1,101 @@
+"""What is said about an answer: where it is, what it was marked, how long it took."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.core.records import Mark
+from sapo_desktop.gui.try_it.trying import Side
+from sapo_desktop.gui.words import numbers
+from sapo_desktop.gui.words.language import tr
+
+Tone = Literal["", "accent", "danger", "warning", "silo"]
+
+EXAMPLE_QUESTIONS = (
+    "What is 7 + 5 - 3?",
+    "Spell this word backward (example: sun -> nus): frog",
+    "How many 1 bits are there in the binary representation of the number 11?",
+)
+"""As the tasks word theirs, which is what small models have learned to read: in English in every language."""
+
+
+def example_titles() -> list[str]:
+    """One for each of the example questions."""
+    return [tr("A sum"), tr("A word spelled backward"), tr("Bits of a number")]
+
+
+class Outcome(NamedTuple):
+    """A mark in a word, with an icon, so that its colour says nothing alone."""
+
+    icon: str
+    words: str
+    tone: Tone
+
+
+def outcome(mark: Mark) -> Outcome:
+    """What a mark says."""
+    match mark.verdict:
+        case "solved":
+            return Outcome("check", tr("Right"), "accent")
+        case "partial":
+            return Outcome("dash", tr("Partly right, {score}").format(score=numbers.number(mark.partial, 2)), "warning")
+        case "wrong":
+            return Outcome("cross", tr("Wrong"), "danger")
+        case "unparsed":
+            return Outcome("cross", tr("Unreadable"), "danger")
+        case "no_answer":
+            return Outcome("cross", tr("No answer"), "danger")
+        case "timeout":
+            return Outcome("clock", tr("Took too long"), "warning")
+        case "scorer_failed":
+            return Outcome("warning", tr("Marker failed"), "warning")
+
+
+def progress(side: Side, paused: bool) -> str:
+    """Where an answer is, in a few words; how many tokens in how much time once it is there."""
+    match side.state:
+        case "waiting":
+            return tr("Comes after the other one")
+        case "asked" if paused:
+            return tr("Waiting: the node is paused")
+        case "asked":
+            return tr("Waiting for the model")
+        case "writing":
+            return tr("Writing, %n token(s)", None, side.tokens or 0)
+        case "marking":
+            return tr("Marking")
+        case "stopped":
+            return tr("Stopped by you")
+        case "failed":
+            # A node that fails at the mark has answered before.
+            words = tr("Could not be marked: {reason}") if side.text else tr("No answer: {reason}")
+            return words.format(reason=one_line(side.error))
+        case "done":
+            return figures(side)
+
+
+def figures(side: Side) -> str:
+    """Tokens, seconds and speed."""
+    if side.tokens is None or side.seconds is None:
+        return ""
+    tokens = tr("%n token(s)", None, side.tokens)
+    if side.seconds <= 0:
+        return tokens
+    return tr("{tokens} in {time}, {speed} a second").format(
+        tokens=tokens,
+        time=numbers.span(side.seconds),
+        speed=numbers.number(side.tokens / side.seconds, 1),
+    )
+
+
+def in_short(side: Side) -> str:
+    """One side in a table's cell."""
+    if side.state == "done":
+        return outcome(side.mark).words if side.mark else one_line(side.text, 120)
+    match side.state:
+        case "stopped":
+            return tr("Stopped")
+        case "failed":
+            return tr("Failed")
+    return "…"

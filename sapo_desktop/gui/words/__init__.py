@@ -1,0 +1,1 @@
+"""What the window calls things, in its language."""

@@ -1,0 +1,168 @@
+"""What the Model page says: ways, parts of the memory, badges, numbers of parameters, stages of a download."""
+
+from __future__ import annotations
+
+from sapo_desktop.core.fitting import ModelBadge, Way
+from sapo_desktop.core.models import Stage, Transfer
+from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.gui.model.model_list import ModelRow
+from sapo_desktop.gui.words import numbers
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.worker.control.messages import CheckpointInfo, ModelInfo
+
+
+def parameters(count: int) -> str:
+    """`494 million`, `1.5 billion`."""
+    if count >= 1_000_000_000:
+        return tr("{number} billion").format(number=numbers.number(count / 1e9, 1))
+    return tr("{number} million").format(number=numbers.number(count / 1e6, 0 if count >= 10_000_000 else 1))
+
+
+def way_words(way: Way) -> str:
+    """Who answers, who learns, and where."""
+    if way.trainer == "none":
+        return tr("llama.cpp answers ({format}), nothing learns").format(format=way.weights)
+    text = {
+        "torch": tr("torch answers and learns"),
+        "llama.cpp": tr("llama.cpp answers ({format}), torch learns").format(format=way.weights),
+        "remote": tr("a server answers, torch learns"),
+    }[way.generator]
+    where = {"cpu": "", "cuda": tr("on the card"), "mps": tr("on the Mac's graphics")}[way.device]
+    return f"{text} {where} ({way.precision})" if where else f"{text} ({way.precision})"
+
+
+def short_way(way: Way) -> str:
+    """The same for the head of a column."""
+    if way.trainer == "none":
+        return tr("answers only")
+    return {"torch": tr("torch"), "llama.cpp": tr("llama.cpp + torch"), "remote": tr("server + torch")}[way.generator]
+
+
+def at_work_words(info: ModelInfo) -> str:
+    """Who answers and who learns now."""
+    if info.generator == info.trainer == "torch":
+        return tr("torch answers and learns")
+    answers = {
+        "torch": tr("torch answers"),
+        "llama.cpp": tr("llama.cpp answers"),
+        "remote": tr("a server answers"),
+    }.get(info.generator, info.generator)
+    learns = tr("torch learns") if info.trainer == "torch" else tr("nothing is learned")
+    return f"{answers}, {learns}"
+
+
+def device_words(device: str) -> str:
+    return {
+        "cpu": tr("on the processor"),
+        "cuda": tr("on the card"),
+        "mps": tr("on the Mac's graphics"),
+    }.get(device, device)
+
+
+def piece_words(name: str) -> str:
+    """A colour of a memory bar."""
+    return {
+        "weights": tr("the model itself"),
+        "learning": tr("what is learned"),
+        "work": tr("computing"),
+        "answers": tr("answers under way"),
+        "program": tr("the program"),
+        "reserve": tr("left to others"),
+    }[name]
+
+
+def part_words(name: str) -> str:
+    """A row of the table behind the bars."""
+    return {
+        "weights": tr("Weights"),
+        "adapter": tr("Adapter"),
+        "optimiser": tr("Optimiser"),
+        "gradients": tr("Gradients"),
+        "activations": tr("Activations"),
+        "logits": tr("Logits"),
+        "kv_cache": tr("KV cache"),
+        "runtime": tr("Programs and libraries"),
+        "reserve": tr("Left to other programs"),
+        "total": tr("In all"),
+    }.get(name, name.replace("_", " "))
+
+
+def fact_words(name: str) -> str:
+    """What the catalogue may have from memory."""
+    return {
+        "shape": tr("shape"),
+        "context": tr("longest text"),
+        "licence": tr("licence"),
+        "gate": tr("whether it needs an account"),
+        "parameters": tr("number of parameters"),
+        "vocabulary": tr("vocabulary"),
+    }.get(name, name)
+
+
+def badge_words(badge: ModelBadge) -> str:
+    return {"fits": tr("Fits"), "tight": tr("Tight"), "too big": tr("Too big")}[badge.badge]
+
+
+BADGE_TONES = {"fits": "accent", "tight": "warning", "too big": "danger"}
+BADGE_ICONS = {"fits": "check", "tight": "warning", "too big": "cross"}
+
+
+def needs_words(badge: ModelBadge) -> str:
+    """The badge in numbers."""
+    needs, free = numbers.size(badge.estimate), numbers.size(badge.free)
+    if badge.badge == "too big" and badge.way:
+        return tr("To learn it takes {needs}; {free} are free. It can answer here.").format(needs=needs, free=free)
+    return tr("To learn it takes {needs}; {free} are free.").format(needs=needs, free=free)
+
+
+def state_words(row: ModelRow) -> str:
+    """Where a model is."""
+    return {
+        "at work": tr("At work"),
+        "next": tr("Once this round is done"),
+        "here": tr("On this computer"),
+        "unfinished": tr("Unfinished"),
+        "damaged": tr("Damaged"),
+        "not here": tr("To download"),
+    }[row.state]
+
+
+def stage_words(transfer: Transfer) -> str:
+    """What a download or import does just now."""
+    words: dict[Stage, str] = {
+        "asking": tr("Asking the hub"),
+        "checking": tr("Checking what is here"),
+        "fetching": tr("Downloading"),
+        "waiting": one_line(in_words(transfer.text)) or tr("Waiting"),
+        "copying": tr("Copying"),
+        "finishing": tr("Finishing"),
+    }
+    return words[transfer.stage]
+
+
+def transfer_words(transfer: Transfer) -> str:
+    """`512 MB of 988 MB, 12.3 MB/s, 40 s left`."""
+    said = []
+    if transfer.total:
+        said.append(
+            tr("{done} of {total}").format(done=numbers.size(transfer.done), total=numbers.size(transfer.total))
+        )
+    if transfer.speed > 0:
+        said.append(tr("{size}/s").format(size=numbers.size(transfer.speed)))
+    if transfer.left is not None:
+        said.append(tr("{span} left").format(span=numbers.span(transfer.left)))
+    return ", ".join(said)
+
+
+def checkpoint_words(number: int) -> str:
+    return tr("Base") if number == 0 else tr("Checkpoint {number}").format(number=numbers.count(number))
+
+
+def checkpoint_badges(item: CheckpointInfo) -> str:
+    """`Best, last`."""
+    if item.other_model:
+        return tr("of another model")
+    said = [tr("best")] if item.best else []
+    said += [tr("last")] if item.last else []
+    return ", ".join(said)

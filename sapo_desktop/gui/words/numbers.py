@@ -1,0 +1,95 @@
+"""Numbers, spans, sizes and moments as the window's language writes them. Sizes are powers of 1000."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QDateTime, QLocale
+
+from sapo_desktop.gui.words.language import tr
+
+NOTHING = "–"
+"""Stands where there is no value."""
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """`0.634`; a dash where there is nothing to say."""
+    if value is None or math.isnan(value):
+        return NOTHING
+    return QLocale().toString(float(value), "f", digits)
+
+
+def count(value: int | None) -> str:
+    """`1,240`."""
+    return NOTHING if value is None else QLocale().toString(value)
+
+
+def signed(value: float | None, digits: int = 3) -> str:
+    """`+0.012`, `−0.004`."""
+    if value is None or math.isnan(value):
+        return NOTHING
+    rounded = round(value, digits)
+    sign = "+" if rounded > 0 else "−" if rounded < 0 else "±"
+    return f"{sign}{number(abs(rounded), digits)}"
+
+
+def percent(share: float | None) -> str:
+    """`27%`. Only all is 100%, and only nothing is 0%."""
+    if share is None or math.isnan(share):
+        return NOTHING
+    whole = min(99, max(1, round(100 * share))) if 0 < share < 1 else round(100 * share)
+    return tr("{number}%").format(number=QLocale().toString(whole))
+
+
+def size(bytes_: float | None) -> str:
+    """`512 B`, `3.6 MB`, `1.2 GB`."""
+    if bytes_ is None:
+        return NOTHING
+    for unit in ("B", "KB", "MB", "GB"):
+        if abs(bytes_) < 1000:
+            return f"{number(bytes_, 0 if unit == 'B' or abs(bytes_) >= 100 else 1)} {unit}"
+        bytes_ /= 1000
+    return f"{number(bytes_, 1)} TB"
+
+
+def span(seconds: float | None) -> str:
+    """`2.9 s`, `45 s`, `3 min 20 s`, `1 h 5 min`, `2 d 3 h`."""
+    if seconds is None:
+        return NOTHING
+    if seconds < 10:
+        return tr("{seconds} s").format(seconds=number(seconds, 1))
+    whole = round(seconds)
+    if whole < 60:
+        return tr("{seconds} s").format(seconds=whole)
+    if whole < 3600:
+        return tr("{minutes} min {seconds} s").format(minutes=whole // 60, seconds=whole % 60)
+    if whole < 86400:
+        return tr("{hours} h {minutes} min").format(hours=whole // 3600, minutes=whole % 3600 // 60)
+    return tr("{days} d {hours} h").format(days=whole // 86400, hours=whole % 86400 // 3600)
+
+
+def countdown(seconds: float) -> str:
+    """`14:59`, `2:05:00`: what is left of a pause."""
+    whole = math.ceil(seconds)
+    hours, minutes, rest = whole // 3600, whole % 3600 // 60, whole % 60
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def clock(moment: float) -> str:
+    """The time of day of a Unix time: `14:30`."""
+    return QLocale().toString(QDateTime.fromSecsSinceEpoch(int(moment)).time(), "HH:mm")
+
+
+def day_and_clock(moment: float) -> str:
+    """`Tue 14:30`."""
+    return QLocale().toString(QDateTime.fromSecsSinceEpoch(int(moment)), "ddd HH:mm")
+
+
+def stamp(moment: float) -> str:
+    """`2026-11-21 14:30:05`: a moment in a table, the same in every language."""
+    return QDateTime.fromSecsSinceEpoch(int(moment)).toString("yyyy-MM-dd HH:mm:ss")
+
+
+def plain(value: float) -> str:
+    """`0.25`, `1e-05`: as many digits as it has."""
+    return QLocale().toString(float(value), "g", 6)

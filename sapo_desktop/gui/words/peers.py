@@ -1,0 +1,70 @@
+"""What the Peers page says: directions, where the identity is kept, verdicts."""
+
+from __future__ import annotations
+
+from sapo_desktop.core.records import Mark
+from sapo_desktop.gui.words import numbers
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.worker.control.messages import LinkInfo, PosedQuestion
+
+KEY_SHOWN = 8
+"""First digits of a key, which tell peers apart well enough to be read."""
+
+
+def short_key(key: str) -> str:
+    """A key as a table shows it."""
+    return f"{key[:KEY_SHOWN]}…" if len(key) > KEY_SHOWN else key or numbers.NOTHING
+
+
+def direction(link: LinkInfo) -> str:
+    """Who dialled whom."""
+    return tr("I dialled") if link.dialled else tr("it dialled")
+
+
+def per_second(rate: float | None) -> str:
+    """`1.2 KB/s`."""
+    return numbers.NOTHING if rate is None else tr("{size}/s").format(size=numbers.size(rate))
+
+
+def milliseconds(value: float | None) -> str:
+    """`38 ms`."""
+    return numbers.NOTHING if value is None else tr("{number} ms").format(number=numbers.number(value, 0))
+
+
+def kept_words(kept: str) -> str:
+    """Where the secret half of this node's key is."""
+    return {
+        "keyring": tr("Its secret half is in this computer's keyring."),
+        "file": tr("Its secret half is in a file that your passphrase closes."),
+        "session": tr("Its secret half is kept nowhere: this identity ends with the node."),
+    }.get(kept, tr("There is none yet. It is made when the node first joins the swarm."))
+
+
+def destination(posed: PosedQuestion, *, silo: bool, share: bool) -> str:
+    """Where a person's answer to this question goes; said before it is given."""
+    if posed.shared:
+        return tr(
+            "Your answer is published with the model's beside it, under this node's key, in the public domain (CC0): "
+            "anybody may keep it and pass it on, and it cannot be called back."
+        )
+    stays = tr("Your answer stays on this computer, where the model learns from it.")
+    if silo:
+        why = tr("In silo nothing leaves it.")
+    elif not share:
+        why = tr("Sharing is switched off.")
+    else:
+        why = tr("This one is not shared.")
+    return f"{stays} {why}"
+
+
+def verdict_words(mark: Mark) -> str:
+    """How an answer was marked."""
+    return {
+        "solved": tr("Right"),
+        "partial": tr("Partly right: {share}").format(share=numbers.percent(mark.partial)),
+        "wrong": tr("Wrong"),
+        "unparsed": tr("Not of the form that this task asks for"),
+        "no_answer": tr("No answer"),
+        "timeout": tr("Marking took too long"),
+        "scorer_failed": tr("It could not be marked"),
+    }.get(mark.verdict, mark.verdict)

@@ -1,0 +1,36 @@
+"""The worker's sentences in the window's language (core/sentences.py), and what the catalogues say of tasks and models:
+their templates and texts are among the window's (packaging/translations.py)."""
+
+from __future__ import annotations
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.core.sentences import Sentence, Size, Text, Value, filled
+from sapo_desktop.gui.words import numbers
+from sapo_desktop.gui.words.language import tr
+
+
+def in_words(said: Text | SapoError) -> str:
+    """A sentence of the worker, or an error's, in the window's language; words that nobody translates as they are."""
+    text = said.text if isinstance(said, SapoError) else said
+    if isinstance(text, Sentence):
+        return filled(tr(text.template), {name: _value(value) for name, value in text.values.items()})
+    return text
+
+
+def catalogued(text: str) -> str:
+    """A task family's title, or what the catalogue says of a model, in the window's language."""
+    return tr(text)
+
+
+def _value(value: Value) -> str:
+    match value:
+        case str() | Sentence():
+            return in_words(value)
+        case Size(bytes=size):
+            return numbers.size(size)
+        case int():
+            return numbers.count(value)
+        case float():
+            return numbers.plain(value)
+        case list():
+            return "; ".join(in_words(item) for item in value)

@@ -1,0 +1,29 @@
+"""THE METHOD: how a node learns, in SAPO's order (Swarm sAmpling Policy Optimization, arXiv 2509.08721, Algorithm 1).
+
+Open this package first. It computes nothing heavy and touches no process, socket or file: what it uses is handed in
+(an engine that answers and steps, an examiner that sets and marks, a member of the swarm), so each rule can be read
+and tested by itself.
+
+| step of the paper                                  | where it is                                                    |
+|----------------------------------------------------|----------------------------------------------------------------|
+| the round, from top to bottom                      | `round.py`, `run_round`                                        |
+| 1 SampleBatch: which tasks, levels and seeds       | `plan.py`; levels by `curriculum.py`; `questions.py` keeps     |
+|                                                    | the held-out side of the split out                             |
+| 2 Generate L answers to each question              | `round.py` asks the engine (`engines/`)                        |
+| 3 share a subset as decoded text                   | `round.py` hands groups to `worker/membership/publishing.py`   |
+| 4 I own groups and J that others shared            | `mixing.py`; by the validation score `adaptive.py`             |
+|   (made again and marked by us before they count)  | `worker/membership/foreign.py`                                 |
+| 5 reward, advantage, policy gradient               | `advantage.py`; what foreign answers weigh: `external.py`;     |
+|                                                    | the loss itself: `engines/torch/grpo.py`                       |
+
+Beside the paper:
+
+- `counters.py`: where a node stands beside its adapter; every checkpoint holds it, and a round depends on nothing else.
+- `heldout.py`: scores on questions that are never trained on. *Validation* comes from a local secret and drives the
+  guard, the best checkpoint and the adaptive mix; *test* is public and drives figures.
+- `guard.py`: tells lost skill from noise, and says when to go back to the best checkpoint.
+
+A group is one question with its L answers: the unit of I and J. Rewards are strict, 1 if solved and else 0, unless the
+settings say otherwise. With one optimiser step a round every ratio of GRPO is 1, so learning from foreign answers is
+weighted imitation, and is called that.
+"""

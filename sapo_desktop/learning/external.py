@@ -1,0 +1,85 @@
+"""What a foreign answer weighs: the treatments of external groups, one pure function each.
+
+The sender must not choose the size of an advantage. In the paper's way it does: one right answer among seven
+deliberately wrong ones weighs sqrt(7). So all others measure against what this node itself solves of the task, within
+[-1, 1], and `guarded`, the default, learns from right answers only. Then every external group is scaled to one weight,
+whatever its count of answers and of tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Literal
+
+from sapo_desktop.core.records import Record
+from sapo_desktop.learning.advantage import group_advantages
+
+TreatmentName = Literal["paper", "positive", "guarded", "shaped", "capable"]
+SHAPE = 0.1
+"""gamma of the shaped token weight p / (p + gamma) (LUFFY, arXiv 2504.14945, eq. 6)."""
+_CAPABILITY = (0.5, 2.0)
+"""Bounds of the ratio of accuracies in `capable`."""
+_SMALLEST_RATE = 0.05
+_MOST_SCALE = 8.0
+"""A group of one short answer is made to weigh more, but no more than that."""
+
+
+class Standpoint(Record, frozen=True):
+    """What this node knows of a task when a foreign answer to it comes."""
+
+    own_rate: float
+    """Its own smoothed share solved, 0 to 1: the baseline b."""
+    author_rate: float | None = None
+    """The author's, from our own marks; None where too few of its answers were marked."""
+
+
+def paper(rewards: Sequence[float], standpoint: Standpoint) -> list[float]:
+    """The group's own advantage, as in SAPO's Algorithm 1."""
+    return group_advantages(rewards)
+
+
+def positive(rewards: Sequence[float], standpoint: Standpoint) -> list[float]:
+    """The same without its negative part."""
+    return [max(0.0, advantage) for advantage in group_advantages(rewards)]
+
+
+def guarded(rewards: Sequence[float], standpoint: Standpoint) -> list[float]:
+    """reward - b, negatives 0: a right answer weighs more the less often this node finds one."""
+    return [max(0.0, min(1.0, reward - standpoint.own_rate)) for reward in rewards]
+
+
+def capable(rewards: Sequence[float], standpoint: Standpoint) -> list[float]:
+    """`guarded` times the clipped ratio of the author's accuracy to ours (the first half of HACPO, arXiv 2603.02604;
+    its second, the stepwise clip, acts on our own ratio in the loss)."""
+    if standpoint.author_rate is None:
+        return guarded(rewards, standpoint)
+    ratio = standpoint.author_rate / max(_SMALLEST_RATE, standpoint.own_rate)
+    scale = min(max(ratio, _CAPABILITY[0]), _CAPABILITY[1])
+    return [min(1.0, scale * advantage) for advantage in guarded(rewards, standpoint)]
+
+
+TREATMENTS: Mapping[TreatmentName, Callable[[Sequence[float], Standpoint], list[float]]] = MappingProxyType(
+    {"paper": paper, "positive": positive, "guarded": guarded, "shaped": guarded, "capable": capable}
+)
+"""`shaped` has the advantages of `guarded`; its token weights are the loss's matter."""
+
+
+def external_advantages(
+    treatment: TreatmentName,
+    rewards: Sequence[float],
+    tokens: Sequence[int],
+    standpoint: Standpoint,
+    own_group_tokens: float,
+) -> list[float]:
+    """One advantage per answer of an external group, scaled so that the group weighs what an own one does.
+
+    The loss sums advantages over tokens, so a group of n tokens in all is scaled by `own_group_tokens` / n (the mean
+    over this round's own groups), at most by 8.
+    """
+    advantages = TREATMENTS[treatment](rewards, standpoint)
+    count = sum(tokens)
+    if not count or not any(advantages):
+        return [0.0] * len(advantages)
+    scale = min(own_group_tokens / count, _MOST_SCALE)
+    return [scale * advantage for advantage in advantages]

@@ -1,0 +1,142 @@
+"""I own and J external groups make one training batch (SAPO's step 4).
+
+The unit of I and J is a group, a question with its answers. Where fewer external groups are at hand than
+wanted, own ones fill up and the result says how many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.records import Group, TrainingSequence
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.learning.advantage import group_advantages
+from sapo_desktop.learning.external import TREATMENTS, Standpoint, TreatmentName, external_advantages
+
+UNKNOWN_RATE = 0.5
+"""Stands for our own share solved of a task that we never answered."""
+
+
+@dataclass(frozen=True)
+class MixShare:
+    """How many groups of a batch come from where."""
+
+    local: int
+    external: int
+
+    def __str__(self) -> str:
+        return f"{self.local}/{self.external}"
+
+
+@dataclass(frozen=True)
+class MixedBatch:
+    """The groups that enter a training step: own ones first, then external ones, then those of this node's person."""
+
+    groups: list[Group]
+    local: int
+    external: int
+    filled_up: int
+    """Own groups that stand where external ones were wanted."""
+    places: tuple[int, ...] = ()
+    """Which of the own groups at hand these are, ascending."""
+
+
+def mix_share(mix: str, groups: int) -> MixShare:
+    """Scale a mix such as `6/2` to `groups` groups; `adaptive` is decided elsewhere and not accepted here."""
+    local_text, _, external_text = mix.partition("/")
+    if not (local_text.isdigit() and external_text.isdigit()) or int(local_text) + int(external_text) == 0:
+        raise UsageError(sentence("A mix is written like 6/2 (own/external groups), not '{mix}'.", mix=mix))
+    local, external = int(local_text), int(external_text)
+    wanted_external = round(groups * external / (local + external))
+    return MixShare(local=groups - wanted_external, external=wanted_external)
+
+
+def mix_groups(
+    own: Sequence[Group], external: Sequence[Group], share: MixShare, human: Sequence[Group] = ()
+) -> MixedBatch:
+    """Take `share.local` own and up to `share.external` external groups, in the order given; `human` ones come on top,
+    so that a person is heard whatever the mix.
+
+    Where there are more own groups than are taken, those whose answers are marked alike, which teach nothing, are the
+    ones left out.
+    """
+    taken = list(external[: share.external])
+    missing = share.external - len(taken)
+    teaching = [any(group_advantages([mark.reward for mark in group.marks])) for group in own]
+    preferred = sorted(range(len(own)), key=lambda place: not teaching[place])  # stable: as given among equals
+    places = tuple(sorted(preferred[: share.local + missing]))
+    filled_up = max(0, len(places) - share.local)
+    return MixedBatch(
+        groups=[*(own[place] for place in places), *taken, *human],
+        local=len(places),
+        external=len(taken),
+        filled_up=filled_up,
+        places=places,
+    )
+
+
+def teaches(
+    group: Group, treatment: TreatmentName, own_rates: Mapping[str, float], author_rates: Mapping[str, float]
+) -> bool:
+    """Whether an external group has any advantage under this treatment, by our marks; rates as in `advantages`."""
+    rewards = [mark.reward for mark in group.marks]
+    return any(TREATMENTS[treatment](rewards, _standpoint(group, own_rates, author_rates)))
+
+
+def _standpoint(group: Group, own_rates: Mapping[str, float], author_rates: Mapping[str, float]) -> Standpoint:
+    own_rate = own_rates.get(group.question.task, UNKNOWN_RATE)
+    return Standpoint(own_rate=own_rate, author_rate=author_rates.get(group.author))
+
+
+def advantages(
+    mixed: MixedBatch,
+    treatment: TreatmentName = "guarded",
+    own_rates: Mapping[str, float] = MappingProxyType({}),
+    author_rates: Mapping[str, float] = MappingProxyType({}),
+) -> list[list[float]]:
+    """One advantage per answer of each group: own groups by themselves, all others as the treatment weighs them.
+
+    `own_rates`: this node's smoothed share solved by task; `author_rates`: those of authors, by hex key.
+    """
+    own = mixed.groups[: mixed.local]
+    own_tokens = sum(len(c.tokens) for group in own for c in group.completions) / max(len(own), 1)
+    weighed = [group_advantages([mark.reward for mark in group.marks]) for group in own]
+    for group in mixed.groups[mixed.local :]:
+        standpoint = _standpoint(group, own_rates, author_rates)
+        rewards = [mark.reward for mark in group.marks]
+        tokens = [len(completion.tokens) for completion in group.completions]
+        weighed.append(external_advantages(treatment, rewards, tokens, standpoint, own_tokens))
+    return weighed
+
+
+def training_sequences(
+    groups: Sequence[Group],
+    prompts: Sequence[list[int]],
+    group_advantage: Sequence[Sequence[float]],
+    treatment: TreatmentName = "guarded",
+    *,
+    elsewhere: bool = False,
+) -> list[TrainingSequence]:
+    """Lay the groups out as the trainer's batch. `prompts`: the ids of each group's question.
+
+    Own answers are the sampled token ids themselves. Those of advantage 0 stay in: they add nothing to the gradient,
+    but the loss is normalised by the token count of the whole batch. Foreign ones of advantage 0 do not: else who sends
+    long wrong answers would thin out what everybody else's teach. `elsewhere`: own answers were not
+    sampled by the trainer's model, so the sampler's log-probabilities go along where they are known.
+    """
+    return [
+        TrainingSequence(
+            prompt=prompt,
+            tokens=completion.tokens,
+            advantage=advantage,
+            external=group.origin != "own",
+            shaped=treatment == "shaped" and group.origin != "own",
+            sampler_logprobs=(completion.logprobs or None) if elsewhere and group.origin == "own" else None,
+        )
+        for group, prompt, row in zip(groups, prompts, group_advantage, strict=True)
+        for completion, advantage in zip(group.completions, row, strict=True)
+        if completion.tokens and (advantage or group.origin == "own")
+    ]

@@ -1,0 +1,218 @@
+"""What the next round is, and what the last one changed: pure steps from settings and counters to plan and
+counters.
+
+The node asks here and does; nothing here does anything. So the rules (which tasks, which levels, which seed)
+can be read and tested without a process.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from random import Random
+
+import msgspec
+
+from sapo_desktop.core.fitting import TINY_PARAMETERS, recommended_tokens
+from sapo_desktop.core.records import RoundReport, Sampling, TrainerSettings
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.learning import adaptive, curriculum, guard
+from sapo_desktop.learning.mixing import MixShare, mix_share
+from sapo_desktop.learning.round import RoundPlan, round_seed
+from sapo_desktop.worker.store.checkpoints import Counters
+
+Levels = Mapping[str, Sequence[str]]
+"""Per family its levels, from easy to hard."""
+
+_SMOOTHING = 0.05
+UNJUDGED_MIX = "4/4"
+"""Played where the mix is adaptive and no validation score decides on it."""
+_LEAST_SHARE = 0.1
+"""Of the learning rate, after all decay."""
+
+
+def group_levels(tasks: Sequence[str]) -> dict[str, list[str]]:
+    """Turn task names (`gcd/easy`, in catalogue order) into the levels of each family."""
+    levels: dict[str, list[str]] = {}
+    for task in tasks:
+        family, _, level = task.partition("/")
+        levels.setdefault(family, []).append(level)
+    return levels
+
+
+def plan_round(
+    settings: Settings, counters: Counters, levels: Levels, parameters: int, *, trains: bool = True
+) -> RoundPlan:
+    """The round after the last finished one. `parameters`: of the base model; `trains`: whether anything learns."""
+    number = counters.round + 1
+    groups = groups_of(settings, parameters)
+    mixed = _after_guard(share_of(settings, counters, parameters), counters)
+    share = mixed if trains else MixShare(local=groups, external=0)
+    return RoundPlan(
+        number=number,
+        seed=counters.seed,
+        tasks=sample_tasks(settings, counters, levels, number, groups),
+        share=share,
+        answers=settings.answers,
+        sampling=Sampling(
+            temperature=settings.temperature,
+            max_tokens=answer_tokens(settings, parameters),
+            seed=round_seed(counters.seed, number, "sampling"),
+        ),
+        strict=settings.reward == "strict",
+        treatment=settings.treatment,
+        solve_rates=counters.solve_rates,
+        trains=trains,
+    )
+
+
+def _after_guard(share: MixShare, counters: Counters) -> MixShare:
+    """Fewer external groups where the guard took skill for lost to them; own ones stand in their place."""
+    external = guard.effective_external(counters.guard, share.external)
+    return MixShare(local=share.local + share.external - external, external=external)
+
+
+def groups_of(settings: Settings, parameters: int) -> int:
+    """Groups in a training step."""
+    return settings.questions or recommended_questions(parameters)
+
+
+def share_of(settings: Settings, counters: Counters, parameters: int) -> MixShare:
+    """How many of a step's groups are own ones."""
+    return mix_share(mix_in_force(settings, counters), groups_of(settings, parameters))
+
+
+def mix_in_force(settings: Settings, counters: Counters) -> str:
+    """The fixed mix that rounds are played with: in silo 8/0, whatever the setting says."""
+    if settings.silo:
+        return "8/0"
+    if settings.mix != "adaptive":
+        return settings.mix
+    return adaptive.choose(counters.adaptive) if settings.validate_every else UNJUDGED_MIX
+
+
+def is_adaptive(settings: Settings) -> bool:
+    """Whether validation scores decide on the mix."""
+    return settings.mix == "adaptive" and not settings.silo and settings.validate_every > 0
+
+
+def mix_shown(settings: Settings, counters: Counters) -> str:
+    """The mix as `status` says it: `6/2`, or `adaptive (now 6/2)`."""
+    now = mix_in_force(settings, counters)
+    return f"adaptive (now {now})" if settings.mix == "adaptive" and not settings.silo else now
+
+
+def sample_tasks(settings: Settings, counters: Counters, levels: Levels, number: int, groups: int) -> tuple[str, ...]:
+    """Draw a task for each of `groups`, families uniformly with replacement as in the paper, levels by the curriculum's
+    weights."""
+    random = Random(round_seed(counters.seed, number, "tasks"))
+    drawn = random.choices(sorted(levels), k=groups)
+    progress = curriculum.current(counters.curriculum, levels) if settings.curriculum else {}
+    return tuple(f"{name}/{_draw_level(random, levels[name], progress.get(name))}" for name in drawn)
+
+
+def draw_task(settings: Settings, counters: Counters, levels: Levels, random: Random, family: str | None = None) -> str:
+    """One task as a round would draw it; with `family`, which must be in training, one of its levels."""
+    name = family or random.choice(sorted(levels))
+    progress = curriculum.current(counters.curriculum, levels) if settings.curriculum else {}
+    return f"{name}/{_draw_level(random, levels[name], progress.get(name))}"
+
+
+def _draw_level(random: Random, order: Sequence[str], progress: curriculum.FamilyProgress | None) -> str:
+    weights = curriculum.level_weights(order, progress)
+    return random.choices([w.level for w in weights], weights=[w.weight for w in weights])[0]
+
+
+def levels_of_interest(settings: Settings, counters: Counters, levels: Levels) -> tuple[str, ...]:
+    """The tasks whose foreign groups are asked for: each family at the level it is trained at, one up and one down."""
+    progress = curriculum.current(counters.curriculum, levels) if settings.curriculum else {}
+    wanted = []
+    for family in sorted(levels):
+        order = levels[family]
+        weights = curriculum.level_weights(order, progress.get(family))
+        place = order.index(max(weights, key=lambda one: one.weight).level)
+        wanted += [f"{family}/{level}" for level in order[max(0, place - 1) : place + 2]]
+    return tuple(wanted)
+
+
+def tasks_in_training(settings: Settings, counters: Counters, levels: Levels) -> frozenset[str]:
+    """The tasks that the next round may ask for."""
+    progress = curriculum.current(counters.curriculum, levels) if settings.curriculum else {}
+    return frozenset(
+        f"{family}/{weight.level}"
+        for family, order in levels.items()
+        for weight in curriculum.level_weights(order, progress.get(family))
+        if weight.weight > 0
+    )
+
+
+def after_round(counters: Counters, report: RoundReport, levels: Levels) -> tuple[Counters, list[curriculum.Move]]:
+    """The counters once a round is done, and which families changed level."""
+    observed = curriculum.observe(counters.curriculum, levels, report.tasks)
+    rates = dict(counters.solve_rates)
+    for mark in report.tasks:
+        rates[mark.task] = rates.get(mark.task, mark.solved) + _SMOOTHING * (
+            mark.solved - rates.get(mark.task, mark.solved)
+        )
+    after = msgspec.structs.replace(counters, round=report.round, curriculum=observed.families, solve_rates=rates)
+    return after, observed.moves
+
+
+def trainer_settings(settings: Settings, parameters: int, counters: Counters) -> TrainerSettings:
+    """What the engine is loaded with. The learning rate is that of an adapter's first step; each round sets its own."""
+    return TrainerSettings(
+        method=settings.method,
+        lora_rank=settings.lora_rank,
+        lora_alpha=2 * settings.lora_rank,
+        learning_rate=next_learning_rate(settings, parameters, counters, 0),
+        kl_weight=settings.kl_weight,
+        updates=settings.updates,
+        micro_batch=min(counters.micro_batch or settings.micro_batch, settings.micro_batch),
+        temperature=settings.temperature,
+        seed=round_seed(counters.seed, 0, "adapter"),
+    )
+
+
+def next_learning_rate(settings: Settings, parameters: int, counters: Counters, steps: int) -> float:
+    """Adam's learning rate in the next round: inverse-time decay, times what the guard makes of it.
+
+    `steps`: optimiser steps behind this adapter, as its trainer counts them. Rounds without a step, those of another
+    model and those that were rolled back are none.
+
+    Gradients of a few groups are mostly noise, which a constant rate turns into a standing loss of skill; a rate that
+    falls as 1/t sheds it and still goes any way that is needed (Robbins and Monro). The floor keeps an old node able
+    to learn.
+    """
+    rate = settings.learning_rate or recommended_learning_rate(settings.method, parameters)
+    decay = settings.learning_rate_decay or recommended_decay(parameters)
+    return rate * counters.guard.learning_rate_factor * max(_LEAST_SHARE, 1 / (1 + steps / decay))
+
+
+def answer_tokens(settings: Settings, parameters: int) -> int:
+    """The most tokens of an answer."""
+    return settings.max_tokens or recommended_tokens(parameters)
+
+
+def recommended_questions(parameters: int) -> int:
+    """Groups in a step where the user names none: eight as in SAPO, and more where they cost little.
+
+    Of the starter's groups three in ten hold both solved and unsolved answers; a step on two or three of them is
+    mostly noise (docs/starter.md).
+    """
+    return 8 if parameters > TINY_PARAMETERS else 32
+
+
+def recommended_learning_rate(method: str, parameters: int) -> float:
+    """Adam's learning rate where the user names none.
+
+    Models of common size take 1e-5 to 2e-5 with LoRA (LoRA Without Regret); tiny ones bear far more with the
+    larger rounds that they take (docs/starter.md).
+    """
+    if parameters > TINY_PARAMETERS:
+        return 2e-5 if method == "lora" else 2e-6
+    return 2e-3 if method == "lora" else 4e-4
+
+
+def recommended_decay(parameters: int) -> float:
+    """Steps until the learning rate is half: soon for the tiny models that begin with a high one (docs/starter.md)."""
+    return math.inf if parameters > TINY_PARAMETERS else 150

@@ -1,0 +1,302 @@
+"""One round of SAPO, from top to bottom like Algorithm 1 of the paper (arXiv 2509.08721).
+
+`run_round` knows what a round is and nothing about where it runs: the examiner and the engine are handed in,
+the watcher is told what happens, and what comes back is a record. Pausing, checkpoints, history and failing
+hosts are the node's business. Nothing here keeps state: a round depends on its plan and on the adapter alone,
+so a repeated round gives the same questions, and a resumed run equals an unbroken one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from sapo_desktop.core.records import (
+    Completion,
+    Group,
+    Mark,
+    Question,
+    RoundReport,
+    Sampling,
+    StepReport,
+    SwarmReward,
+    TaskMark,
+    TrainingSequence,
+)
+from sapo_desktop.engines.protocols import Generated
+from sapo_desktop.learning.external import TreatmentName
+from sapo_desktop.learning.mixing import MixedBatch, MixShare, advantages, mix_groups, teaches, training_sequences
+from sapo_desktop.learning.reasoning import lengths_in
+from sapo_desktop.worker.control.messages import Phase
+from sapo_desktop.worker.membership.foreign import Foreign
+
+
+@dataclass(frozen=True)
+class HumanGroup:
+    """A group with the answer of a person at this node, and the ids of its question."""
+
+    group: Group
+    prompt: list[int]
+
+
+@dataclass(frozen=True)
+class RoundPlan:
+    """All that decides a round, apart from the adapter."""
+
+    number: int
+    seed: int
+    tasks: tuple[str, ...]
+    """The task of each own group, such as `gcd/easy`; repeats are allowed."""
+    share: MixShare
+    answers: int
+    sampling: Sampling
+    strict: bool
+    """Whether the reward is 1 or 0, or the marker's own score."""
+    treatment: TreatmentName = "guarded"
+    """How external groups are weighed."""
+    solve_rates: Mapping[str, float] = field(default_factory=dict)
+    """This node's own smoothed share solved, by task."""
+    human: tuple[HumanGroup, ...] = ()
+    """What a person answered here since the last round; weighed like an external group."""
+    trains: bool = True
+    """False: answers are marked and shared, and nothing is learned from."""
+
+
+@dataclass(frozen=True)
+class RoundResult:
+    """What a round leaves behind."""
+
+    report: RoundReport
+    groups: list[Group]
+    advantages: list[list[float]]
+    reasoning: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    """Characters before each own answer that could be read, by task."""
+
+
+class Examiner(Protocol):
+    """Sets questions and marks answers; worker/hosts/examiner.py is the one with a process behind it."""
+
+    async def training_questions(self, seed: int, slot: int, tasks: Sequence[str]) -> list[Question]: ...
+
+    async def mark(
+        self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
+    ) -> list[list[Mark]]: ...
+
+
+class Engine(Protocol):
+    """Answers and learns; worker/hosts/engine.py is the one with a process behind it."""
+
+    async def generate(
+        self, questions: Sequence[str], answers: int, sampling: Sampling, progress: Progress, ended: Ended
+    ) -> Generated: ...
+
+    async def step(self, batch: Sequence[TrainingSequence]) -> StepReport: ...
+
+
+class Swarm(Protocol):
+    """Where answers are shared and drawn; nothing of it may hold a round up."""
+
+    async def questions(self, tasks: Sequence[str]) -> list[Question]: ...
+
+    async def share(self, groups: Sequence[Group]) -> None: ...
+
+    async def draw(
+        self, groups: int, answers: int, *, strict: bool, teaches: Callable[[Group], bool]
+    ) -> Sequence[Foreign]: ...
+
+    async def measured(self, tasks: Sequence[str]) -> SwarmReward | None: ...
+
+    def author_rates(self) -> Mapping[str, float]: ...
+
+    def want(self, tasks: Sequence[str], groups: int) -> None: ...
+
+
+class Progress(Protocol):
+    """Told how many of how many answers are finished."""
+
+    def __call__(self, done: int, total: int, /) -> None: ...
+
+
+class Ended(Protocol):
+    """Told now and then of an answer that is finished, by its place and text."""
+
+    def __call__(self, place: int, text: str, /) -> None: ...
+
+
+class Watcher(Protocol):
+    """Is told what a round does. `phase` returns when the round may go on: here a paused node waits. `clock`: seconds,
+    without those of a pause."""
+
+    async def phase(self, phase: Phase) -> None: ...
+
+    def clock(self) -> float: ...
+
+    def progress(self, phase: Phase, done: int, total: int) -> None: ...
+
+    def ended(self, question: Question, text: str) -> None: ...
+
+    def answered(self, groups: Sequence[Group]) -> None: ...
+
+
+async def run_round(
+    plan: RoundPlan, examiner: Examiner, engine: Engine, watcher: Watcher, swarm: Swarm | None = None
+) -> RoundResult:
+    """Play one round: questions, answers, marks, share, draw, mix, step. Without a swarm: in silo."""
+    started = watcher.clock()
+
+    # 1. SampleBatch. In silo the round is the slot: questions follow from seed and round alone. In the swarm they
+    # follow from our key, the time and a number used once, so that whoever draws our answers can ask them too.
+    await watcher.phase("questions")
+    if swarm is None:
+        questions = await examiner.training_questions(plan.seed, plan.number, plan.tasks)
+    else:
+        questions = await swarm.questions(plan.tasks)
+
+    # 2. Generate L answers to each question.
+    await watcher.phase("generate")
+    generating = watcher.clock()
+    answered = await engine.generate(
+        [question.text for question in questions],
+        plan.answers,
+        plan.sampling,
+        lambda done, total: watcher.progress("generate", done, total),
+        lambda place, text: watcher.ended(questions[place // plan.answers], text),
+    )
+
+    # 5a. Score with the local reward model. A person who watches sees the marks before anything else happens.
+    await watcher.phase("mark")
+    marking = watcher.clock()
+    texts = [[completion.text for completion in row] for row in answered.completions]
+    marks = await examiner.mark(questions, texts, strict=plan.strict)
+    own = [
+        Group(question=question, completions=completions, marks=row)
+        for question, completions, row in zip(questions, answered.completions, marks, strict=True)
+    ]
+    watcher.answered(own)
+
+    # 3. Share own groups, all of them, whatever their marks; draw what others shared, regenerated and marked by us, and
+    # leave what has nothing to teach before J is drawn, as in the paper.
+    sharing = watcher.clock()
+    foreign: Sequence[Foreign] = ()
+    sieve = _Sieve(plan, swarm.author_rates() if swarm is not None else {})
+    if swarm is not None:
+        await watcher.phase("share")
+        sharing = watcher.clock()
+        await swarm.share(own)
+    drawing = watcher.clock()
+    if swarm is not None and plan.trains:
+        await watcher.phase("draw")
+        drawing = watcher.clock()
+        foreign = await swarm.draw(plan.share.external, plan.answers, strict=plan.strict, teaches=sieve)
+    drawn = watcher.clock()
+
+    # 4. Mix I own groups, those that teach first, with J external ones.
+    mixed = mix_groups(own, [one.group for one in foreign], plan.share, [one.group for one in plan.human])
+    author_rates = swarm.author_rates() if swarm is not None else {}
+    group_advantages = advantages(mixed, plan.treatment, plan.solve_rates, author_rates)
+    if not plan.trains:
+        group_advantages = [[0.0] * len(row) for row in group_advantages]
+    prompts = [
+        *(answered.prompt_tokens[place] for place in mixed.places),
+        *(one.prompt for one in foreign[: mixed.external]),
+        *(one.prompt for one in plan.human),
+    ]
+
+    # 5b. Update the policy.
+    training = watcher.clock()
+    step = None
+    if plan.trains:
+        await watcher.phase("train")
+        training = watcher.clock()
+        batch = training_sequences(
+            mixed.groups, prompts, group_advantages, plan.treatment, elsewhere=answered.elsewhere
+        )
+        step = await engine.step(batch)
+
+    finished = watcher.clock()
+    swarm_reward = await swarm.measured([group.question.task for group in own]) if swarm else None
+    report = RoundReport(
+        round=plan.number,
+        **_means(own),
+        swarm_reward=swarm_reward,
+        local_groups=mixed.local,
+        external_groups=mixed.external,
+        zero_advantage_groups=sum(not any(row) for row in group_advantages),
+        answer_tokens=sum(len(c.tokens) for group in own for c in group.completions),
+        truncated=_share_truncated(own),
+        tasks=task_marks(own),
+        step=step,
+        generate_seconds=marking - generating,
+        mark_seconds=sharing - marking,
+        share_seconds=drawing - sharing,
+        draw_seconds=drawn - drawing,
+        silo=swarm is None,
+        mix=str(plan.share),
+        treatment=plan.treatment,
+        train_seconds=finished - training,
+        seconds=finished - started,
+        checkpoint=None,
+        note=_note(mixed, len(plan.human), step),
+        external_dropped=sieve.dropped,
+    )
+    return RoundResult(report=report, groups=mixed.groups, advantages=group_advantages, reasoning=lengths_in(own))
+
+
+class _Sieve:
+    """Whether a group of a peer has anything to teach in this round; counts those that have not."""
+
+    def __init__(self, plan: RoundPlan, author_rates: Mapping[str, float]) -> None:
+        self._plan, self._author_rates = plan, author_rates
+        self.dropped = 0
+
+    def __call__(self, group: Group) -> bool:
+        passes = teaches(group, self._plan.treatment, self._plan.solve_rates, self._author_rates)
+        self.dropped += not passes
+        return passes
+
+
+def round_seed(seed: int, number: int, purpose: str) -> int:
+    """A seed (31 bits) for one purpose of one round; no random state has to be kept between rounds."""
+    digest = hashlib.sha256(f"sapo/round/{seed}/{number}/{purpose}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
+
+
+def task_marks(groups: Sequence[Group]) -> list[TaskMark]:
+    """Mean marks per task, in the order in which tasks first appear."""
+    by_task: dict[str, list[Mark]] = {}
+    for group in groups:
+        by_task.setdefault(group.question.task, []).extend(group.marks)
+    return [TaskMark(task=task, answers=len(marks), **_mark_means(marks)) for task, marks in by_task.items() if marks]
+
+
+def _means(groups: Sequence[Group]) -> dict[str, float]:
+    return _mark_means([mark for group in groups for mark in group.marks])
+
+
+def _mark_means(marks: Sequence[Mark]) -> dict[str, float]:
+    count = max(len(marks), 1)
+    return {
+        "solved": sum(mark.solved for mark in marks) / count,
+        "partial": sum(mark.partial for mark in marks) / count,
+        "reward": sum(mark.reward for mark in marks) / count,
+    }
+
+
+def _share_truncated(groups: Sequence[Group]) -> float:
+    completions: list[Completion] = [completion for group in groups for completion in group.completions]
+    return sum(completion.finish == "length" for completion in completions) / max(len(completions), 1)
+
+
+def _note(mixed: MixedBatch, human: int, step: StepReport | None) -> str:
+    notes = []
+    if human:
+        notes.append(f"{human} {'group' if human == 1 else 'groups'} with a person's answer")
+    if mixed.filled_up:
+        notes.append(f"{mixed.filled_up} own groups filled up for external ones")
+    if step is None:
+        notes.append("answers only: nothing was trained")
+    elif step.skipped:
+        notes.append("no group had both solved and unsolved answers: no step")
+    return "; ".join(notes)

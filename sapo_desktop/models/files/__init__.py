@@ -1,0 +1,1 @@
+"""Model files: asked for, fetched, checked and kept."""

@@ -1,0 +1,123 @@
+"""Which files of a repository a model needs, where nobody listed them: those of one layout, and nothing that can carry
+programs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.models import FileSpec, ModelKind
+from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.models.files.gguf_file import parts_of
+from sapo_desktop.models.files.hub import Listed
+from sapo_desktop.models.files.names import PROGRAMS, check, is_plain, kind_of
+
+_NEEDED_JSON = re.compile(
+    r"config\.json|generation_config\.json|tokenizer\.json|tokenizer_config\.json|special_tokens_map\.json|"
+    r"added_tokens\.json|vocab\.json|chat_template\.json|.*\.safetensors\.index\.json"
+)
+_PART = re.compile(r"(.*)-\d{5}-of-\d{5}\.gguf")
+
+
+def kind_of_files(names: Sequence[str]) -> ModelKind:
+    """The layout that these files make.
+
+    Raises:
+        ModelError: they make none, or two.
+    """
+    kinds = {check(name) for name in names}
+    if {"weights", "gguf"} <= kinds:
+        raise ModelError(sentence("Weights in safetensors and in GGUF together: download them as two models."))
+    if "gguf" in kinds:
+        return "gguf"
+    if "weights" in kinds:
+        return "transformers"
+    raise ModelError(sentence("No weights in safetensors or GGUF are among these files."))
+
+
+def choose(
+    repository: str, listed: Sequence[Listed], named: Sequence[str] = (), quantisation: str = ""
+) -> list[FileSpec]:
+    """The files to download: the named ones, or those of the repository's one model, or of its one GGUF model of that
+    quantisation.
+
+    Raises:
+        ModelError: there is no such model, or there are several and none was named.
+    """
+    files = {file.name: file for file in listed if is_plain(file.name) and kind_of(file.name)}
+    if named:
+        wanted = [part for name in named for part in _all_parts(repository, files, name)]
+        return [_spec(_named(repository, files, name)) for name in dict.fromkeys(wanted)]
+    plain = {name for name in files if kind_of(name) == "weights" and not quantisation}
+    quantised = {name for name in files if kind_of(name) == "gguf" and _is_of(name, quantisation)}
+    texts = {name for name in files if kind_of(name) == "text"}
+    if plain:
+        beside = {name for name in files if kind_of(name) == "tokenizer" or _NEEDED_JSON.fullmatch(name)}
+        return [_spec(files[name]) for name in sorted(plain | beside | texts)]
+    if not quantised:
+        raise ModelError(_nothing(repository, listed))
+    if len({_PART.sub(r"\1", name) for name in quantised}) > 1:
+        raise ModelError(
+            sentence(
+                "{repository} has several GGUF models; name one of them with --file: {names}",
+                repository=repository,
+                names=", ".join(sorted(quantised)),
+            )
+        )
+    whole = {part for name in quantised for part in _all_parts(repository, files, name)}
+    return [_spec(files[name]) for name in sorted(whole | texts)]
+
+
+def _is_of(name: str, quantisation: str) -> bool:
+    """Whether the name says that quantisation: `Q4_K` is not found in `model-q4_k_m.gguf`."""
+    word = re.escape(quantisation.lower())
+    return not quantisation or re.search(rf"(?<![a-z0-9_]){word}(?![a-z0-9_])", name.lower()) is not None
+
+
+def _all_parts(repository: str, files: Mapping[str, Listed], name: str) -> list[str]:
+    """The files of the model that the file is a part of; most are a model by themselves."""
+    check(name)
+    parts = [part.name for part in parts_of(Path(name))]
+    missing = [part for part in parts if part not in files]
+    if missing and name in files:
+        raise ModelError(
+            sentence(
+                "{name} is one of {count} files of a model, and {repository} has no {missing}.",
+                name=name,
+                count=len(parts),
+                repository=repository,
+                missing=missing[0],
+            )
+        )
+    return parts
+
+
+def _named(repository: str, files: dict[str, Listed], name: str) -> Listed:
+    if name not in files:
+        raise ModelError(
+            sentence(
+                "{repository} has no file {name} in its first folder; look at its page.",
+                repository=repository,
+                name=name,
+            )
+        )
+    return files[name]
+
+
+def _spec(file: Listed) -> FileSpec:
+    # Its hash the hub says once more when the file is looked up; what is known from elsewhere goes before that.
+    return FileSpec(name=file.name, bytes=file.bytes)
+
+
+def _nothing(repository: str, listed: Sequence[Listed]) -> Text:
+    programs = sorted(file.name for file in listed if file.name.endswith(tuple(PROGRAMS - {".py"})))
+    if programs:
+        return sentence(
+            "{repository} has its weights only as {name}, and files of that kind can carry programs: they are never "
+            "taken. Look for a safetensors or GGUF version.",
+            repository=repository,
+            name=programs[0],
+        )
+    return sentence("{repository} has no weights in safetensors or GGUF in its first folder.", repository=repository)

@@ -1,0 +1,278 @@
+"""Looks at a model folder in transformers' layout before anything in it is loaded.
+
+A folder may come from anywhere, so nothing in it is run: weights are safetensors (plain numbers; pickles
+can carry programs and are refused), and code of the folder's own is refused too. Only headers and JSON are
+parsed here; what is read in full is read for its hash. Left out: download, and whether the model fits this
+machine.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.files.model_links import real_file
+from sapo_desktop.core.files.reading import open_regular, read_bytes
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.models.files.names import kind_of
+from sapo_desktop.models.files.safetensors_file import count_numbers
+from sapo_desktop.models.fit.shape import shape_of
+
+ARCHITECTURES = ("LlamaForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "SmolLM3ForCausalLM")
+_PICKLES = {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib"}
+_LONGEST_JSON = 64_000_000
+_LONGEST_PARSED = 16_000_000
+"""Of a JSON file that is taken apart: in memory it may be twenty times as large."""
+_LONGEST_TEMPLATE = 1_000_000
+LONGEST_CONTEXT = 1 << 31
+_NAMED_IN_HASH = (
+    "config.json",
+    "generation_config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "chat_template.jinja",
+)
+
+
+class ModelFolder(msgspec.Struct, frozen=True, kw_only=True):
+    """A folder that passed the checks."""
+
+    path: Path
+    architecture: str
+    """As in config.json, e.g. `LlamaForCausalLM`."""
+    parameters: int
+    """Numbers stored in the weight files; a tied head is counted once."""
+    vocabulary: int
+    context: int
+    """Most tokens the model was made for."""
+    weight_bytes: int
+    hash: str
+    """SHA-256, in hex, over the names and contents of configuration, tokenizer and weights."""
+
+
+def read_folder(path: Path) -> ModelFolder:
+    """Check the folder and describe it.
+
+    Raises:
+        ModelError: something is missing, damaged, unsafe, or of a kind that is not supported.
+    """
+    if not path.is_dir():
+        raise ModelError(sentence("There is no model folder at {path}.", path=str(path)))
+    names = sorted(entry.name for entry in path.iterdir())
+    _refuse_code(path, names)
+    config = read_json(path / "config.json")
+    architecture = _architecture(config)
+    _check_tokenizer(path, names)
+    _check_small_files(path, names)
+    weights = _weight_files(path, names)
+    parameters = sum(count_numbers(file) for file in weights)
+    _check_size(config, architecture, parameters)
+    return ModelFolder(
+        path=path,
+        architecture=architecture,
+        parameters=parameters,
+        vocabulary=_positive(config, "vocab_size"),
+        context=_positive(config, "max_position_embeddings"),
+        weight_bytes=sum(file.stat().st_size for file in weights),
+        hash=_hash([*(path / name for name in _NAMED_IN_HASH if name in names), *weights]),
+    )
+
+
+def check_before_weights(path: Path, coming: Sequence[str]) -> None:
+    """What can be said of a model before its weights, the files `coming`, are there. Raises ModelError as
+    `read_folder`."""
+    names = sorted(entry.name for entry in path.iterdir())
+    _refuse_code(path, names)
+    _architecture(read_json(path / "config.json"))
+    _check_tokenizer(path, names)
+    _check_small_files(path, names)
+    _weight_files(path, [*names, *coming])
+
+
+def check_folder(path: Path) -> None:
+    """All checks of `read_folder`, without reading the weights for their hash. Raises ModelError."""
+    check_before_weights(path, [])
+    files = _weight_files(path, [entry.name for entry in path.iterdir()])
+    config = read_json(path / "config.json")
+    _check_size(config, _architecture(config), sum(count_numbers(file) for file in files))
+
+
+def _refuse_code(path: Path, names: Sequence[str]) -> None:
+    for name in names:
+        suffix = Path(name).suffix.lower()
+        if suffix in _PICKLES:
+            raise ModelError(
+                sentence(
+                    "{path} contains {name}: files of that kind can carry programs and are never opened here. Use "
+                    "the model's safetensors version, or move that file away.",
+                    path=str(path),
+                    name=name,
+                )
+            )
+        if suffix == ".py":
+            raise ModelError(
+                sentence(
+                    "{path} contains {name}: models that bring their own code are not supported.",
+                    path=str(path),
+                    name=name,
+                )
+            )
+
+        if name == "adapter_config.json":
+            # transformers would load the model that this file names, from wherever that is.
+            raise ModelError(
+                sentence(
+                    "{path} contains {name}: it is an adapter for another model. Name that model, or move the file "
+                    "away.",
+                    path=str(path),
+                    name=name,
+                )
+            )
+
+
+def _check_small_files(path: Path, names: Sequence[str]) -> None:
+    """What whoever loads the model reads unasked: files of this folder, none longer than such files are."""
+    files = [path / name for name in names if kind_of(name) in ("json", "tokenizer") or name.endswith(".jinja")]
+    for file in [*files, *path.glob("additional_chat_templates/*.jinja")]:
+        longest = _LONGEST_TEMPLATE if file.suffix == ".jinja" else _LONGEST_JSON
+        if not file.is_dir() and real_file(file, weights=False).stat().st_size > longest:
+            raise _too_large(file)
+
+
+def _check_size(config: dict[str, Any], architecture: str, numbers: int) -> None:
+    """Whether the weights hold the model that config.json describes: what is loaded has room made for what is
+    described. A configuration without a shape is refused where the shape is needed (models/describe.py)."""
+    if "num_hidden_layers" not in config:
+        return
+    # Whether the head is the embedding may go unsaid, so the smaller of the two is held against the files.
+    least = msgspec.structs.replace(shape_of(config), tied=True).parameters(architecture)
+    if least > numbers:
+        raise ModelError(
+            sentence(
+                "config.json describes a model of {described} numbers, and the weights hold {found}: they do not "
+                "belong together, or files are missing.",
+                described=least,
+                found=numbers,
+            )
+        )
+
+
+def _architecture(config: dict[str, Any]) -> str:
+    if "auto_map" in config:
+        raise ModelError(sentence("config.json asks for code of the model's own (auto_map); that is not supported."))
+    if "quantization_config" in config:
+        raise ModelError(sentence("This model is quantised; training needs its plain weights (bf16, f16 or f32)."))
+    names = config.get("architectures")
+    if not isinstance(names, list) or len(names) != 1 or names[0] not in ARCHITECTURES:
+        raise ModelError(
+            sentence(
+                "config.json names {names}; known are {known}.",
+                names=str(names) if names else sentence("no architecture"),
+                known=", ".join(ARCHITECTURES),
+            )
+        )
+    return str(names[0])
+
+
+def _check_tokenizer(path: Path, names: Sequence[str]) -> None:
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        if name not in names:
+            raise ModelError(
+                sentence(
+                    "{path} has no {name}: the tokenizer is needed in the fast (JSON) layout.",
+                    path=str(path),
+                    name=name,
+                )
+            )
+    if "auto_map" in read_json(path / "tokenizer_config.json"):
+        raise ModelError(sentence("tokenizer_config.json asks for code of its own (auto_map); that is not supported."))
+    tokenizer = path / "tokenizer.json"
+    _members(_read(tokenizer, _LONGEST_JSON), tokenizer)  # large, and what it says is the tokenizer's business
+
+
+def _weight_files(path: Path, names: Sequence[str]) -> list[Path]:
+    """The safetensors files of the model, in order of name."""
+    if "model.safetensors.index.json" not in names:
+        if "model.safetensors" not in names:
+            raise ModelError(sentence("{path} has no model.safetensors.", path=str(path)))
+        return [path / "model.safetensors"]
+    shards = read_json(path / "model.safetensors.index.json").get("weight_map")
+    if not isinstance(shards, dict) or not shards:
+        raise ModelError(
+            sentence("The weight_map in {path}/model.safetensors.index.json names no files.", path=str(path))
+        )
+    files = sorted({str(name) for name in shards.values()})
+    for name in files:
+        # A plain name of this folder: an index must not lead out of it.
+        if name not in names or not name.endswith(".safetensors"):
+            raise ModelError(
+                sentence("{path} lacks the weight file {name} that its index names.", path=str(path), name=name)
+            )
+    return [path / name for name in files]
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """The object in a JSON file of a model. Raises ModelError."""
+    raw = _read(file, _LONGEST_PARSED)
+    try:
+        value = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise ModelError(sentence("{file} is damaged: its JSON cannot be read.", file=str(file))) from error
+    if not isinstance(value, dict):
+        raise ModelError(sentence("{file} is not what it should be: a JSON object.", file=str(file)))
+    return value
+
+
+def _members(raw: bytes, file: Path) -> dict[str, msgspec.Raw]:
+    """The members of a JSON object, each as it stands: nothing is built of it."""
+    try:
+        return msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+    except msgspec.ValidationError as error:
+        raise ModelError(sentence("{file} is not what it should be: a JSON object.", file=str(file))) from error
+    except (ValueError, RecursionError) as error:
+        raise ModelError(sentence("{file} is damaged: its JSON cannot be read.", file=str(file))) from error
+
+
+def _read(file: Path, longest: int) -> bytes:
+    if not file.exists():
+        raise ModelError(sentence("{path} has no {name}.", path=str(file.parent), name=file.name))
+    try:
+        return read_bytes(real_file(file, weights=False), longest)
+    except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise _too_large(file) from error
+        raise ModelError(
+            sentence("{path} cannot be read: {reason}.", path=str(file), reason=error.strerror or str(error))
+        ) from error
+
+
+def _too_large(file: Path) -> ModelError:
+    return ModelError(sentence("{file} is too large to be what its name says.", file=str(file)))
+
+
+def _positive(config: dict[str, Any], key: str) -> int:
+    value = config.get(key)
+    if type(value) is not int or not 0 < value <= LONGEST_CONTEXT:
+        raise ModelError(sentence("config.json gives no usable {key}.", key=key))
+    return value
+
+
+def _hash(files: Sequence[Path]) -> str:
+    whole = hashlib.sha256()
+    for file in files:
+        whole.update(os.fsencode(file.name) + b"\0" + file_hash(file).encode() + b"\n")
+    return whole.hexdigest()
+
+
+def file_hash(file: Path) -> str:
+    """SHA-256 of a file's contents, in hex."""
+    with open_regular(file) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,394 @@
+"""Looks at a GGUF file before anything opens it: header, metadata, and whether every tensor is there, to the byte.
+
+Files come from anywhere, so every count and length is held against what is left of the file before it is believed.
+Nothing of the tensors themselves is read. Left out: whether an engine knows the architecture.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import msgspec
+
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.files.reading import open_regular
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.models.fit.shape import LARGEST_SIZE, MOST_LAYERS, ModelShape
+
+_VERSIONS = (2, 3)
+_MOST_ENTRIES = 100_000
+_MOST_VALUES = 4_000_000
+"""In all lists together: a vocabulary of a million tokens has them three times, and its merges."""
+_LONGEST_STRING = 16_000_000
+_LONGEST_KEY = 65_535
+_LONGEST_HEADER = 256_000_000
+_MOST_PARTS = 1000
+_DEEPEST = 2
+_KEPT = {"general.type", "general.architecture", "tokenizer.chat_template"}
+"""The texts that are looked at; all others are passed over, for they may be long."""
+_NUMBERS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
+_STRING, _ARRAY = 8, 9
+_TYPES = {
+    0: (1, 4),
+    1: (1, 2),
+    30: (1, 2),
+    28: (1, 8),
+    24: (1, 1),
+    25: (1, 2),
+    26: (1, 4),
+    27: (1, 8),
+    2: (32, 18),
+    3: (32, 20),
+    6: (32, 22),
+    7: (32, 24),
+    8: (32, 34),
+    20: (32, 18),
+    39: (32, 17),
+    10: (256, 84),
+    11: (256, 110),
+    12: (256, 144),
+    13: (256, 176),
+    14: (256, 210),
+    15: (256, 292),
+    16: (256, 66),
+    17: (256, 74),
+    18: (256, 98),
+    19: (256, 50),
+    21: (256, 110),
+    22: (256, 82),
+    23: (256, 136),
+    29: (256, 56),
+    34: (256, 54),
+    35: (256, 66),
+}
+"""ggml's number of a tensor type -> numbers in a block, bytes of a block."""
+_REPACKED = {2, 10, 12, 20, 39}
+"""Q4_0, Q2_K, Q4_K, IQ4_NL and MXFP4: llama.cpp rearranges matrices of these for a processor with AVX2 (Q2_K: with
+AVX-512, and counted wherever it is met), and multiplies with the copy. Rows of a table of tokens are still taken from
+what the file has."""
+_ROWS_REPACKED = 8
+_TABLE, _HEAD = "token_embd.weight", "output.weight"
+_PART = re.compile(r"(.+)-(\d{5})-of-(\d{5})\.gguf")
+
+
+class GgufFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that passed the checks."""
+
+    architecture: str
+    """As the file says: `qwen2`, `llama`. Empty in the later parts of a model in several files."""
+    tensors: int
+    parameters: int
+    bytes: int
+    part: int = 0
+    parts: int = 1
+    context: int = 0
+    """Most tokens that the model was made for; 0 where the file does not say."""
+    vocabulary: int = 0
+    """Number of tokens; 0 where the file does not say."""
+    shape: ModelShape | None = None
+    """None where the file does not say it in single numbers."""
+    table_repacked: int = 0
+    """Bytes of the table of tokens, where llama.cpp would repack it to multiply with."""
+    own_head: bool = False
+    """Whether something else than that table gives the answers."""
+    chat_template: str = ""
+    """As the file has it, a program of unknown origin: it belongs into the sandbox of engines/chat_template.py."""
+
+    @property
+    def held_twice(self) -> int:
+        """Bytes that llama.cpp has in memory as they are and repacked."""
+        return 0 if self.own_head else self.table_repacked
+
+
+class _Tensors(NamedTuple):
+    """What the list of tensors comes to."""
+
+    numbers: int
+    table_repacked: int
+    own_head: bool
+
+
+class _Cut(Exception):
+    """The file ends before what its header announces, or announces what no file has."""
+
+
+class _Endless(_Cut):
+    """The header is longer than any model's."""
+
+
+def check_gguf(files: Sequence[Path]) -> GgufFile:
+    """Check the files of one model, one or several parts of it, and describe it as a whole.
+
+    Raises:
+        ModelError: a file is damaged, cut short, or none of a model; or parts are missing.
+    """
+    found = {path: read_gguf(path) for path in sorted(files)}
+    if not found:
+        raise ModelError(sentence("There is no GGUF file."))
+    first, count = next(iter(found.values())), len(found)
+    expected = [(number, count) for number in range(count)]
+    if [(file.part, file.parts) for file in found.values()] != expected:
+        raise ModelError(
+            sentence(
+                "This model is in {parts} GGUF files, and these are {count}: all of them are needed, under the "
+                "names they came with.",
+                parts=first.parts,
+                count=count,
+            )
+        )
+    if not first.architecture:
+        raise ModelError(sentence("{path} names no architecture.", path=str(next(iter(found)))))
+    return msgspec.structs.replace(
+        first,
+        tensors=sum(file.tensors for file in found.values()),
+        parameters=sum(file.parameters for file in found.values()),
+        bytes=sum(file.bytes for file in found.values()),
+        table_repacked=sum(file.table_repacked for file in found.values()),
+        own_head=any(file.own_head for file in found.values()),
+    )
+
+
+def parts_of(path: Path) -> list[Path]:
+    """The files of the model that `path` is (a part of), by their names. Of more than a model has, the first thousand:
+    `check_gguf` says that they are not all."""
+    match = _PART.fullmatch(path.name)
+    if match is None or not 1 <= int(match[2]) <= int(match[3]):
+        return [path]
+    last = min(int(match[3]), _MOST_PARTS)
+    return [path.with_name(f"{match[1]}-{number:05d}-of-{match[3]}.gguf") for number in range(1, last + 1)]
+
+
+def read_gguf(path: Path) -> GgufFile:
+    """Check one file. Raises ModelError."""
+    try:
+        with open_regular(path) as stream:
+            size = os.fstat(stream.fileno()).st_size
+            return _read(_Reader(stream, size), path, size)
+    except _Endless as endless:
+        raise ModelError(
+            sentence("{path} has more to say of itself than any model: get it again.", path=str(path))
+        ) from endless
+    except _Cut as cut:
+        raise ModelError(sentence("{path} is cut short or damaged: get it again.", path=str(path))) from cut
+    except OSError as error:
+        raise ModelError(
+            sentence("{path} cannot be read: {reason}.", path=str(path), reason=str(error.strerror or error))
+        ) from error
+
+
+def _read(reader: _Reader, path: Path, size: int) -> GgufFile:
+    if reader.take(4) != b"GGUF":
+        raise ModelError(sentence("{path} is no GGUF file.", path=str(path)))
+    version = reader.number("<I")
+    if version not in _VERSIONS:
+        raise ModelError(
+            sentence(
+                "{path} is GGUF version {version}; known are {oldest} and {newest}.",
+                path=str(path),
+                version=str(version),
+                oldest=_VERSIONS[0],
+                newest=_VERSIONS[1],
+            )
+        )
+    tensors, entries = reader.number("<Q"), reader.number("<Q")
+    if tensors > _MOST_ENTRIES or entries > _MOST_ENTRIES:
+        raise ModelError(
+            sentence(
+                "{path} announces {tensors} tensors and {entries} entries: it is damaged.",
+                path=str(path),
+                tensors=tensors,
+                entries=entries,
+            )
+        )
+    values = dict(reader.entry() for _ in range(entries))
+    part, parts = _whole(values, "split.no", 0), _whole(values, "split.count", 1) or 1
+    kind = values.get("general.type", "model")
+    if kind != "model":
+        raise ModelError(sentence("{path} is no model but of the kind '{kind}'.", path=str(path), kind=str(kind)[:40]))
+    if tensors == 0 and parts == 1:
+        raise ModelError(sentence("{path} has no tensors: it is a vocabulary, no model.", path=str(path)))
+    found = _check_tensors(reader, path, size, tensors, _whole(values, "general.alignment", 32))
+    architecture = values.get("general.architecture", "")
+    if not isinstance(architecture, str) or not re.fullmatch(r"[a-z0-9_.-]{0,64}", architecture):
+        raise ModelError(sentence("{path} names no architecture.", path=str(path)))
+    template = values.get("tokenizer.chat_template", "")
+    return GgufFile(
+        architecture=architecture,
+        tensors=tensors,
+        parameters=found.numbers,
+        bytes=size,
+        part=part,
+        parts=parts,
+        context=_whole(values, f"{architecture}.context_length", 0),
+        vocabulary=reader.lengths.get("tokenizer.ggml.tokens", 0),
+        shape=_shape(values, architecture, reader.lengths.get("tokenizer.ggml.tokens", 0)),
+        table_repacked=found.table_repacked,
+        own_head=found.own_head,
+        chat_template=template if isinstance(template, str) else "",
+    )
+
+
+def _shape(values: dict[str, str | int | None], architecture: str, vocabulary: int) -> ModelShape | None:
+    """What the header says of the shape; sizes that no model has are not believed."""
+
+    def number(key: str, otherwise: int = 0) -> int:
+        return _whole(values, f"{architecture}.{key}", otherwise)
+
+    heads, hidden = number("attention.head_count"), number("embedding_length")
+    found = {
+        "layers": number("block_count"),
+        "hidden": hidden,
+        "heads": heads,
+        "kv_heads": number("attention.head_count_kv", heads),
+        "head": number("attention.key_length", hidden // max(1, heads)),
+        "ffn": number("feed_forward_length"),
+        "vocabulary": vocabulary,
+    }
+    if not all(0 < size <= LARGEST_SIZE for size in found.values()) or found["layers"] > MOST_LAYERS:
+        return None
+    return ModelShape(**found, tied=True)  # a head of its own shows in the file's bytes only
+
+
+def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment: int) -> _Tensors:
+    """Whether the tensors fill the rest of the file; returns what they come to."""
+    if alignment < 1 or alignment > 1 << 20 or alignment & (alignment - 1):
+        raise ModelError(
+            sentence(
+                "{path} aligns its tensors to {alignment} bytes: it is damaged.", path=str(path), alignment=alignment
+            )
+        )
+    places, numbers, table, head = [], 0, 0, False
+    for _ in range(count):
+        name, shape, kind, offset = reader.tensor()
+        block, block_bytes = _TYPES.get(kind, (0, 0))
+        if block == 0:
+            raise ModelError(
+                sentence(
+                    "{path} has a tensor of type {kind}, which is not known here: update SAPO Desktop.",
+                    path=str(path),
+                    kind=str(kind),
+                )
+            )
+        length = math.prod(shape)
+        if not shape or shape[0] % block or length >= 1 << 50:
+            raise ModelError(
+                sentence(
+                    "{path} is damaged: its tensor '{name}' has the shape {shape}.",
+                    path=str(path),
+                    name=name[:60],
+                    shape=str(shape),
+                )
+            )
+        numbers += length
+        places.append((offset, length // block * block_bytes))
+        head = head or name == _HEAD
+        if name == _TABLE and kind in _REPACKED and len(shape) == 2 and shape[1] % _ROWS_REPACKED == 0:
+            table = length // block * block_bytes
+    start = _aligned(reader.position, alignment)
+    end = 0
+    for offset, length in sorted(places):
+        if offset != _aligned(end, alignment):
+            raise ModelError(sentence("{path} is damaged: its tensors do not follow each other.", path=str(path)))
+        end = offset + length
+    if count and not start + end <= size <= start + _aligned(end, alignment):
+        raise ModelError(
+            sentence(
+                "{path} should have {expected} bytes and has {found}: get it again.",
+                path=str(path),
+                expected=start + end,
+                found=size,
+            )
+        )
+    return _Tensors(numbers, table, head)
+
+
+class _Reader:
+    """Takes bytes of the header one thing after the other; raises _Cut where the file has no more, or says too much."""
+
+    def __init__(self, stream: BinaryIO, size: int) -> None:
+        self._stream = stream
+        self._size = size
+        self._values = 0
+        self.position = 0
+        self.lengths: dict[str, int] = {}
+        """Of the lists among the entries, by key."""
+
+    def take(self, count: int) -> bytes:
+        self._move(count)
+        return self._stream.read(count)
+
+    def skip(self, count: int) -> None:
+        self._move(count)
+        self._stream.seek(self.position)
+
+    def number(self, form: str) -> int:
+        raw = self.take(struct.calcsize(form))
+        if len(raw) < struct.calcsize(form):
+            raise _Cut  # the file became shorter meanwhile
+        value = struct.unpack(form, raw)[0]
+        return int(value) if isinstance(value, int) else 0
+
+    def string(self, longest: int = _LONGEST_STRING) -> str:
+        return self.take(self._length(longest)).decode("utf-8", "replace")
+
+    def entry(self) -> tuple[str, str | int | None]:
+        key, before, kind = self.string(_LONGEST_KEY), self._values, self.number("<I")
+        value = self.string() if kind == _STRING and key in _KEPT else self._value(kind, 0)
+        if kind == _ARRAY:
+            self.lengths[key] = self._values - before
+        return key, value
+
+    def tensor(self) -> tuple[str, list[int], int, int]:
+        name, dimensions = self.string(_LONGEST_KEY), self.number("<I")
+        if not 1 <= dimensions <= 4:
+            raise _Cut
+        shape = [self.number("<Q") for _ in range(dimensions)]
+        return name, shape, self.number("<I"), self.number("<Q")
+
+    def _move(self, count: int) -> None:
+        if count > self._size - self.position:
+            raise _Cut
+        self.position += count
+        if self.position > _LONGEST_HEADER:
+            raise _Endless
+
+    def _length(self, longest: int) -> int:
+        length = self.number("<Q")
+        if length > longest:
+            raise _Cut
+        return length
+
+    def _value(self, kind: int, depth: int) -> int | None:
+        """A whole number; None for what is only passed over."""
+        if kind in _NUMBERS:
+            return self.number(_NUMBERS[kind])
+        if kind == _STRING:
+            self.skip(self._length(_LONGEST_STRING))
+            return None
+        if kind != _ARRAY or depth >= _DEEPEST:
+            raise _Cut
+        inner, count = self.number("<I"), self.number("<Q")
+        self._values += count
+        if self._values > _MOST_VALUES:
+            raise _Cut
+        if inner in _NUMBERS:
+            self.skip(count * struct.calcsize(_NUMBERS[inner]))
+        else:
+            for _ in range(count):
+                self._value(inner, depth + 1)
+        return None
+
+
+def _whole(values: dict[str, str | int | None], key: str, otherwise: int) -> int:
+    value = values.get(key, otherwise)
+    return value if isinstance(value, int) and value >= 0 else otherwise
+
+
+def _aligned(position: int, alignment: int) -> int:
+    return -(-position // alignment) * alignment

@@ -1,0 +1,264 @@
+"""Takes a model from this computer into the models folder: a folder in transformers' layout, or a GGUF file.
+
+The same checks as for downloads, and only the files that a model needs come along. Where the file system can, nothing
+is copied: files share their blocks (a reflink) or, where that was asked for, are the same (a hard link). Links are
+followed as core/files/model_links.py says, and a copy is for nobody who could not read the original. Small files come
+first, so that what cannot be used is refused before its weights are copied. The folder appears by a rename, whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.files.durable import disk_errors_as
+from sapo_desktop.core.files.model_links import real_file
+from sapo_desktop.core.files.reading import create_like, open_regular
+from sapo_desktop.core.models import Installed, Kept, KeptFile, ModelKind, TakeIn, Transfer
+from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.models.files.check import check_model
+from sapo_desktop.models.files.disk import FreeSpace, check_room, free_space
+from sapo_desktop.models.files.folder import check_before_weights
+from sapo_desktop.models.files.gguf_file import parts_of, read_gguf
+from sapo_desktop.models.files.meter import Meter
+from sapo_desktop.models.files.names import PROGRAMS, is_plain, kind_of
+from sapo_desktop.models.files.safetensors_file import count_numbers
+from sapo_desktop.models.files.store import MANIFEST, Store
+
+Report = Callable[[Transfer], None]
+_PIECE = 1 << 20
+_WEIGHTS = ("weights", "gguf")
+_FICLONE = 0x40049409
+"""Linux: let this file share the blocks of that one."""
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What is taken in."""
+
+    kind: ModelKind
+    files: dict[str, Path]
+    """Name in the models folder -> where the bytes are; links are resolved."""
+    left_out: list[str] = field(default_factory=list)
+
+    @property
+    def bytes(self) -> int:
+        return sum(path.stat().st_size for path in self.files.values())
+
+
+def take_in(
+    request: TakeIn, report: Report, free: FreeSpace = free_space, clock: Callable[[], float] = time.monotonic
+) -> Kept:
+    """Import a model.
+
+    Raises:
+        ModelError: there is none at that path, it is damaged, unsafe, of an unknown kind, or its name is taken.
+        NoRoom: the disk has too little room.
+    """
+    path = Path(request.path).expanduser().absolute()
+    store = Store(Path(request.folder))
+    name = request.name or _name_of(path)
+    staged = store.import_staging(name)
+    with disk_errors_as(ModelError, sentence("{path} could not be imported", path=str(path))), store.lock(name):
+        if store.folder(name).exists():
+            raise ModelError(
+                sentence(
+                    "A model named {name} is installed already: choose another --name, or remove that one.", name=name
+                )
+            )
+        source = _source(path)
+        shutil.rmtree(staged, ignore_errors=True)
+        staged.mkdir(parents=True)
+        try:
+            count = _meter(source, report, clock)
+            kept = _bring(source, staged, request.link, count, lambda size: check_room(store.root, size, name, free))
+            notes = check_model(staged, source.kind)
+            model = Installed(name=name, kind=source.kind, source=str(path), installed=time.time(), files=kept)
+            target = store.install(staged, model)
+        finally:
+            shutil.rmtree(staged, ignore_errors=True)
+    if source.left_out:
+        left_out = ", ".join(source.left_out)
+        said = sentence("Left out, as no part of a model or able to carry programs: {names}.", names=left_out)
+        notes = [*notes, said]
+    return Kept(model=model, path=str(target), notes=notes)
+
+
+def _name_of(path: Path) -> str:
+    """A name for the model, after the folder or file."""
+    stem = path.name[: -len(".gguf")] if path.suffix.lower() == ".gguf" else path.name
+    name = re.sub(r"[^A-Za-z0-9._@+-]+", "-", stem).strip("-.@+_")[:128]
+    if not name:
+        raise ModelError(sentence("{path} gives no name for the model; choose one with --name.", path=str(path)))
+    return name
+
+
+def _source(path: Path) -> _Source:
+    if path.is_dir():
+        return _folder(path)
+    if not path.exists():
+        raise ModelError(sentence("There is nothing at {path}.", path=str(path)))
+    if path.suffix.lower() != ".gguf":
+        raise ModelError(_not_taken(path))
+    parts = parts_of(path)
+    if missing := [part.name for part in parts if not part.exists()]:
+        raise ModelError(
+            sentence(
+                "{path} is one part of several; missing beside it: {names}.",
+                path=str(path),
+                names=", ".join(missing[:3]),
+            )
+        )
+    # The one that a person named may be a link to anywhere; parts that came along with it may not.
+    files = {part.name: real_file(path.resolve() if part == path else part, weights=True) for part in parts}
+    return _Source(kind="gguf", files=files)
+
+
+def _not_taken(path: Path) -> Text:
+    if path.suffix.lower() in PROGRAMS:
+        return sentence(
+            "{path} is not taken in: files of that kind can carry programs and are never opened here. Name a folder "
+            "with safetensors, or a GGUF.",
+            path=str(path),
+        )
+    return sentence(
+        "{path} is not taken in: files of that kind are no models. Name a folder with safetensors, or a GGUF.",
+        path=str(path),
+    )
+
+
+def _folder(path: Path) -> _Source:
+    """The files of a folder that make a model; folders within it are left out."""
+    names = sorted(entry.name for entry in path.iterdir() if not entry.is_dir() and not entry.name.startswith("."))
+    taken = [name for name in names if is_plain(name) and kind_of(name) is not None and name != MANIFEST]
+    kinds = {kind_of(name) for name in taken}
+    if "weights" in kinds:
+        taken = [name for name in taken if kind_of(name) != "gguf"]
+    elif "gguf" in kinds:
+        taken = [name for name in taken if kind_of(name) in ("gguf", "text")]
+    else:
+        raise ModelError(_no_weights(path, names))
+    return _Source(
+        kind="transformers" if "weights" in kinds else "gguf",
+        files={name: real_file(path / name, weights=kind_of(name) in _WEIGHTS) for name in taken},
+        left_out=[name for name in names if name not in taken and name != MANIFEST],
+    )
+
+
+def _no_weights(path: Path, names: Sequence[str]) -> Text:
+    programs = [name for name in names if Path(name).suffix.lower() in PROGRAMS - {".py"}]
+    if programs:
+        return sentence(
+            "{path} has its weights only as {name}: files of that kind can carry programs and are never opened here. "
+            "Look for the model's safetensors or GGUF version.",
+            path=str(path),
+            name=programs[0],
+        )
+    return sentence("{path} holds no weights in safetensors or GGUF.", path=str(path))
+
+
+def _meter(source: _Source, report: Report, clock: Callable[[], float]) -> Callable[[str, int], None]:
+    """Counts bytes of a file, and reports a few times a second."""
+    meter, told = Meter(source.bytes), float("-inf")
+
+    def count(file: str, arrived: int) -> None:
+        nonlocal told
+        now = clock()
+        meter.arrived(arrived, now)
+        if now - told >= 0.25:
+            told = now
+            report(meter.shown(now, "copying", file))
+
+    return count
+
+
+def _bring(
+    source: _Source, staged: Path, link: bool, count: Callable[[str, int], None], need: Callable[[int], None]
+) -> dict[str, KeptFile]:
+    """Every file into the staging folder, hashed. `need` is told how many bytes have to be copied, before any is."""
+    shared = {name for name, path in source.files.items() if _is_shared(path, staged / name, link)}
+    if missing := sum(path.stat().st_size for name, path in source.files.items() if name not in shared):
+        need(missing)
+
+    def kept(name: str) -> KeptFile:
+        path, target = source.files[name], staged / name
+        return _kept(_pieces(target) if name in shared else _copied(path, target), lambda size: count(name, size))
+
+    weights = [name for name in source.files if kind_of(name) in _WEIGHTS]
+    small = {name: kept(name) for name in source.files if name not in weights}
+    _check_before_weights(source, staged, weights)
+    return small | {name: kept(name) for name in weights}
+
+
+def _check_before_weights(source: _Source, staged: Path, weights: Sequence[str]) -> None:
+    """What can be said of the model while only its small files are here. Raises ModelError."""
+    if source.kind == "transformers":
+        check_before_weights(staged, weights)
+    for name in weights:
+        (count_numbers if source.kind == "transformers" else read_gguf)(source.files[name])
+
+
+def _kept(pieces: Iterator[bytes], count: Callable[[int], None]) -> KeptFile:
+    digest, size = hashlib.sha256(), 0
+    for piece in pieces:
+        digest.update(piece)
+        size += len(piece)
+        count(len(piece))
+    return KeptFile(bytes=size, sha256=digest.hexdigest())
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            yield piece
+
+
+def _copied(path: Path, target: Path) -> Iterator[bytes]:
+    """The pieces of the file, each once it is written."""
+    with open_regular(path, links=False) as file, create_like(file, target) as copy:
+        while piece := file.read(_PIECE):
+            copy.write(piece)
+            yield piece
+
+
+def _is_shared(path: Path, target: Path, link: bool) -> bool:
+    """Whether the target is there now without a copy."""
+    return _reflinked(path, target) or (link and _hard_linked(path, target))
+
+
+def _reflinked(path: Path, target: Path) -> bool:
+    """Whether the target now shares the blocks of the file; later changes of either leave the other as it is."""
+    if sys.platform != "linux":
+        return False
+    import fcntl
+
+    with open_regular(path, links=False) as source, create_like(source, target) as clone:
+        try:
+            fcntl.ioctl(clone.fileno(), _FICLONE, source.fileno())
+        except OSError:  # another disk, or a file system that cannot
+            target.unlink()
+            return False
+    return True
+
+
+def _hard_linked(path: Path, target: Path) -> bool:
+    """Whether the target is now the same file. One that cannot be written could not be synced either."""
+    if not os.access(path, os.W_OK):
+        return False
+    with open_regular(path, links=False) as source:
+        try:
+            os.link(path, target)
+        except OSError:  # another disk, or a file system that cannot
+            return False
+        if os.path.samestat(os.fstat(source.fileno()), target.lstat()):
+            return True
+    target.unlink()  # something else is there by now
+    return False

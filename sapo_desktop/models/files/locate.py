@@ -1,0 +1,51 @@
+"""Where the model lies that a setting or the command line names: the starter, an installed one, or any folder.
+
+A name with a path in it is a path. Any other is looked for among the installed models first, so that what happens to
+lie in the working directory never takes the place of one of them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.models import installed_name
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.models.files.check import gguf_files
+from sapo_desktop.models.files.store import Store
+from sapo_desktop.models.starter import STARTER, starter_folder
+
+
+def locate(name: str, models: Path) -> Path:
+    """The model `name`: its folder, or the GGUF file (of several, the first) that it consists of.
+
+    `models`: the models folder.
+
+    Raises:
+        ModelError: there is none of that name, or it is damaged.
+    """
+    if name == STARTER:
+        return starter_folder()
+    path = Path(name).expanduser()
+    if _is_model(path) and (path.is_absolute() or path.name != name):
+        return path.resolve()
+    store = Store(models)
+    installed = installed_name(name)
+    if installed is not None and store.folder(installed).exists():
+        folder = store.folder(installed)
+        return gguf_files(folder)[0] if store.read(installed).kind == "gguf" else folder
+    if _is_model(path):
+        return path.resolve()
+    raise ModelError(
+        sentence(
+            "There is no model '{name}': none of that name is installed in {folder}, and no folder is there. "
+            "Download it (sapo-desktop models download {name}), import it (models import PATH), or name "
+            "'starter', a folder or a GGUF file.",
+            name=name,
+            folder=str(models),
+        )
+    )
+
+
+def _is_model(path: Path) -> bool:
+    return path.is_dir() or (path.suffix.lower() == ".gguf" and path.is_file())

@@ -1,0 +1,103 @@
+"""Looks at a safetensors file before anything opens it: a header that describes exactly the bytes that are there.
+
+Tensors follow one another without holes and without overlapping, as the format has it: a header in which ten thousand
+tensors share the same bytes would have a loader allocate ten thousand times what the file holds. Only the header is
+read.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.files.reading import open_regular
+from sapo_desktop.core.sentences import sentence
+
+_LONGEST_HEADER = 25_000_000
+_MOST_TENSORS = 100_000
+_MOST_NUMBERS = 1 << 50
+_BYTES = {
+    **dict.fromkeys(("BOOL", "U8", "I8", "F8_E5M2", "F8_E4M3", "F8_E8M0"), 1),
+    **dict.fromkeys(("I16", "U16", "F16", "BF16"), 2),
+    **dict.fromkeys(("I32", "U32", "F32"), 4),
+    **dict.fromkeys(("I64", "U64", "F64"), 8),
+}
+"""Number format -> bytes of a number. Formats of less than a byte are those of quantised models, which are refused."""
+
+_Size = Annotated[int, Meta(ge=0, le=_MOST_NUMBERS)]
+
+
+class _Tensor(msgspec.Struct, frozen=True):
+    """One entry of a safetensors header."""
+
+    dtype: str
+    shape: Annotated[list[_Size], Meta(max_length=8)]
+    data_offsets: tuple[_Size, _Size]
+
+    @property
+    def numbers(self) -> int:
+        return math.prod(self.shape)
+
+    def __post_init__(self) -> None:
+        start, end = self.data_offsets
+        if self.dtype not in _BYTES or end - start != self.numbers * _BYTES[self.dtype]:
+            raise ValueError("of no tensor")
+
+
+def count_numbers(file: Path) -> int:
+    """Numbers in a safetensors file whose header describes exactly the bytes that are there. Raises ModelError."""
+    try:
+        with open_regular(file) as stream:
+            size = os.fstat(stream.fileno()).st_size
+            start = stream.read(8)
+            length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
+            if not 2 <= length <= min(size - 8, _LONGEST_HEADER):
+                raise ModelError(
+                    sentence("{file} is not a whole safetensors file; fetch or copy it again.", file=str(file))
+                )
+            tensors = _tensors(stream.read(length), file)
+    except OSError as error:
+        raise ModelError(
+            sentence("{path} cannot be read: {reason}.", path=str(file), reason=error.strerror or str(error))
+        ) from error
+    whole = 8 + length + _end(tensors, file)
+    if not tensors or whole != size:
+        raise ModelError(
+            sentence(
+                "{file} should have {expected} bytes and has {found}; fetch or copy it again.",
+                file=str(file),
+                expected=whole,
+                found=size,
+            )
+        )
+    return sum(tensor.numbers for tensor in tensors)
+
+
+def _end(tensors: Sequence[_Tensor], file: Path) -> int:
+    """Bytes of all tensors. Raises ModelError where they overlap or leave holes."""
+    end = 0
+    for first, last in sorted(tensor.data_offsets for tensor in tensors):
+        if first != end:
+            raise ModelError(sentence("{path} is damaged: its tensors do not follow each other.", path=str(file)))
+        end = last
+    return end
+
+
+def _tensors(raw: bytes, file: Path) -> list[_Tensor]:
+    """What a safetensors header tells of each tensor."""
+    try:
+        header = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+        header.pop("__metadata__", None)
+        if len(header) > _MOST_TENSORS:
+            raise ValueError("more than any model has")
+        return [msgspec.json.decode(entry, type=_Tensor) for entry in header.values()]
+    except (ValueError, RecursionError) as error:
+        raise ModelError(sentence("The header of {file} is not that of a safetensors file.", file=str(file))) from error

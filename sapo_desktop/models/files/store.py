@@ -1,0 +1,354 @@
+"""The models folder: one folder per installed model with its manifest, and beside them what is being made.
+
+NAME/manifest.json, files          installed; appears by a rename, whole
+.partial/NAME/state.json, files/   a download that is under way or was cut short
+.partial/NAME~import/              an import that is under way
+.partial/-*                        out of sight and being deleted
+.locks/NAME                        held by whoever works on that name
+first-seen.json                    commits and SHA-256 that nobody had written down, as they were at first
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from sapo_desktop.core.errors import DownloadError, ModelError
+from sapo_desktop.core.files.durable import disk_errors_as, sync_folder, sync_tree, write_atomically
+from sapo_desktop.core.models import Contents, Installed, ModelName, Sha256, Unfinished
+from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.models.files.names import is_plain
+
+MANIFEST = "manifest.json"
+_FORMAT = 1
+_IMPORT = "~import"
+
+
+class _Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    format: int
+    model: Installed
+
+
+class _Format(msgspec.Struct, frozen=True):
+    """What a manifest of every format has."""
+
+    format: int
+
+
+class _FirstSeen(msgspec.Struct, frozen=True, kw_only=True):
+    """What was fixed here for good."""
+
+    commits: dict[str, str] = {}
+    """Repository -> what its main branch was."""
+    files: dict[str, KnownHash] = {}
+    """`owner/name@commit/file` -> what it was."""
+
+
+class KnownHash(msgspec.Struct, frozen=True, kw_only=True):
+    """What a file was at its first download."""
+
+    sha256: Sha256
+    bytes: int
+    first: float
+    """Unix time."""
+
+
+class Store:
+    """One models folder. Nothing is created before something is written."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def folder(self, name: str) -> Path:
+        """Where the model of that name is, or would be. Raises ModelError for a name that leads elsewhere."""
+        try:
+            msgspec.convert(name, ModelName)
+        except msgspec.ValidationError as error:
+            raise ModelError(_no_name(name)) from error
+        if not is_plain(name.replace("@", "-")):
+            raise ModelError(_no_name(name))
+        return self.root / name
+
+    def staging(self, name: str) -> Path:
+        """Where an unfinished download of that name lies."""
+        return self.root / ".partial" / self.folder(name).name
+
+    def discard_staging(self, name: str) -> None:
+        """Delete what is left of a download whose files have moved on."""
+        shutil.rmtree(self.staging(name), ignore_errors=True)
+
+    def import_staging(self, name: str) -> Path:
+        """Where an import under that name is put together, from nothing each time."""
+        return self.root / ".partial" / f"{self.folder(name).name}{_IMPORT}"
+
+    def read(self, name: str) -> Installed:
+        """The installed model's manifest, held against its files.
+
+        Raises:
+            ModelError: there is none of that name, or it is damaged.
+        """
+        model = self.manifest(name)
+        if file := self.damaged_file(model):
+            raise ModelError(
+                sentence(
+                    "{file} of {name} is missing or has another size: remove the model and get it again.",
+                    file=file,
+                    name=name,
+                )
+            )
+        return model
+
+    def manifest(self, name: str) -> Installed:
+        """What the manifest says, whatever has become of the files.
+
+        Raises:
+            ModelError: there is no folder of that name, or one that is not known to be a model's: it has to be left as
+                it is.
+        """
+        folder = self.folder(name)
+        if not folder.exists():
+            raise ModelError(sentence("No model '{name}' is installed in {folder}.", name=name, folder=str(self.root)))
+        path = folder / MANIFEST
+        try:
+            raw = path.read_bytes()
+            form = msgspec.json.decode(raw, type=_Format).format
+            model = msgspec.json.decode(raw, type=_Manifest).model if form == _FORMAT else None
+        except FileNotFoundError as error:
+            raise ModelError(
+                sentence(
+                    "{folder} has no {name}, so it is no model of ours: move it away first.",
+                    folder=str(folder),
+                    name=MANIFEST,
+                )
+            ) from error
+        except (OSError, ValueError) as error:
+            raise ModelError(
+                sentence(
+                    "{path} cannot be read ({reason}): remove the model and get it again.",
+                    path=str(path),
+                    reason=str(error),
+                )
+            ) from error
+        if model is None:
+            raise ModelError(
+                sentence(
+                    "A newer SAPO Desktop wrote {path}: install that version, or remove the model first.",
+                    path=str(path),
+                )
+            )
+        return msgspec.structs.replace(model, name=name)
+
+    def damaged_file(self, model: Installed) -> str:
+        """The first file that is not as the manifest says; empty where all are."""
+        for file, kept in model.files.items():
+            path = self.folder(model.name) / file
+            if not is_plain(file) or path.is_symlink() or not path.is_file() or path.stat().st_size != kept.bytes:
+                return file
+        return ""
+
+    def contents(self) -> Contents:
+        """All that is in the folder, by name."""
+        with disk_errors_as(ModelError, sentence("{folder} could not be read", folder=str(self.root))):
+            return self._contents()
+
+    def _contents(self) -> Contents:
+        models: list[Installed] = []
+        damaged: dict[str, Text] = {}
+        for folder in sorted(self.root.iterdir()) if self.root.is_dir() else []:
+            if folder.name.startswith(".") or not folder.is_dir():
+                continue
+            try:
+                models.append(self.read(folder.name))
+            except ModelError as error:
+                damaged[folder.name] = error.text
+        return Contents(models=models, unfinished=self._unfinished(), damaged=damaged)
+
+    def install(self, staged: Path, model: Installed) -> Path:
+        """Make the folder `staged` the installed model, durably; in place of a damaged one of that name.
+
+        Raises:
+            ModelError: another folder is in the way, or the disk does not let us.
+        """
+        target = self.folder(model.name)
+        with disk_errors_as(ModelError, sentence("{name} could not be put in its place", name=model.name)):
+            if target.exists() and not self.damaged_file(self.manifest(model.name)):
+                raise ModelError(
+                    sentence("A model named {name} is installed already: remove that one first.", name=model.name)
+                )
+            write_atomically(staged / MANIFEST, msgspec.json.format(msgspec.json.encode(_manifest(model))))
+            sync_tree(staged)
+            if target.exists():
+                target.rename(self._trash())
+            staged.rename(target)
+            sync_folder(self.root)
+        self.sweep()
+        return target
+
+    def remove(self, name: str) -> int:
+        """Delete the model, and what an unfinished download of it left; returns the bytes of it.
+
+        Raises:
+            ModelError: there is nothing of that name, or it is no model.
+        """
+        with disk_errors_as(ModelError, sentence("{name} could not be removed", name=name)):
+            found = self._removable(name)
+            freed = sum(tree_bytes(folder) for folder in found)
+            with self.lock(name):
+                for folder in found:
+                    # First out of sight, then file by file: what is half deleted is never taken for a model.
+                    folder.rename(self._trash())
+        self.sweep()
+        return freed
+
+    def _removable(self, name: str) -> list[Path]:
+        """What there is of the model and of unfinished work on it."""
+        model = self.folder(name)
+        found = [model] if _has_manifest(model) else []
+        found += [folder for folder in (self.staging(name), self.import_staging(name)) if folder.exists()]
+        if not found and model.exists():
+            raise ModelError(
+                sentence(
+                    "{folder} is no model: it has no {name} of this program. It is left alone.",
+                    folder=str(model),
+                    name=MANIFEST,
+                )
+            )
+        if not found:
+            raise ModelError(sentence("No model '{name}' is installed in {folder}.", name=name, folder=str(self.root)))
+        return found
+
+    def sweep(self) -> None:
+        """Delete what nobody goes on with: what was removed, and imports that were killed."""
+        partial = self.root / ".partial"
+        for folder in partial.glob("-*"):
+            shutil.rmtree(folder, ignore_errors=True)  # on Windows a file may still be open: the next sweep gets it
+        for folder in partial.glob(f"*{_IMPORT}"):
+            with contextlib.suppress(DownloadError), self.lock(folder.name.removesuffix(_IMPORT)):
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _trash(self) -> Path:
+        """A name under which a folder waits for its end."""
+        partial = self.root / ".partial"
+        partial.mkdir(parents=True, exist_ok=True)
+        return partial / f"-{secrets.token_hex(8)}"
+
+    @contextlib.contextmanager
+    def lock(self, name: str) -> Iterator[None]:
+        """Hold the name while inside.
+
+        Raises:
+            DownloadError: another process works on it.
+        """
+        path = self.root / ".locks" / self.folder(name).name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab") as file:
+            if not _taken(file.fileno()):
+                raise DownloadError(
+                    sentence("Another process is at work on the model '{name}': wait for it, or cancel it.", name=name)
+                )
+            yield
+
+    def known_hash(self, repository: str, commit: str, name: str) -> KnownHash | None:
+        """What this file was when it was first downloaded."""
+        return self._first_seen().files.get(f"{repository}@{commit}/{name}")
+
+    def known_commit(self, repository: str) -> str | None:
+        """What the repository's main branch was when a model without a pinned revision was first downloaded."""
+        return self._first_seen().commits.get(repository)
+
+    def fix(self, repository: str, commit: str, known: Mapping[str, KnownHash], *, branch: bool) -> None:
+        """Write down what these files are, for good; what was written down before stays as it is. `branch`: the commit
+        is what the main branch was."""
+        fresh = {f"{repository}@{commit}/{name}": one for name, one in known.items()}
+        with self._lock_first_seen():
+            seen = self._first_seen()
+            commits = {repository: commit} | seen.commits if branch else seen.commits
+            kept = msgspec.json.encode(_FirstSeen(commits=commits, files=fresh | seen.files))
+            write_atomically(self.root / "first-seen.json", msgspec.json.format(kept))
+
+    @contextlib.contextmanager
+    def _lock_first_seen(self) -> Iterator[None]:
+        with (self.root / ".locks" / "-first-seen").open("ab") as file:
+            _wait_for(file.fileno())
+            yield
+
+    def _first_seen(self) -> _FirstSeen:
+        path = self.root / "first-seen.json"
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=_FirstSeen)
+        except FileNotFoundError:
+            return _FirstSeen()
+        except (OSError, msgspec.MsgspecError) as error:
+            raise ModelError(
+                sentence(
+                    "{path} cannot be read ({reason}). It remembers what files were when they were first downloaded; "
+                    "delete it to begin anew.",
+                    path=str(path),
+                    reason=str(error),
+                )
+            ) from error
+
+    def _unfinished(self) -> list[Unfinished]:
+        folder = self.root / ".partial"
+        found: dict[str, int] = {}
+        for path in sorted(folder.iterdir()) if folder.is_dir() else []:
+            if path.is_dir() and not path.name.startswith("-"):
+                name = path.name.removesuffix(_IMPORT)
+                found[name] = found.get(name, 0) + tree_bytes(path)
+        return [Unfinished(name=name, bytes=count) for name, count in sorted(found.items())]
+
+
+def _has_manifest(folder: Path) -> bool:
+    """Whether a model was installed there, however damaged it is now. Other programs name files so, too: theirs are
+    whole, and of another kind."""
+    try:
+        found = msgspec.json.decode((folder / MANIFEST).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return (folder / MANIFEST).is_file()
+    return isinstance(found, dict) and not found.keys().isdisjoint(_Manifest.__struct_fields__)
+
+
+def tree_bytes(folder: Path) -> int:
+    """Bytes of all files below, links not followed."""
+    return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_symlink() or path.is_file())
+
+
+def _manifest(model: Installed) -> _Manifest:
+    return _Manifest(format=_FORMAT, model=model)
+
+
+def _no_name(name: str) -> Text:
+    return sentence("'{name}' is no name for a model: letters, digits and . _ - + @, at most 128.", name=name)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _taken(descriptor: int) -> bool:
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _wait_for(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
+
+else:
+    import fcntl
+
+    def _taken(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _wait_for(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -1,0 +1,1 @@
+"""Which model fits a computer, by one estimate of memory."""

@@ -1,0 +1,237 @@
+"""How much memory an engine process takes at its peak: a pure function of the model's shape and of what is asked of it.
+
+One formula per part, from what the code keeps (engines/torch/trainer.py, llama.py, decoder.py, sampling.py,
+logprobs.py); the few constants that cannot be counted were measured on Linux by tests/bench/memory.py, which compares
+every estimate with a measured peak (docs/fit.md). For graphics cards and Macs the same formulas stand with constants
+nobody has measured: `measured` says so. Left out: what to do with the numbers (models/fit/fit.py).
+
+Letters as in the literature: d hidden, q and k the widths of all query and key heads, f feed-forward, H heads, V
+vocabulary, T length of a sequence.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from sapo_desktop.core.fitting import Device, Parts
+from sapo_desktop.models.fit.shape import ModelShape
+
+MB = 1_000_000
+WRITTEN_OUT_PARAMETERS = 64_000_000
+"""As in engines/torch/llama.py: up to this size the engine packs copies of the weights and computes with those."""
+WRITTEN_OUT = ("LlamaForCausalLM", "Qwen2ForCausalLM")
+FLOAT32_PARAMETERS = 100_000_000
+"""As in engines/torch/lm.py: smaller models compute in float32."""
+
+TORCH_RUNTIME = 285 * MB
+"""Python with torch, transformers and peft, the host's own modules."""
+TOKENIZER_BYTES = 900
+"""Of each word of the vocabulary, in the tokenizers library."""
+LLAMA_RUNTIME = 34 * MB
+"""Python with llama.cpp and numpy."""
+LLAMA_WORD_BYTES = 350
+"""Of each word of the vocabulary, in llama.cpp."""
+CUDA_RUNTIME = 2_500 * MB
+"""Of the computer's own memory, for CUDA's libraries. Not measured."""
+CUDA_CONTEXT = 600 * MB
+"""Of the card's. Not measured."""
+
+CHUNK = 32 * 1024 * 1024
+"""engines/torch/logprobs.py: one chunk of logits in float32."""
+DRAW_BLOCK = 64 * 1024 * 1024
+"""engines/torch/sampling.py: what drawing tokens holds at most."""
+DRAW_BYTES = 28
+PREFILL_TOKENS = 2048
+"""engines/torch/decoder.py: prompt tokens read at once."""
+CPU_TOKENS = 512
+"""engines/torch/trainer.py: tokens of a micro-batch of models that are written out, where it has several sequences."""
+PROMPT_TOKENS_AT_ONCE = 4096
+"""engines/torch/service.py: tokens of prompts in the cache of models that are written out."""
+UBATCH = 512
+"""Tokens that llama.cpp computes at once."""
+STREAM_STEP = 256
+"""llama.cpp rounds the room of a stream up to this many tokens, and fills it when it starts."""
+
+HEAP_HOLES = 1.4
+"""The C library cannot give an aligned block that was freed to the next request of the same size, so tensors that come
+and go leave holes: 1.2 to 1.9 times what is held was measured."""
+MAPPED_HOLES = 1.1
+"""Large models train with every tensor above half a megabyte mapped by itself (engines/torch/memory.py); smaller ones
+still leave holes: 1.0 to 1.15 times."""
+
+
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of the engines at once."""
+
+    prompts: int
+    """Different questions read together."""
+    batch: int
+    """Answers under way together."""
+    micro_batch: int
+    prompt_tokens: int
+    max_tokens: int
+    method: Literal["lora", "full"] = "lora"
+    rank: int = 8
+
+    @property
+    def length(self) -> int:
+        """Tokens of the longest sequence."""
+        return self.prompt_tokens + self.max_tokens
+
+
+class TorchModel(msgspec.Struct, frozen=True, kw_only=True):
+    """A model as torch holds it."""
+
+    shape: ModelShape
+    architecture: str
+    width: Literal[2, 4]
+    """Bytes of a weight: bfloat16 or float32."""
+    device: Device = "cpu"
+
+    @property
+    def parameters(self) -> int:
+        return self.shape.parameters(self.architecture)
+
+    @property
+    def written_out(self) -> bool:
+        return self.architecture in WRITTEN_OUT and self.parameters <= WRITTEN_OUT_PARAMETERS
+
+
+def torch_width(parameters: int, device: Device, fast_bfloat16: bool) -> Literal[2, 4]:
+    """Bytes of a weight in torch: float32 for small models and where a processor computes bfloat16 slowly."""
+    if parameters < FLOAT32_PARAMETERS or (device == "cpu" and not fast_bfloat16):
+        return 4
+    return 2
+
+
+def answering(model: TorchModel, work: Work) -> Parts:
+    """Peak of a torch process while it answers; an adapter that is trained between is in `learning`."""
+    holes = HEAP_HOLES if model.device == "cpu" and not model.written_out else 1.0
+    return Parts(
+        weights=_weights(model) + _packed(model),
+        activations=int(holes * _decoding_tensors(model, work)),
+        logits=int(holes * _drawing(model, work)),
+        kv_cache=int(holes * kv_cache(model.shape, work, model.width)),
+        runtime=_runtime(model),
+    )
+
+
+def learning(model: TorchModel, work: Work) -> Parts:
+    """Peak of a torch process while it takes a step."""
+    holes = 1.0 if model.device != "cpu" else HEAP_HOLES if model.written_out else MAPPED_HOLES
+    trained = model.parameters if work.method == "full" else model.shape.adapter_parameters(work.rank)
+    copies = 2 if work.method == "full" else 1  # full training keeps the base and the start apart
+    return Parts(
+        weights=_weights(model) + _packed(model),
+        # Weights of the adapter (of a full training: none beside the model's) and the start that a reset goes back to.
+        adapter=4 * trained * (copies if work.method == "full" else 2),
+        optimiser=8 * trained,
+        gradients=4 * trained,
+        activations=int(holes * saved_for_backward(model, work)),
+        logits=_chunks(model, work),
+        runtime=_runtime(model),
+    )
+
+
+def both(model: TorchModel, work: Work) -> Parts:
+    """Peak of a torch process that answers and learns in turns: the greater of the two, adapter and optimiser beside
+    it."""
+    learn = learning(model, work)
+    standing = Parts(adapter=learn.adapter, optimiser=learn.optimiser)
+    return max(learn, answering(model, work) + standing, key=lambda parts: parts.total)
+
+
+def llama_answering(shape: ModelShape, weight_bytes: int, work: Work, *, cache_width: int = 2) -> Parts:
+    """Peak of a llama.cpp process: file, keys and values of every stream at full length, the buffers of one micro-
+    batch."""
+    tokens = min(UBATCH, max(work.batch, work.prompt_tokens))
+    widest = max(4 * shape.ffn, 3 * shape.query + 2 * shape.key)
+    return Parts(
+        weights=weight_bytes,
+        activations=4 * tokens * (widest + 4 * shape.hidden) + 4 * tokens * work.length,
+        logits=2 * 4 * shape.vocabulary * max(work.batch, 1),
+        kv_cache=work.batch * -(-work.length // STREAM_STEP) * STREAM_STEP * shape.kv_numbers() * cache_width,
+        runtime=LLAMA_RUNTIME + LLAMA_WORD_BYTES * shape.vocabulary,
+    )
+
+
+def kv_cache(shape: ModelShape, work: Work, width: int) -> int:
+    """Keys and values of all answers at their longest."""
+    return work.batch * work.length * shape.kv_numbers() * width
+
+
+def saved_for_backward(model: TorchModel, work: Work) -> int:
+    """What autograd keeps of a micro-batch between the passes.
+
+    Per token and layer in float32: what the two norms are given (2 d), what each linear layer's adapter is given
+    (attention's and the feed-forward's input, 2 d; the output's, q; down's, f), queries and repeated keys and values (3
+    q), gate, silu and up (3 f), all of 4 bytes; r numbers for each of seven adapters; and H T probabilities. In
+    bfloat16 norms and adapters still compute in float32, each of five adapters keeps its own copy of d, and
+    probabilities are kept twice.
+    """
+    s = model.shape
+    d, q, f = s.hidden, s.query, s.ffn
+    if model.width == 4:
+        token = 16 * d + 16 * q + 16 * f
+        scores = 4 * s.heads * work.length
+    else:
+        token = 28 * d + 10 * q + 10 * f
+        scores = 6 * s.heads * work.length
+    if model.device != "cpu":
+        scores = 4 * s.heads  # fused attention keeps a sum a row
+    if model.architecture == "Qwen3ForCausalLM":
+        token += 4 * (s.query + s.key)
+    if work.method == "full":
+        token += 8 * d  # norms are trained too
+    token += 4 * 7 * work.rank
+    return _tokens_a_pass(model, work) * (s.layers * (token + scores) + 4 * d)
+
+
+def _tokens_a_pass(model: TorchModel, work: Work) -> int:
+    """Tokens of a micro-batch."""
+    tokens = work.micro_batch * work.length
+    return min(tokens, max(work.length, CPU_TOKENS)) if model.written_out and model.device == "cpu" else tokens
+
+
+def _weights(model: TorchModel) -> int:
+    return model.parameters * model.width
+
+
+def _packed(model: TorchModel) -> int:
+    """The fused copies that a written-out model computes with."""
+    return model.shape.linear_weights * model.width if model.written_out else 0
+
+
+def _runtime(model: TorchModel) -> int:
+    if model.device == "cuda":
+        return CUDA_CONTEXT
+    return TORCH_RUNTIME + TOKENIZER_BYTES * model.shape.vocabulary
+
+
+def _chunks(model: TorchModel, work: Work) -> int:
+    """Chunked log-softmax: one chunk in float32, in half precision its source and its slope as well."""
+    chunk = min(CHUNK, 4 * model.shape.vocabulary * work.micro_batch * work.max_tokens)
+    return chunk if model.width == 4 else 2 * chunk
+
+
+def _drawing(model: TorchModel, work: Work) -> int:
+    """Logits of one step while those of the next are made, and a block of what is drawn from."""
+    logits = work.batch * model.shape.vocabulary * model.width
+    return max(2 * logits, logits + min(DRAW_BLOCK, DRAW_BYTES * work.batch * model.shape.vocabulary))
+
+
+def _decoding_tensors(model: TorchModel, work: Work) -> int:
+    """The tensors of one layer, while prompts are read or while a token is decoded, whichever is more."""
+    s = model.shape
+    read = min(work.prompts * work.prompt_tokens, max(PREFILL_TOKENS, work.prompt_tokens))
+    # Attention: scores twice, queries thrice, repeated keys and values. Feed-forward: five tensors of its width.
+    scores = 2 * 4 * s.heads * work.prompt_tokens if model.device == "cpu" else 0
+    reading = read * (4 * s.hidden * 4 + max(scores + 5 * s.query * model.width, 5 * s.ffn * model.width))
+    repeated = 2 * s.query * model.width if s.heads != s.kv_heads and not model.written_out else 0
+    decoding = work.batch * work.length * (repeated + 2 * 4 * s.heads)
+    grown = (
+        0 if model.written_out else work.batch * work.length * 2 * s.key * model.width
+    )  # a layer's cache while it grows
+    return max(reading, decoding + grown)

@@ -1,0 +1,101 @@
+"""Addresses of peers: `wss://host:port#key`, where the key (64 hex digits) is whom we expect there.
+
+Without a key the certificate must be one of a public authority, and the key proven first is pinned by whoever keeps
+addresses. `ws://` carries no secret, but shows an observer what is said: on loopback, or where it is asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.network.ranges import LOWEST_PORT, is_public
+from sapo_desktop.core.network.ranges import ip_of as ip_of
+from sapo_desktop.core.network.ranges import is_private as is_private
+from sapo_desktop.core.sentences import Text, sentence
+
+_LABEL = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_HOST = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(\.{_LABEL})*")
+_KEY = re.compile(r"[0-9a-fA-F]{64}")
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a peer listens."""
+
+    host: str
+    port: int
+    tls: bool = True
+    key: bytes | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Address:
+        """Read an address that a person typed or a peer told. Raises UsageError with what is wrong."""
+        try:
+            parts = urlsplit(text.strip())
+            host, port = parts.hostname or "", parts.port
+        except ValueError as error:
+            raise _wrong(sentence("this one cannot be read: {error}.", error=str(error))) from error
+        if parts.scheme not in ("wss", "ws") or parts.path not in ("", "/") or parts.query or parts.username:
+            raise UsageError(
+                sentence(
+                    "An address is written like wss://relay.example:8765#KEY (KEY: 64 hex digits, may be left out)."
+                )
+            )
+        if not port:
+            raise _wrong(sentence("the port is missing."))
+        if not _is_host(host):
+            raise _wrong(sentence("'{name}' is no host.", name=host[:40]))
+        if parts.fragment and not _KEY.fullmatch(parts.fragment):
+            raise _wrong(sentence("its key is not 64 hex digits."))
+        return cls(host, port, parts.scheme == "wss", bytes.fromhex(parts.fragment) if parts.fragment else None)
+
+    @property
+    def url(self) -> str:
+        """What is connected to; the key stays here."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'wss' if self.tls else 'ws'}://{host}:{self.port}/"
+
+    def __str__(self) -> str:
+        return self.url.rstrip("/") + (f"#{self.key.hex()}" if self.key else "")
+
+    @property
+    def is_loopback(self) -> bool:
+        ip = ip_of(self.host)
+        return ip.is_loopback if ip else self.host == "localhost"
+
+    @property
+    def is_public(self) -> bool:
+        """Whether a stranger may name it: no private, loopback, link-local or reserved range, and no name of a host at
+        home. Names are looked up and checked again when they are dialled; a proxy looks them up by itself."""
+        return is_public(self.host)
+
+    @property
+    def is_at_free_port(self) -> bool:
+        """Whether it is none of the ports where other services listen."""
+        return self.port >= LOWEST_PORT or self.port == 443
+
+
+def part_of_internet(host: str) -> bytes:
+    """The /24 of an IPv4 address, the /48 of an IPv6 one: what one party usually has whole."""
+    ip = ip_of(host)
+    if ip is None:
+        return host.encode("utf-8", "surrogateescape")
+    return bytes([ip.version]) + ip.packed[: 3 if ip.version == 4 else 6]
+
+
+def _is_host(host: str) -> bool:
+    if "%" in host:
+        return False  # a zone means something on its own computer only
+    return ip_of(host) is not None or _HOST.fullmatch(host) is not None
+
+
+def _wrong(what: Text) -> UsageError:
+    return UsageError(
+        sentence(
+            "An address is written like wss://relay.example:8765#KEY (KEY: 64 hex digits, may be left out); {what}",
+            what=what,
+        )
+    )

@@ -1,0 +1,279 @@
+"""Keeps a node linked: to the peers that a person named, always, and to a few of those it heard of.
+
+Addresses come from the book (address_book.py) and go there; sockets are network.py's. What is worth knowing at the
+next start (links that held, keys that were pinned, identities with a history) is kept in one small file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from random import SystemRandom
+
+import msgspec
+
+from sapo_desktop.core.files.durable import write_atomically
+from sapo_desktop.swarm.addresses.address import Address, ip_of
+from sapo_desktop.swarm.addresses.announcement import Announcement
+from sapo_desktop.swarm.addresses.book import AddressBook
+from sapo_desktop.swarm.addresses.restart_file import MOST_KEPT, Memory
+from sapo_desktop.swarm.clock import Now
+from sapo_desktop.swarm.link import Link
+from sapo_desktop.swarm.protocol import events, limits
+from sapo_desktop.swarm.protocol.envelope import PeerBody, open_envelope
+from sapo_desktop.swarm.protocol.refusals import Reason, Refused
+from sapo_desktop.swarm.sockets.network import Network, now
+from sapo_desktop.swarm.trust import claims
+from sapo_desktop.swarm.trust.admission import Members
+
+log = logging.getLogger(__name__)
+
+FOUND_LINKS = 4
+"""Outbound links to peers that nobody named: two relays and two open nodes, where there are any."""
+ENOUGH_ADDRESSES = 64
+_BREATH = 2.0
+"""Seconds between two looks at what is due."""
+_GREETING_SECONDS = 30.0
+"""Between two dial-backs."""
+_KEEP_SECONDS = 600.0
+
+
+class Links:
+    """The links of one node that it makes by itself.
+
+    Args:
+        network_id: of the swarm.
+        path: where the memory lies.
+        found_links: how many peers that nobody named are linked to.
+        members: of a private swarm, whose addresses alone are taken.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        book: AddressBook,
+        network_id: bytes,
+        path: Path,
+        memory: Memory,
+        *,
+        found_links: int = FOUND_LINKS,
+        members: Members | None = None,
+    ) -> None:
+        self.announcement: Announcement | None = None
+        self.tell_claims: Callable[[Now], None] = _tell_nothing
+        """Called now and then: tells peers what this node says of itself."""
+        self._network = network
+        self._book = book
+        self._network_id = network_id
+        self._members = members
+        self._path = path
+        self._found_links = found_links
+        self._named: dict[str, asyncio.Task[None]] = {}
+        self._named_addresses: frozenset[Address] = frozenset()
+        self._found: dict[Address, asyncio.Task[None]] = {}
+        self._parts: dict[Address, bytes | None] = {}
+        """The part of the internet that a found address turned out to be in, while it is dialled or linked."""
+        self._rng = SystemRandom()
+        self._greeted = self._kept = float("-inf")
+        network.pins.update({url: bytes.fromhex(key) for url, key in memory.pins.items()})
+        book.restore(memory.anchors, time.time())
+
+    # -- what is asked of it ---------------------------------------------------------------------------------
+
+    def keep(self, addresses: Sequence[Address], invited: Collection[Address] = ()) -> None:
+        """From now on hold links to just these peers, beside those that are found. `invited`: those that nobody typed,
+        dialled only where their names lead to the public internet."""
+        named = {str(address): address for address in addresses}
+        for name in set(self._named) - set(named):
+            self._named.pop(name).cancel()
+            self._book.forget(name)
+        self._named_addresses = frozenset(addresses)
+        for name, address in named.items():
+            self._book.add(address, "typed", time.time())
+            if name not in self._named:
+                self._named[name] = self._network.dial(address, named_by_stranger=address in invited)
+
+    def seed(self, addresses: Sequence[Address]) -> None:
+        """Take in the addresses of a seed list."""
+        for address in addresses:
+            self._book.add(address, "seed", time.time())
+
+    def found_on_lan(self, address: Address) -> None:
+        """Take in an address that the local network told of."""
+        self._book.add(address, "lan", time.time())
+
+    def lost_on_lan(self, address: Address) -> None:
+        """An address is gone from the local network, and whose it was says nothing of whose it will be."""
+        self._book.leave_lan(address)
+        self._network.lan_pins.pop(address.url, None)
+
+    def heard(self, link: Link, event: events.Event) -> None:
+        """Take in what the exchange has no use for."""
+        at = now()
+        match event:
+            case events.Opened():
+                if link.lan:
+                    self._drop_second(link.key)
+                if link.lan and link.dialled is not None:
+                    self._network.lan_pins[link.dialled.url] = link.key
+                if link.dialled is not None:
+                    self._book.tried(link.dialled, at.unix, reached=True)
+                if len(self._book) < ENOUGH_ADDRESSES:
+                    link.session.ask_peers(at.monotonic)
+            case events.PeersWanted():
+                own = [self.announcement.record(at)] if self.announcement else []
+                link.session.give_peers([*own, *self._book.to_pass_on(self._rng, at.unix)][: limits.MAX_RECORDS])
+            case events.StatsHeard(envelope):
+                if reason := claims.hear(link, envelope, self._network_id, self._members):
+                    self._refuse(link, reason, at)
+            case events.PeersHeard(records):
+                for record in records:
+                    self._take_in(link, record, at)
+            case _:
+                pass
+
+    async def run(self) -> None:
+        """Look after the links until cancelled."""
+        while True:
+            at = now()
+            self._book.expire(at.unix)
+            self._dial_found(at)
+            self._greet(at)
+            if at.monotonic - self._kept >= _KEEP_SECONDS:
+                self.remember(at)
+            for link in self._network.exchange.links:
+                if link.session.is_open and len(self._book) < ENOUGH_ADDRESSES:
+                    link.session.ask_peers(at.monotonic)
+            self.tell_claims(at)
+            await asyncio.sleep(_BREATH)
+
+    def remember(self, at: Now) -> None:
+        """Keep on disk what the next start is better off knowing; a full disk costs only that."""
+        self._kept = at.monotonic
+        seen = self._network.exchange.standing.first_seen()
+        memory = Memory(
+            anchors=self._book.anchors(),
+            pins={url: key.hex() for url, key in list(self._network.pins.items())[-MOST_KEPT:]},
+            first_seen={key.hex(): since for key, since in list(seen.items())[-MOST_KEPT:]},
+        )
+        try:
+            write_atomically(self._path, msgspec.json.encode(memory))
+        except OSError as error:
+            log.warning("What is known of peers cannot be kept: %s.", error.strerror)
+
+    # -- found peers -----------------------------------------------------------------------------------------
+
+    def _dial_found(self, at: Now) -> None:
+        if len(self._found) >= self._found_links:
+            return
+        # The local network has half of the places: there, one neighbour can be every node that is found.
+        neighbours = sum(self._book.is_on_lan(address) for address in self._found)
+        lan = neighbours < max(1, self._found_links // 2)
+        keys = {link.key for link in self._network.exchange.links if link.key}
+        address = self._book.next_to_dial(self._busy(), at.unix, self._rng, lan=lan, keys=keys, taken=self._taken())
+        if address is not None and str(address) not in self._named:
+            self._found[address] = asyncio.create_task(self._hold(address))
+
+    async def _hold(self, address: Address) -> None:
+        """One link to a peer that was found, until it ends."""
+        link: Link | None = None
+        try:
+            link = await self._network.link(
+                address,
+                named_by_stranger=self._book.is_strangers(address),
+                on_lan=self._book.is_on_lan(address),
+                allows=lambda host: self._allows(address, host),
+            )
+        finally:
+            if link is None or not link.key:
+                self._book.tried(address, time.time(), reached=False)
+            self._found.pop(address, None)
+            self._parts.pop(address, None)
+
+    def _allows(self, address: Address, host: str) -> bool:
+        """Whether this host may be dialled for an address that was found; its part of the internet is then taken."""
+        if ip_of(host) is None and not self._book.is_strangers(address):
+            return True  # behind a proxy, and of the seed list, whose operators are not one another
+        part = self._book.part(host)
+        if part is not None and part in self._taken():
+            return False
+        self._parts[address] = part
+        return True
+
+    def _taken(self) -> set[bytes | None]:
+        """The parts of the internet that we are linked to, or about to be; of named peers too, once they answered."""
+        linked = {
+            self._book.part(link.host)
+            for link in self._network.exchange.links
+            if link.dialled is not None and not link.lan and ip_of(link.host) is not None
+        }
+        return (linked | set(self._parts.values())) - {None}
+
+    def _greet(self, at: Now) -> None:
+        """Dial back one node that others told of: it is passed on only once it answered to its key."""
+        if at.monotonic - self._greeted < _GREETING_SECONDS:
+            return
+        address = self._book.next_unproven(self._busy(), at.unix, self._rng)
+        if address is None:
+            return
+        self._greeted = at.monotonic
+        self._found[address] = asyncio.create_task(self._greet_once(address))
+
+    async def _greet_once(self, address: Address) -> None:
+        try:
+            link = await self._network.link(
+                address, named_by_stranger=self._book.is_strangers(address), only_greet=True
+            )
+            if link is None or not link.key:
+                self._book.tried(address, time.time(), reached=False)
+        finally:
+            self._found.pop(address, None)
+
+    def _busy(self) -> Collection[Address]:
+        links = self._network.exchange.links
+        keys = {link.key for link in links if link.session.is_open}
+        # No key stands in an address of the local network: that its node is linked already shows by the pin.
+        neighbours = [one for one in self._book.on_lan() if self._network.lan_pins.get(one.url) in keys]
+        dialled = {link.dialled for link in links if link.dialled is not None}
+        # Named peers have tasks of their own: here they would only take the place of others.
+        return {*dialled, *self._found, *neighbours, *self._named_addresses}
+
+    def _drop_second(self, key: bytes) -> None:
+        """Say goodbye on a link over the local network to a node that we are linked to already. Where both found each
+        other and each dialled, the one with the lower key keeps its link."""
+        links = [link for link in self._network.exchange.links if link.key == key]
+        for link in links:
+            others = [other for other in links if other is not link and other.session.is_open]
+            is_second = any(other.dialled is not None or key < self._network.key for other in others)
+            if link.lan and link.dialled is not None and is_second:
+                link.goodbye = link.session.close("linked already")
+
+    def _take_in(self, link: Link, record: bytes, at: Now) -> None:
+        try:
+            opened = open_envelope(record, PeerBody, self._network_id, self._members)
+            self._book.add_record(opened, at.unix, link.source)
+        except Refused as refused:
+            self._refuse(link, refused.reason, at)
+
+    def _refuse(self, link: Link, reason: Reason, at: Now) -> None:
+        self._network.exchange.refusals.add(reason)
+        link.refused.add(reason)
+        if reason is Reason.BAD_SIGNATURE:
+            link.session.fault(reason, at.monotonic)
+
+    async def close(self) -> None:
+        """Give up every link that was made here, and keep what was learned."""
+        self.remember(now())
+        for task in [*self._named.values(), *self._found.values()]:
+            task.cancel()
+        for task in [*self._named.values(), *self._found.values()]:
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+
+def _tell_nothing(at: Now) -> None:
+    """Until somebody has something to say."""

@@ -1,0 +1,162 @@
+"""Nodes on the local network, by zeroconf (mDNS): shows where this one listens, and hears of others.
+
+What is shown is an address, a port, and two names drawn anew at every start: no host name, no key, no property. What
+is heard may be anybody's word: a few services are looked at, of each a few private addresses, and who really listens
+there shows only when the handshake proves a key. IPv4 only, which every network at home has.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+import secrets
+import socket
+from collections.abc import Callable, Sequence
+
+import zeroconf
+from zeroconf import IPVersion, ServiceInfo, ServiceStateChange
+from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
+
+from sapo_desktop.core.network.ranges import is_of_a_home
+from sapo_desktop.swarm.addresses.address import Address
+
+log = logging.getLogger(__name__)
+
+SERVICE = "_sapo._tcp.local."
+MOST_SERVICES = 32
+"""Services known at a time; what else is there is not looked at."""
+MOST_ADDRESSES = 4
+"""Addresses taken from one service."""
+_ASK_MILLISECONDS = 3000.0
+_LOWEST_PORT = 1024
+"""Below it other services listen: nobody on the local network shall make nodes knock at their doors."""
+
+Told = Callable[[Address], None]
+
+
+class Lan:
+    """One node's presence on the local network.
+
+    Args:
+        at: own IPv4 addresses there; nothing is sent or heard elsewhere. A loopback one: only this computer's nodes.
+        port: where this node listens at all of them; None: it only looks for others.
+        found, lost: told of the addresses of others, as they come and go.
+    """
+
+    def __init__(self, at: Sequence[str], port: int | None, found: Told, lost: Told) -> None:
+        self._at = list(at)
+        self._port = port
+        self._found = found
+        self._lost = lost
+        self._name = f"{secrets.token_hex(8)}.{SERVICE}"
+        self._zeroconf: AsyncZeroconf | None = None
+        self._browser: AsyncServiceBrowser | None = None
+        self._services: dict[str, frozenset[Address]] = {}
+        """By name; empty until its addresses are known."""
+        self._asking: set[asyncio.Task[None]] = set()
+        self._is_crowded = False
+
+    async def start(self) -> None:
+        """Show this node, where it listens, and look for others until stopped.
+
+        Raises:
+            OSError: the local network cannot be used.
+        """
+        _silence()
+        try:
+            self._zeroconf = AsyncZeroconf(interfaces=self._at, ip_version=IPVersion.V4Only)
+            if self._port is not None:
+                # 64 random bits need no asking whether the name is taken, which anybody could answer with yes.
+                await self._zeroconf.async_register_service(self._own(self._port), cooperating_responders=True)
+            self._browser = AsyncServiceBrowser(self._zeroconf.zeroconf, SERVICE, handlers=[self._changed])
+        except (OSError, RuntimeError, zeroconf.Error) as error:
+            await self.stop()
+            raise OSError(f"the local network cannot be used ({type(error).__name__})") from error
+
+    async def stop(self) -> None:
+        """Take the service back and close every socket."""
+        network, self._zeroconf = self._zeroconf, None
+        browser, self._browser = self._browser, None
+        for task in self._asking:
+            task.cancel()
+        await asyncio.gather(*self._asking, return_exceptions=True)
+        if browser is not None:
+            await browser.async_cancel()
+        if network is not None:
+            await network.async_close()
+
+    def _own(self, port: int) -> ServiceInfo:
+        return ServiceInfo(
+            SERVICE,
+            self._name,
+            port=port,
+            addresses=[socket.inet_aton(host) for host in self._at],
+            properties={},
+            server=f"{secrets.token_hex(8)}.local.",
+        )
+
+    # -- others ----------------------------------------------------------------------------------------------
+
+    def _changed(
+        self, *, zeroconf: zeroconf.Zeroconf, service_type: str, name: str, state_change: ServiceStateChange
+    ) -> None:
+        """A service came or went. The names of the arguments are the library's."""
+        if state_change is ServiceStateChange.Removed:
+            self._forget(name)
+        elif state_change is ServiceStateChange.Added and name != self._name and name not in self._services:
+            if len(self._services) >= MOST_SERVICES:
+                self._say_crowded()
+                return
+            self._services[name] = frozenset()
+            task = asyncio.ensure_future(self._ask(zeroconf, name))
+            self._asking.add(task)
+            task.add_done_callback(self._asking.discard)
+
+    async def _ask(self, network: zeroconf.Zeroconf, name: str) -> None:
+        """Learn the addresses of a service; one without any that we take gives its place back."""
+        addresses: frozenset[Address] = frozenset()
+        try:
+            info = AsyncServiceInfo(SERVICE, name)
+            if await info.async_request(network, _ASK_MILLISECONDS):
+                addresses = self._acceptable(info)
+        except (OSError, zeroconf.Error) as error:
+            log.info("A service on the local network cannot be read: %s", type(error).__name__)
+        if name not in self._services:
+            return  # it went meanwhile
+        known = frozenset().union(*self._services.values())
+        self._services[name] = addresses
+        if not addresses:
+            del self._services[name]
+        for address in addresses - known:
+            self._found(address)
+
+    def _acceptable(self, info: ServiceInfo) -> frozenset[Address]:
+        """Addresses on the same kind of network as ours, none of which is our own."""
+        port = info.port or 0
+        if not _LOWEST_PORT <= port < 65536:
+            return frozenset()
+        hosts = [host for host in info.parsed_addresses(IPVersion.V4Only) if self._is_near(host)]
+        own = self._at if port == self._port else []
+        return frozenset(Address(host, port) for host in hosts[:MOST_ADDRESSES] if host not in own)
+
+    def _is_near(self, host: str) -> bool:
+        ip = ipaddress.IPv4Address(host)
+        if any(own.startswith("127.") for own in self._at):
+            return ip.is_loopback
+        return is_of_a_home(ip)
+
+    def _forget(self, name: str) -> None:
+        gone = self._services.pop(name, frozenset())
+        for address in gone - frozenset().union(*self._services.values()):
+            self._lost(address)
+
+    def _say_crowded(self) -> None:
+        if not self._is_crowded:
+            log.warning("More than %d nodes show themselves on the local network: further ones wait.", MOST_SERVICES)
+            self._is_crowded = True
+
+
+def _silence() -> None:
+    """The library's own messages hold addresses; logs must not."""
+    logging.getLogger("zeroconf").setLevel(logging.CRITICAL + 1)

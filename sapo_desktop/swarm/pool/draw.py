@@ -1,0 +1,125 @@
+"""Which of the pooled groups a round is given: a bounded, stratified sample.
+
+Each pick goes down the path, uniformly at every step: link -> origin relay -> tag -> identity -> group (the newest slot
+first). So a source gains nothing by sending more: a hundred times the groups are the same one identity, a thousand
+identities the same one tag. Two shares are capped: no link gives more than half where there are others, and identities
+younger than a day together no more than a quarter while others have enough. What came over the local network has a cap
+that holds even where the draw stays short: there, one neighbour can be every peer.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from random import Random
+from typing import Any, NamedTuple
+
+from sapo_desktop.swarm.pool.pool import Entry, Name
+
+LINK_SHARE = 0.5
+NEW_SHARE = 0.25
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Names of the entries, in the order drawn, and what should be said about them."""
+
+    names: list[Name]
+    one_source: bool
+    """All came by one link, as there was no other."""
+
+
+def draw(
+    entries: Iterable[Entry],
+    n: int,
+    tasks: Collection[bytes],
+    is_new: Callable[[bytes], bool],
+    rng: Random,
+    *,
+    most_lan: int | None = None,
+) -> Drawn:
+    """Up to `n` entries of these tasks, at most `most_lan` of them from the local network.
+
+    The newcomers' cap gives way where the rest of the pool cannot fill the draw, a link's only where there is no other.
+    """
+    left = {entry.name: entry for entry in entries if entry.name.task in tasks}
+    links = {entry.path.link for entry in left.values()}
+    new = {author for author in {name.author for name in left} if is_new(author)}
+    of_link = n if len(links) <= 1 else max(1, int(n * LINK_SHARE))
+    of_new = max(1, int(n * NEW_SHARE))
+    drawn: list[Entry] = []
+    of_lan = n if most_lan is None else max(0, most_lan)
+    for caps in (_Caps(of_link, of_new, of_lan), _Caps(of_link, n, of_lan)):
+        _fill(drawn, left, n, caps, new, rng)
+    return Drawn([entry.name for entry in drawn], one_source=len(links) == 1)
+
+
+class _Caps(NamedTuple):
+    """Most groups of one link, of all newcomers together, and of all links on the local network together."""
+
+    of_link: int
+    of_new: int
+    of_lan: int
+
+
+def _fill(drawn: list[Entry], left: dict[Name, Entry], n: int, caps: _Caps, new: set[bytes], rng: Random) -> None:
+    """Draw on from `left` within the caps, until `n` are drawn or nobody is left."""
+    while len(drawn) < n:
+        from_link = Counter(entry.path.link for entry in drawn)
+        newcomers = sum(entry.name.author in new for entry in drawn)
+        neighbours = sum(entry.path.lan for entry in drawn)
+        tree = _Tree(
+            entry
+            for entry in left.values()
+            if from_link[entry.path.link] < caps.of_link
+            and (newcomers < caps.of_new or entry.name.author not in new)
+            and (neighbours < caps.of_lan or not entry.path.lan)
+        )
+        if not tree.branches:
+            return
+        # One tree serves until a cap is reached.
+        while tree.branches and len(drawn) < n:
+            entry = tree.pick(rng)
+            del left[entry.name]
+            drawn.append(entry)
+            from_link[entry.path.link] += 1
+            newcomers += entry.name.author in new
+            neighbours += entry.path.lan
+            if (
+                from_link[entry.path.link] >= caps.of_link
+                or newcomers >= caps.of_new
+                or (entry.path.lan and neighbours >= caps.of_lan)
+            ):
+                break
+
+
+class _Tree:
+    """Entries by link, relay, tag, author and slot."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self.branches: dict[Any, Any] = {}
+        for entry in entries:
+            branch = self.branches
+            for step in (entry.path.link, entry.path.relay, entry.path.tag, entry.name.author):
+                branch = branch.setdefault(step, {})
+            branch.setdefault(entry.name.slot, []).append(entry)
+
+    def pick(self, rng: Random) -> Entry:
+        """Take one entry out: uniform down to the author, then the newest slot."""
+        way: list[tuple[dict[Any, Any], Any]] = []
+        branch = self.branches
+        for _ in range(4):
+            # Sorted, so that the same pool and the same seed draw the same.
+            step = rng.choice(sorted(branch))
+            way.append((branch, step))
+            branch = branch[step]
+        slot = max(branch)
+        way.append((branch, slot))
+        groups: list[Entry] = sorted(branch[slot], key=lambda entry: entry.name)
+        entry = rng.choice(groups)
+        branch[slot].remove(entry)
+        for branch, step in reversed(way):
+            if not branch[step]:
+                del branch[step]
+        return entry

@@ -1,0 +1,261 @@
+"""Groups of others that wait to be drawn: bounded in bytes, in age, and in what any one source may hold.
+
+A group stands under the path it came by, link -> origin relay -> tag -> identity. Only the link is known; the rest is
+what its peer says, and so it only shares out what is the link's: where room is short, what goes is the oldest group of
+the largest identity of the largest relay and tag of the largest link. Envelopes are kept as they came
+and looked into again only when drawn; no question is made and no answer is marked here.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, takewhile
+from typing import NamedTuple
+
+from sapo_desktop.swarm.protocol import limits
+from sapo_desktop.swarm.protocol.envelope import GroupBody, Opened
+from sapo_desktop.swarm.protocol.refusals import Reason, Refused
+
+POOL_BYTES = 64 * limits.KIB * limits.KIB
+IDENTITY_BYTES = 64 * limits.KIB
+OVERHEAD = 600
+"""Bytes that Python and the indices need beside each envelope; counted, so that the budget is one of memory."""
+LIFETIME = (1 - limits.OLDEST_SLOT) * limits.SLOT_SECONDS
+_MOST_SEEN = 200_000
+
+
+class Path(NamedTuple):
+    """How a group came."""
+
+    link: bytes
+    """Which source of ours it came by: Link.source."""
+    relay: bytes
+    """Key of the relay that first took it from its author, by the sender's word; our own where the author sent it."""
+    tag: bytes
+    lan: bool = False
+    """Whether the link is one on the local network."""
+    examiner: bytes = b""
+    """Which library the peer says it makes questions with; explains those that come out otherwise here."""
+
+
+@dataclass(frozen=True, order=True)
+class Name:
+    """What may be published once: one question, whatever instance its author names."""
+
+    author: bytes
+    slot: int
+    task: bytes
+    index: int
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One group in the pool."""
+
+    name: Name
+    path: Path
+    envelope: bytes
+    digest: bytes
+    received: float
+
+    @property
+    def size(self) -> int:
+        """What it costs, in bytes."""
+        return len(self.envelope) + OVERHEAD
+
+
+class Pool:
+    """Everything received and not yet drawn.
+
+    `own_key`: groups that claim to be ours are none of ours. `roomy`: a key that only the whole budget bounds.
+    """
+
+    def __init__(self, own_key: bytes, most_bytes: int = POOL_BYTES, *, roomy: bytes | None = None) -> None:
+        self._own_key = own_key
+        self._roomy = roomy
+        self._most_bytes = most_bytes
+        self._entries: dict[Name, Entry] = {}
+        self._by_identity: dict[bytes, dict[Name, Entry]] = defaultdict(dict)
+        self._by_tag: dict[bytes, dict[bytes, dict[Name, Entry]]] = {}
+        """Tag -> author -> entries: what a WANT is answered from without looking at all of them."""
+        self._tasks: Counter[bytes] = Counter()
+        self._bytes_of: defaultdict[bytes, int] = defaultdict(int)
+        self._seen: dict[Name, tuple[bytes, float]] = {}
+        """Digest of the first body under a name, and when it came; also of those drawn or pushed out since."""
+        self._instances: dict[tuple[bytes, int], tuple[bytes, float]] = {}
+        """Author and slot -> the instance that was seen first, and when."""
+        self.bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._entries.values())
+
+    @property
+    def tags(self) -> Collection[bytes]:
+        return self._by_tag.keys()
+
+    def under(self, tag: bytes) -> Mapping[bytes, Mapping[Name, Entry]]:
+        """The entries of a tag, by author."""
+        return self._by_tag.get(tag, {})
+
+    def of(self, author: bytes) -> Collection[Entry]:
+        return self._by_identity[author].values() if author in self._by_identity else ()
+
+    def has_task(self, task: bytes) -> bool:
+        return self._tasks[task] > 0
+
+    def stock(self, most_of_one: int) -> Counter[bytes]:
+        """Groups at hand by the link that they came by, of each identity at most so many counted."""
+        counted = (islice(groups.values(), most_of_one) for groups in self._by_identity.values())
+        return Counter(entry.path.link for entries in counted for entry in entries)
+
+    def add(self, group: Opened[GroupBody], path: Path, now: float) -> Entry:
+        """Keep a group whose signature holds and whose slot is acceptable.
+
+        Raises:
+            Refused: OWN_ECHO, OTHER_INSTANCE (its author's groups of this slot came from another), DUPLICATE (these
+                bytes came before), SECOND_BODY (others under this name did), POOL_FULL (its source holds its share).
+        """
+        body = group.body
+        name = Name(body.key, body.slot, body.task, body.index)
+        if body.key == self._own_key:
+            raise Refused(Reason.OWN_ECHO)
+        if self._instance(body, now) != body.instance:
+            raise Refused(Reason.OTHER_INSTANCE)
+        before = self._seen.get(name)
+        if before is not None:
+            raise Refused(Reason.DUPLICATE if before[0] == group.digest else Reason.SECOND_BODY)
+        self._remember(name, group.digest, now)
+        entry = Entry(name, path, group.envelope, group.digest, now)
+        if self._bytes_of[body.key] + entry.size > IDENTITY_BYTES and body.key != self._roomy:
+            oldest = next(iter(self._by_identity[body.key].values()), None)
+            if oldest is None:
+                raise Refused(Reason.POOL_FULL, "larger than one identity may hold")
+            self._remove(oldest)
+        self._insert(entry)
+        self._make_room(now)
+        if name not in self._entries:
+            raise Refused(Reason.POOL_FULL, "its source holds its share")
+        return entry
+
+    def take(self, names: Collection[Name]) -> list[Entry]:
+        """Take entries out, to be used; those that are gone are left out."""
+        taken = [self._entries[name] for name in names if name in self._entries]
+        for entry in taken:
+            self._remove(entry)
+        return taken
+
+    def expire(self, now: float) -> int:
+        """Forget what is too old to be drawn; returns how many groups that were."""
+        # In the order they came, so the first young one ends it.
+        old = list(takewhile(lambda entry: now - entry.received > LIFETIME, self._entries.values()))
+        for entry in old:
+            self._remove(entry)
+        for name in list(takewhile(lambda name: now - self._seen[name][1] > LIFETIME, self._seen)):
+            del self._seen[name]
+        for one in list(takewhile(lambda one: now - self._instances[one][1] > LIFETIME, self._instances)):
+            del self._instances[one]
+        return len(old)
+
+    def _instance(self, body: GroupBody, now: float) -> bytes:
+        """Which of its author's instances is listened to for that slot: the first that is seen."""
+        first, _ = self._instances.setdefault((body.key, body.slot), (body.instance, now))
+        if len(self._instances) > _MOST_SEEN:
+            del self._instances[next(iter(self._instances))]
+        return first
+
+    def _remember(self, name: Name, digest: bytes, now: float) -> None:
+        self._seen[name] = (digest, now)
+        if len(self._seen) > _MOST_SEEN:
+            del self._seen[next(iter(self._seen))]
+
+    def _insert(self, entry: Entry) -> None:
+        author = entry.name.author
+        self._entries[entry.name] = entry
+        self._by_identity[author][entry.name] = entry
+        self._by_tag.setdefault(entry.path.tag, {}).setdefault(author, {})[entry.name] = entry
+        self._tasks[entry.name.task] += 1
+        self._bytes_of[author] += entry.size
+        self.bytes += entry.size
+
+    def _remove(self, entry: Entry) -> None:
+        author = entry.name.author
+        del self._entries[entry.name]
+        mine = self._by_identity[author]
+        del mine[entry.name]
+        self._forget_place(entry)
+        self.bytes -= entry.size
+        self._bytes_of[author] -= entry.size
+        if not mine:
+            del self._by_identity[author]
+            del self._bytes_of[author]
+
+    def _forget_place(self, entry: Entry) -> None:
+        authors = self._by_tag[entry.path.tag]
+        del authors[entry.name.author][entry.name]
+        if not authors[entry.name.author]:
+            del authors[entry.name.author]
+        if not authors:
+            del self._by_tag[entry.path.tag]
+        self._tasks[entry.name.task] -= 1
+        if not self._tasks[entry.name.task]:
+            del self._tasks[entry.name.task]
+
+    def _make_room(self, now: float) -> None:
+        """Push out down to a little below the budget, so that a full pool is not sorted for every group."""
+        if self.bytes > self._most_bytes:
+            self.expire(now)
+        if self.bytes <= self._most_bytes:
+            return
+        links = _by(self._entries.values(), lambda entry: entry.path.link)
+        share = fair_share([_size(rows) for rows in links], self._most_bytes - self._most_bytes // 16)
+        for rows in links:
+            if _size(rows) > share:
+                self._shrink_link(rows, share)
+
+    def _shrink_link(self, entries: list[Entry], most: float) -> None:
+        """Push out of what came by one link, each of the relays and tags that its peer names having its share."""
+        places = _by(entries, lambda entry: (entry.path.relay, entry.path.tag))
+        share = fair_share([_size(rows) for rows in places], int(most))
+        for rows in places:
+            self._shrink(_by(rows, lambda entry: entry.name.author), _size(rows), share)
+
+    def _shrink(self, identities: list[list[Entry]], size: int, share: float) -> None:
+        """Push out the oldest group of whoever holds most, until all together hold at most `share`."""
+        queue = [(-sum(entry.size for entry in rows), n) for n, rows in enumerate(identities)]
+        heapq.heapify(queue)
+        while size > share:
+            negative, n = heapq.heappop(queue)
+            oldest = identities[n].pop(0)
+            self._remove(oldest)
+            size -= oldest.size
+            if identities[n]:
+                heapq.heappush(queue, (negative + oldest.size, n))
+
+
+def _by(entries: Iterable[Entry], key: Callable[[Entry], object]) -> list[list[Entry]]:
+    """The entries that have the same key, together, in the order they came."""
+    found: defaultdict[object, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        found[key(entry)].append(entry)
+    return list(found.values())
+
+
+def _size(entries: Iterable[Entry]) -> int:
+    return sum(entry.size for entry in entries)
+
+
+def fair_share(held: Sequence[int], budget: int) -> float:
+    """The share at which `sum(min(h, share)) == budget` (water-filling); infinity where all of it fits."""
+    left = float(budget)
+    for place, size in enumerate(ordered := sorted(held)):
+        share = left / (len(ordered) - place)
+        if size > share:
+            return share
+        left -= size
+    return float("inf")

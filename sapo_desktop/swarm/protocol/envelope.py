@@ -1,0 +1,217 @@
+"""Signed bodies: `[1, body, signature]`, where body is the msgpack exactly as its author signed it.
+
+The body's own `type` must be the label that was signed for, so no kind of body passes for another. A body carries
+what its author says happened; question, truth, mark and reward are not in it, as every receiver makes them itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from sapo_desktop.swarm.protocol import limits
+from sapo_desktop.swarm.protocol.messages import Admission, Index, Key, NetworkId, Number, Signature, TaskId
+from sapo_desktop.swarm.protocol.refusals import Reason, Refused
+from sapo_desktop.swarm.protocol.signing import Signer, verify
+from sapo_desktop.swarm.trust.admission import Members
+
+ENVELOPE_VERSION = 1
+Instance: TypeAlias = Annotated[bytes, Meta(min_length=16, max_length=16)]
+QuestionHash: TypeAlias = Annotated[bytes, Meta(min_length=8, max_length=8)]
+Label: TypeAlias = Annotated[str, Meta(max_length=64, pattern=r"\A[A-Za-z0-9._/-]*\Z")]
+Home: TypeAlias = Annotated[bytes, Meta(max_length=32)]
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """One answer as it was written."""
+
+    text: str
+    kind: Literal["model", "human"] = "model"
+    tokens: Number = 0
+
+
+class Claims(msgspec.Struct, frozen=True, kw_only=True):
+    """What the author says beside: shown, never used."""
+
+    round: Number = 0
+    temperature: float = 0.0
+    logprobs: Annotated[list[float], Meta(max_length=limits.MAX_ANSWERS)] = []
+    finish: Annotated[list[Literal["stop", "length", "cancelled"]], Meta(max_length=limits.MAX_ANSWERS)] = []
+
+
+class Body(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
+    """Base of what is signed. `network` and `key` are in it, so that it stands for itself wherever it is passed on."""
+
+    network: NetworkId
+    key: Key
+    admission: Admission = b""
+    """In a private swarm: what shows whoever gets this that its author is a member."""
+
+    @property
+    def written(self) -> int:
+        """Unix time at which it was made, by its author's word."""
+        raise NotImplementedError
+
+
+class GroupBody(Body, frozen=True, kw_only=True, tag="group"):
+    """A question, named, and 1 to 16 answers to it."""
+
+    instance: Instance
+    """Random name of the author's data folder: two folders with one key never use one index twice."""
+    task: TaskId
+    slot: Number
+    index: Index
+    answered: Number
+    """Indices of this slot and task that the author answered so far, and how many of these it published."""
+    published: Number
+    question: QuestionHash
+    label: Label = ""
+    home: Home = b""
+    """Key of the relay that may pass the group on to other relays; empty: none."""
+    answers: Annotated[list[Answer], Meta(min_length=1, max_length=limits.MAX_ANSWERS)]
+    claims: Claims = Claims()
+
+    @property
+    def written(self) -> int:
+        return self.slot * limits.SLOT_SECONDS
+
+
+class StatsBody(Body, frozen=True, kw_only=True, tag="stats"):
+    """What a node says about itself."""
+
+    time: Number
+    round: Number = 0
+    reward: float = 0.0
+    label: Label = ""
+    used: Number = 0
+    """Groups of the receiver's that the sender handed on or trained on, since it started."""
+
+    @property
+    def written(self) -> int:
+        return self.time
+
+
+class PeerBody(Body, frozen=True, kw_only=True, tag="peer"):
+    """Where a node that opted in can be reached, for a day."""
+
+    time: Number
+    address: Annotated[str, Meta(min_length=1, max_length=255)]
+    relay: bool = False
+
+    @property
+    def written(self) -> int:
+        return self.time
+
+
+BodyType = TypeVar("BodyType", bound=Body)
+
+
+@dataclass(frozen=True)
+class Opened(Generic[BodyType]):
+    """A body whose signature holds, with the bytes it came in."""
+
+    body: BodyType
+    envelope: bytes
+
+    @property
+    def digest(self) -> bytes:
+        """Names exactly these bytes (32 bytes)."""
+        return hashlib.sha256(self.envelope).digest()
+
+
+_Parts: TypeAlias = tuple[int, Annotated[bytes, Meta(max_length=limits.MAX_GROUP)], Signature]
+_PARTS: msgspec.msgpack.Decoder[_Parts] = msgspec.msgpack.Decoder(_Parts)
+_ENCODER = msgspec.msgpack.Encoder()
+_UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]")
+
+
+class _Author(msgspec.Struct, frozen=True):
+    """As much of a body as is needed to check its signature."""
+
+    key: Key
+
+
+_AUTHOR: msgspec.msgpack.Decoder[_Author] = msgspec.msgpack.Decoder(_Author)
+
+
+def seal(signer: Signer, body: Body) -> bytes:
+    """Sign a body. ValueError where it is not one that others would take."""
+    content = _ENCODER.encode(body)
+    label = str(body.__struct_config__.tag)
+    signature = signer.sign(label, body.network, content)
+    envelope = _ENCODER.encode([ENVELOPE_VERSION, content, signature])
+    try:
+        open_envelope(envelope, type(body), body.network)
+    except Refused as refused:
+        raise ValueError(f"No peer would take this {label}: {refused}") from refused
+    return envelope
+
+
+def open_envelope(
+    envelope: bytes, kind: type[BodyType], network: bytes, members: Members | None = None
+) -> Opened[BodyType]:
+    """The body of an envelope, its signature checked first: what is wrong after that is its author's doing.
+
+    `members`: of a private swarm, to which the author must belong. It must have done so when it wrote this: then all
+    receivers judge alike, and none that passes it on is blamed for an admission that ended on the way.
+
+    Raises:
+        Refused: OVERSIZE, MALFORMED, BAD_SIGNATURE (the link's); BAD_BODY, OTHER_NETWORK, NOT_ADMITTED, BAD_TEXT (the
+            author's).
+    """
+    if len(envelope) > limits.MAX_GROUP:
+        raise Refused(Reason.OVERSIZE, f"{len(envelope)} bytes")
+    try:
+        version, content, signature = _PARTS.decode(envelope)
+        key = _AUTHOR.decode(content).key
+    except _UNREADABLE as error:
+        raise Refused(Reason.MALFORMED, str(error)) from error
+    if version != ENVELOPE_VERSION:
+        raise Refused(Reason.MALFORMED, f"envelope version {version}")
+    if _ENCODER.encode([version, content, signature]) != envelope:
+        # The signature does not cover these bytes: else whoever passes a group on could make a second one of it, for
+        # which its author would be blamed.
+        raise Refused(Reason.MALFORMED, "an envelope that could be shorter")
+    label = str(kind.__struct_config__.tag)
+    if not verify(signature, key=key, label=label, network=network, content=content):
+        raise Refused(Reason.BAD_SIGNATURE, "or made for another kind of body or network")
+    try:
+        return Opened(_checked(content, kind, network, members), envelope)
+    except Refused as refused:
+        refused.author = key
+        raise
+
+
+def _checked(content: bytes, kind: type[BodyType], network: bytes, members: Members | None) -> BodyType:
+    try:
+        body = msgspec.msgpack.decode(content, type=kind)
+    except _UNREADABLE as error:
+        raise Refused(Reason.BAD_BODY, str(error)) from error
+    if body.network != network:
+        raise Refused(Reason.OTHER_NETWORK)
+    if members is not None:
+        members.check(body.key, body.admission, body.written)
+    if isinstance(body, GroupBody):
+        _check_group(body)
+    return body
+
+
+def _check_group(body: GroupBody) -> None:
+    if len(body.home) not in (0, 32):
+        raise Refused(Reason.BAD_BODY, f"a home of {len(body.home)} bytes")
+    if not 1 <= body.published <= body.answered <= limits.SHARED_INDICES:
+        raise Refused(Reason.BAD_BODY, f"published {body.published} of {body.answered}")
+    for answer in body.answers:
+        if not may_be_shared(answer.text):
+            raise Refused(Reason.BAD_TEXT, "too long, or with control characters")
+
+
+def may_be_shared(text: str) -> bool:
+    """Whether a text may be an answer: 4 KiB in UTF-8, no control or bidirectional signs but line ends and tabs."""
+    return not _CONTROL.search(text) and len(text.encode("utf-8")) <= limits.MAX_ANSWER

@@ -1,0 +1,80 @@
+"""What a peer may cost: sizes, counts and rates of the protocol.
+
+The numbers are part of the protocol (docs/protocol.md): a peer that keeps to them is never refused for them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sapo_desktop.core.network.bucket import Bucket
+
+KIB = 1024
+
+MAX_FRAME = 64 * KIB
+SEND_QUEUE = 64 * KIB
+"""Waiting for one link; while it is full nothing is added that could be left out."""
+MAX_HELLO = 2 * KIB
+MAX_STATS = 512
+MAX_ADMISSION = 128
+"""Of what a member of a private swarm shows; 72 are used."""
+MAX_GROUP = 24 * KIB
+GROUP_OVERHEAD = 2 * KIB
+"""Enough for all of a group but the texts of its answers."""
+MAX_ANSWER = 4 * KIB
+MAX_ANSWERS = 16
+MAX_BATCH = 16
+"""Groups in one PUBLISH or GROUPS, and the most that one WANT asks for."""
+MAX_UNPACKED = 512 * KIB
+"""Of a batch, before it is taken apart."""
+MAX_WANTED_TASKS = 64
+MAX_FILTER = 2 * KIB
+MAX_RECORDS = 16
+MAX_CATALOGUE = 1000
+"""Task ids in one CATALOGUE; at 34 bytes each they fit a frame."""
+
+HANDSHAKE_SECONDS = 10.0
+IDLE_SECONDS = 45.0
+"""Silence after which a PING is sent."""
+DEAD_SECONDS = 120.0
+"""Silence after which a link is given up."""
+WANT_SECONDS = 5.0
+PEERS_SECONDS = 600.0
+STATS_SECONDS = 60.0
+PING_SECONDS = 10.0
+"""Shortest time between two PINGs of one side."""
+TELL_LINKS_SECONDS = 60.0
+"""Between two CREDITs that say how many links prove the peer's key."""
+OTHERS_SECONDS = 2.0
+"""The same for messages without a limit of their own, unknown ones too."""
+
+FIRST_GROUPS, GROUPS_PER_SECOND = 32.0, 1.0
+FIRST_BYTES, BYTES_PER_SECOND = 256.0 * KIB, 8.0 * KIB
+"""Credit of a fresh link, each way, and how it grows back."""
+MOST_GRANTED_GROUPS, MOST_GRANTED_BYTES = 4096.0, 32.0 * KIB * KIB
+"""However much a peer grants, no more is counted on."""
+
+SLOT_SECONDS = 600
+OLDEST_SLOT, NEWEST_SLOT = -6, 1
+"""Accepted slots, relative to our corrected clock's."""
+MOST_CLOCK_ERROR = 1200.0
+SHARED_INDICES = 64
+
+
+@dataclass
+class Allowance:
+    """Groups and bytes that one side may send."""
+
+    groups: Bucket
+    bytes: Bucket
+
+    @classmethod
+    def fresh(cls, now: float) -> Allowance:
+        return cls(
+            Bucket(FIRST_GROUPS, GROUPS_PER_SECOND, now),
+            Bucket(FIRST_BYTES, BYTES_PER_SECOND, now),
+        )
+
+    def grant(self, groups: float, size: float) -> None:
+        self.groups.grant(groups, MOST_GRANTED_GROUPS)
+        self.bytes.grant(size, MOST_GRANTED_BYTES)

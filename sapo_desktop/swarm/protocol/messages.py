@@ -1,0 +1,190 @@
+"""What two peers say to each other: one msgpack map a frame, told apart by its field `type`.
+
+Fields are only ever added, with defaults; unknown ones are ignored, and so are unknown types of message. Everything
+that has a length has a bound here, so that whatever decodes is small. What is signed travels as the bytes that were
+signed (envelope.py).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from sapo_desktop.swarm.protocol import limits
+
+Key: TypeAlias = Annotated[bytes, Meta(min_length=32, max_length=32)]
+NetworkId: TypeAlias = Annotated[bytes, Meta(min_length=32, max_length=32)]
+TaskId: TypeAlias = Annotated[bytes, Meta(min_length=32, max_length=32)]
+Hash32: TypeAlias = Annotated[bytes, Meta(min_length=32, max_length=32)]
+Signature: TypeAlias = Annotated[bytes, Meta(min_length=64, max_length=64)]
+Admission: TypeAlias = Annotated[bytes, Meta(max_length=limits.MAX_ADMISSION)]
+"""What admits a key to a private swarm (admission.py); empty in the public one."""
+Nonce: TypeAlias = Annotated[bytes, Meta(min_length=32, max_length=32)]
+Ticket: TypeAlias = Annotated[bytes, Meta(min_length=16, max_length=16)]
+"""Drawn at random by whoever asks, and named by the answer."""
+Tag: TypeAlias = Annotated[bytes, Meta(min_length=0, max_length=16)]
+Number: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
+"""Every unsigned number on the wire; other languages keep them in a double."""
+Index: TypeAlias = Annotated[int, Meta(ge=0, lt=limits.SHARED_INDICES)]
+Batch: TypeAlias = Annotated[bytes, Meta(max_length=limits.MAX_FRAME)]
+Text: TypeAlias = Annotated[str, Meta(max_length=200)]
+
+VERSION = 1
+"""Of the protocol. Another one is spoken only by another major version of this module."""
+SUBPROTOCOL = f"sapo.v{VERSION}"
+
+
+def _tag(name: str) -> str:
+    """`CatalogueReq` is `catalogue_req` on the wire."""
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag=_tag):
+    """Base of every message."""
+
+
+class Hello(Message, frozen=True, kw_only=True):
+    """First message of each side; the client's comes first."""
+
+    versions: Annotated[list[Number], Meta(min_length=1, max_length=8)]
+    """Major versions spoken; the highest common one is used."""
+    network: NetworkId
+    key: Key
+    nonce: Nonce
+    time: Number
+    """Unix time in seconds."""
+    catalogue: Hash32
+    """SHA-256 over the sorted task ids."""
+    previous: Hash32 | None = None
+    """The same of the catalogue before, which is accepted for 30 days."""
+    examiner: Annotated[bytes, Meta(max_length=32)] = b""
+    """Fingerprint of library and scorers; explains questions that come out otherwise."""
+    program: Annotated[str, Meta(max_length=64)] = ""
+    """For display and statistics only."""
+    admission: Admission = b""
+    rotation: Annotated[bytes, Meta(max_length=128)] = b""
+    """Which key this one was until lately (rotation.py); empty: it says nothing of that."""
+
+
+class Auth(Message, frozen=True, kw_only=True):
+    """Proof that a side holds the key it named: a signature over both HELLOs (handshake.py)."""
+
+    signature: Signature
+
+
+class CatalogueReq(Message, frozen=True, kw_only=True):
+    """Asks for all task ids; once a link."""
+
+
+class Catalogue(Message, frozen=True, kw_only=True):
+    """All task ids of the sender."""
+
+    tasks: Annotated[list[TaskId], Meta(max_length=limits.MAX_CATALOGUE)]
+
+
+class Credit(Message, frozen=True, kw_only=True):
+    """Grants the other side more than the protocol's own rate: so much may be sent in addition, now or saved up."""
+
+    groups: Number
+    bytes: Number
+    links: Number = 0
+    """How many links prove the receiver's key here, sharing one quota; 0: nothing is said of it."""
+
+
+class Publish(Message, frozen=True, kw_only=True):
+    """The sender's own groups: zlib over a msgpack list of 1 to 16 envelopes."""
+
+    batch: Batch
+
+
+class Exact(msgspec.Struct, frozen=True, kw_only=True):
+    """One group by its name."""
+
+    author: Key
+    slot: Number
+    task: TaskId
+    index: Index
+
+
+class Want(Message, frozen=True, kw_only=True):
+    """Asks for a sample of `n` groups of these tasks, or for one by name."""
+
+    ticket: Ticket
+    n: Annotated[int, Meta(ge=1, le=limits.MAX_BATCH)] = limits.MAX_BATCH
+    tasks: Annotated[list[TaskId], Meta(max_length=limits.MAX_WANTED_TASKS)] = []
+    exact: Exact | None = None
+    held: Annotated[bytes, Meta(max_length=limits.MAX_FILTER)] = b""
+    """Bloom filter of digests that need not be sent again (held_filter.py)."""
+
+
+class Sourced(msgspec.Struct, frozen=True, kw_only=True):
+    """A group with what the server says about where it came from."""
+
+    envelope: Annotated[bytes, Meta(max_length=limits.MAX_GROUP)]
+    relay: Annotated[bytes, Meta(max_length=32)] = b""
+    """Key of the relay that first took it from its author; empty: the sender of this message did."""
+    tag: Tag = b""
+    """That relay's name for the author's part of the internet; means nothing to any other."""
+
+
+class Groups(Message, frozen=True, kw_only=True):
+    """The answer to a WANT: zlib over a msgpack list of 0 to 16 Sourced maps."""
+
+    ticket: Ticket
+    batch: Batch
+
+
+class PeersReq(Message, frozen=True, kw_only=True):
+    """Asks for addresses of nodes that opted in."""
+
+
+class Peers(Message, frozen=True, kw_only=True):
+    """Signed records, one envelope each."""
+
+    records: Annotated[
+        list[Annotated[bytes, Meta(max_length=limits.KIB)]],
+        Meta(max_length=limits.MAX_RECORDS),
+    ]
+
+
+class Stats(Message, frozen=True, kw_only=True):
+    """A signed claim about oneself: shown, never used."""
+
+    envelope: Annotated[bytes, Meta(max_length=limits.MAX_STATS)]
+
+
+class Ping(Message, frozen=True, kw_only=True):
+    """Asks for a PONG with the same number."""
+
+    number: Number = 0
+
+
+class Pong(Message, frozen=True, kw_only=True):
+    number: Number = 0
+
+
+class Goodbye(Message, frozen=True, kw_only=True):
+    """The last message: why, and after how many seconds it is worth coming back (0: at will)."""
+
+    reason: Text
+    retry_after: Number = 0
+
+
+Any: TypeAlias = (
+    Hello
+    | Auth
+    | CatalogueReq
+    | Catalogue
+    | Credit
+    | Publish
+    | Want
+    | Groups
+    | PeersReq
+    | Peers
+    | Stats
+    | Ping
+    | Pong
+    | Goodbye
+)

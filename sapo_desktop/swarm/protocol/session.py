@@ -1,0 +1,360 @@
+"""One link to one peer, without I/O: frames and the time go in, events and frames come out.
+
+```
+client                        server
+HELLO        ──────────>
+             <──────────      HELLO, AUTH
+AUTH         ──────────>                        both are open: any message, any order, within the limits
+```
+The client's AUTH may be followed at once by other messages. Whoever finds a fault during the handshake says GOODBYE
+and closes; later a link may make a few faults (a lossy proxy, an odd version) before it is closed. Nothing here looks
+into envelopes; what is in them is the pool's matter. `now` is a monotonic clock in seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sapo_desktop.core.network.bucket import Bucket
+from sapo_desktop.swarm.protocol import codec, events, limits
+from sapo_desktop.swarm.protocol import messages as m
+from sapo_desktop.swarm.protocol.events import Event
+from sapo_desktop.swarm.protocol.greeting import Greeting, Me, Parting
+from sapo_desktop.swarm.protocol.handshake import NO_TLS, Role
+from sapo_desktop.swarm.protocol.refusals import Reason, Refused, kind_of
+
+_MOST_FAULTS, _FAULTS_PER_SECOND = 8.0, 1 / 60
+_AFTER_FAULTS = 600
+_SLACK = 0.25
+"""Share of a limit by which frames that bunch up on their way may overdraw it."""
+_MOST_WANTS, _WANT_LIFETIME = 8, 60.0
+
+
+class Session:
+    """One side of a link.
+
+    Args:
+        nonce: 32 fresh random bytes.
+        unix_time: our clock, told to the peer.
+        certificate: SHA-256 of the server's TLS certificate, NO_TLS on `ws://`.
+        expected_key: the key that the address named, or that was pinned (client only).
+    """
+
+    def __init__(
+        self,
+        role: Role,
+        me: Me,
+        *,
+        nonce: bytes,
+        unix_time: float,
+        now: float,
+        certificate: bytes = NO_TLS,
+        expected_key: bytes | None = None,
+    ) -> None:
+        self.role: Role = role
+        self.is_open = False
+        self.is_closed = False
+        self.backlog = 0
+        """Bytes that the driver took and could not send yet; kept by it."""
+        self.latency: float | None = None
+        """Seconds until the last request was answered, a WANT or a PING; None before the first."""
+        self._me = me
+        self._greeting = Greeting(role, me, nonce, unix_time, certificate, expected_key)
+        self._out: list[bytes] = []
+        self._deadline = now + limits.HANDSHAKE_SECONDS
+        self._heard = now
+        self._unix_lead = unix_time - now
+        """Seconds from the monotonic clock to Unix time."""
+        self._admitted_until = float("inf")
+        """When the peer's admission ends, on the monotonic clock."""
+        self._pinged = False
+        self._pings = 0
+        self._ping_sent: float | None = None
+        self._faults = Bucket(_MOST_FAULTS, _FAULTS_PER_SECOND, now)
+        self._sending, self._receiving = limits.Allowance.fresh(now), limits.Allowance.fresh(now)
+        self._others = Bucket(32, 1 / limits.OTHERS_SECONDS, now)
+        self._rates: dict[type[m.Message], Bucket] = {
+            m.Want: Bucket(2, 1 / limits.WANT_SECONDS, now),
+            m.PeersReq: Bucket(1, 1 / limits.PEERS_SECONDS, now),
+            m.Stats: Bucket(1, 1 / limits.STATS_SECONDS, now),
+            m.Ping: Bucket(3, 1 / limits.PING_SECONDS, now),
+            m.CatalogueReq: Bucket(1, 0.0, now),
+        }
+        self._own_rates: dict[type[m.Message], Bucket] = {
+            m.Want: Bucket(1, 1 / limits.WANT_SECONDS, now),
+            m.PeersReq: Bucket(1, 1 / limits.PEERS_SECONDS, now),
+            m.Stats: Bucket(1, 1 / limits.STATS_SECONDS, now),
+            m.Credit: Bucket(1, 1 / limits.TELL_LINKS_SECONDS, now),
+        }
+        self._catalogue_asked = False
+        self._peers_asked = False
+        self._wants: dict[bytes, tuple[int, float]] = {}
+        """Ticket -> groups asked for, and when."""
+        self._handlers: dict[type[m.Message], Callable[[Any, int, float], list[Event]]] = {
+            m.CatalogueReq: self._on_catalogue_req,
+            m.Catalogue: self._on_catalogue,
+            m.Credit: self._on_credit,
+            m.Publish: self._on_publish,
+            m.Want: self._on_want,
+            m.Groups: self._on_groups,
+            m.PeersReq: self._on_peers_req,
+            m.Peers: self._on_peers,
+            m.Stats: self._on_stats,
+            m.Ping: self._on_ping,
+            m.Pong: self._on_pong,
+        }
+        if role == "client":
+            self._say(self._greeting.hello)
+
+    # -- in --------------------------------------------------------------------------------------------------
+
+    def receive(self, frame: bytes, now: float) -> list[Event]:
+        """Take one frame, whatever it is."""
+        if self.is_closed:
+            return []
+        self._heard, self._pinged = max(self._heard, now), False
+        try:
+            if not self.is_open and len(frame) > limits.MAX_HELLO:
+                raise Refused(Reason.OVERSIZE, f"{len(frame)} bytes before AUTH")
+            message = codec.decode(frame)
+            if isinstance(message, m.Goodbye):
+                return [self._end(message.reason, message.retry_after, by_peer=True)]
+            if not self.is_open:
+                return self._greet(message)
+            if isinstance(message, m.Hello | m.Auth):
+                raise Refused(Reason.OUT_OF_ORDER, "a second handshake")
+            return self._handlers[type(message)](message, len(frame), now)
+        except Refused as refused:
+            return self.fault(refused.reason, now, str(refused))
+
+    def fault(self, reason: Reason, now: float, detail: str = "") -> list[Event]:
+        """Charge the link with something, found here or by whoever looked into its envelopes."""
+        told: list[Event] = [events.RefusedMessage(reason, detail)]
+        if not self.is_open:
+            return [*told, self.close(f"handshake: {reason}")]
+        if reason is Reason.UNKNOWN_MESSAGE and not self._others.take(1, now):
+            return self.fault(Reason.TOO_OFTEN, now, detail)
+        if kind_of(reason) != "invalid":
+            return told
+        if not self._faults.take(1, now):
+            told.append(self.close(f"too many faults, the last: {reason}", _AFTER_FAULTS))
+        return told
+
+    def flooded(self) -> list[Event]:
+        """The peer sent frames without a message faster than any has to; there is nobody left to say goodbye to."""
+        told = events.RefusedMessage(Reason.TOO_OFTEN, "frames without a message")
+        return [told, self._end("too many frames without a message", _AFTER_FAULTS, by_peer=False)]
+
+    def tick(self, now: float) -> list[Event]:
+        """What is due: time-outs and PINGs."""
+        if self.is_closed:
+            return []
+        if not self.is_open:
+            return [self.close("handshake: too slow")] if now >= self._deadline else []
+        if now >= self._heard + limits.DEAD_SECONDS:
+            return [self.close("silent for too long")]
+        if now >= self._admitted_until:
+            return [self.close("the admission to this private swarm has ended")]
+        if now >= self._heard + limits.IDLE_SECONDS and not self._pinged:
+            self._pinged = True
+            self._pings, self._ping_sent = self._pings + 1, now
+            self._say(m.Ping(number=self._pings))
+        self._wants = {t: (n, at) for t, (n, at) in self._wants.items() if now < at + _WANT_LIFETIME}
+        return []
+
+    # -- out -------------------------------------------------------------------------------------------------
+
+    def take(self) -> list[bytes]:
+        """The frames to be sent since the last call."""
+        frames, self._out = self._out, []
+        return frames
+
+    def publish(self, envelopes: list[bytes], now: float) -> bool:
+        """Send 1 to 16 own groups; False where credit or the frame has no room for all of them."""
+        return self._spend(m.Publish(batch=codec.pack_published(envelopes)), len(envelopes), now)
+
+    def serve(self, ticket: bytes, groups: list[m.Sourced], now: float) -> bool:
+        """Answer a WANT with 0 to 16 groups; False where credit or the frame has no room for all of them."""
+        return self._spend(m.Groups(ticket=ticket, batch=codec.pack_sourced(groups)), len(groups), now)
+
+    def want(self, want: m.Want, now: float) -> bool:
+        """Ask for groups; False before it is time again."""
+        self.tick(now)
+        if len(self._wants) >= _MOST_WANTS or not self._say_in_time(want, now):
+            return False
+        self._wants[want.ticket] = (want.n, now)
+        return True
+
+    def ask_catalogue(self) -> None:
+        if self._may_say and not self._catalogue_asked:
+            self._catalogue_asked = True
+            self._say(m.CatalogueReq())
+
+    def ask_peers(self, now: float) -> bool:
+        """Ask for addresses; False before it is time again."""
+        asked = self._say_in_time(m.PeersReq(), now)
+        self._peers_asked = self._peers_asked or asked
+        return asked
+
+    def give_peers(self, records: list[bytes]) -> None:
+        if self._may_say:
+            self._say(m.Peers(records=records))
+
+    def tell_stats(self, envelope: bytes, now: float) -> bool:
+        """Tell a claim; False before it is time again."""
+        return self._say_in_time(m.Stats(envelope=envelope), now)
+
+    def tell_links(self, links: int, now: float) -> bool:
+        """Say how many links prove the peer's key here; False before it is time again."""
+        return self._say_in_time(m.Credit(groups=0, bytes=0, links=links), now)
+
+    def may_answer(self, now: float) -> bool:
+        """Whether the peer's credit has room for one group of any size."""
+        return self._receiving.groups.level(now) >= 1 and self._receiving.bytes.level(now) >= 2 * limits.MAX_GROUP
+
+    def may_want(self, now: float) -> bool:
+        """Whether it is time for a WANT."""
+        return self._may_say and len(self._wants) < _MOST_WANTS and self._own_rates[m.Want].level(now) >= 1
+
+    def room(self, now: float) -> float:
+        """Bytes that a frame may have to be sent now: so that none is packed in vain."""
+        return min(self._sending.bytes.level(now), limits.SEND_QUEUE - self.waiting)
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that are still to be sent."""
+        return self.backlog + sum(map(len, self._out))
+
+    def close(self, reason: str, retry_after: int = 0) -> events.Closed:
+        """Say GOODBYE; the driver sends what is left and closes the connection."""
+        if not self.is_closed:
+            self._say(m.Goodbye(reason=reason[:200], retry_after=retry_after))
+        return self._end(reason, retry_after, by_peer=False)
+
+    def credit(self, now: float) -> tuple[float, float]:
+        """Groups and bytes that may be sent now."""
+        return self._sending.groups.level(now), self._sending.bytes.level(now)
+
+    @property
+    def _may_say(self) -> bool:
+        return self.is_open and not self.is_closed
+
+    def _say(self, message: m.Any) -> None:
+        self._out.append(codec.encode(message))
+
+    def _say_in_time(self, message: m.Want | m.PeersReq | m.Stats | m.Credit, now: float) -> bool:
+        if not self._may_say or not self._own_rates[type(message)].take(1, now):
+            return False
+        self._say(message)
+        return True
+
+    def _spend(self, message: m.Any, groups: int, now: float) -> bool:
+        try:
+            frame = codec.encode(message)
+        except ValueError:
+            return False
+        budget, waiting = self._sending, self.waiting
+        if waiting and waiting + len(frame) > limits.SEND_QUEUE:
+            return False
+        if not self._may_say or budget.groups.level(now) < groups or budget.bytes.level(now) < len(frame):
+            return False
+        budget.groups.take(groups, now)
+        budget.bytes.take(len(frame), now)
+        self._out.append(frame)
+        return True
+
+    def _end(self, reason: str, retry_after: float, *, by_peer: bool) -> events.Closed:
+        self.is_closed, self.is_open = True, False
+        return events.Closed(reason, retry_after, by_peer)
+
+    def _greet(self, message: m.Any) -> list[Event]:
+        try:
+            answers, opened = self._greeting.take(message)
+        except Parting as parting:
+            fault = parting.refused
+            told = [events.RefusedMessage(fault.reason, fault.detail)] if fault else []
+            return [*told, self.close(str(parting))]
+        self._admitted_until = self._greeting.admitted_until - self._unix_lead
+        for answer in answers:
+            self._say(answer)
+        if opened is None:
+            return []
+        self.is_open = True
+        return [opened]
+
+    # -- messages --------------------------------------------------------------------------------------------
+
+    def _within_rate(self, message: m.Message, now: float) -> None:
+        bucket = self._rates.get(type(message), self._others)
+        if not bucket.take(1, now, slack=_SLACK * bucket.capacity):
+            raise Refused(Reason.TOO_OFTEN, type(message).__name__)
+
+    def _within_credit(self, groups: int, size: int, now: float) -> None:
+        budget = self._receiving
+        for bucket, amount in ((budget.bytes, size), (budget.groups, groups)):
+            if amount and not bucket.take(amount, now, slack=_SLACK * bucket.capacity):
+                raise Refused(Reason.OVERDRAWN, f"{groups} groups, {size} bytes")
+
+    def _on_catalogue_req(self, message: m.CatalogueReq, size: int, now: float) -> list[Event]:
+        self._within_rate(message, now)
+        self._say(m.Catalogue(tasks=list(self._me.tasks)))
+        return []
+
+    def _on_catalogue(self, message: m.Catalogue, size: int, now: float) -> list[Event]:
+        if not self._catalogue_asked:
+            raise Refused(Reason.UNASKED, "Catalogue")
+        self._catalogue_asked = False
+        return [events.CatalogueHeard(message.tasks)]
+
+    def _on_credit(self, message: m.Credit, size: int, now: float) -> list[Event]:
+        self._within_rate(message, now)
+        self._sending.grant(message.groups, message.bytes)
+        return [events.SameKey(message.links)] if message.links else []
+
+    def _on_publish(self, message: m.Publish, size: int, now: float) -> list[Event]:
+        self._within_credit(0, size, now)
+        envelopes = codec.unpack_published(message.batch)
+        self._within_credit(len(envelopes), 0, now)
+        return [events.Published(envelopes)]
+
+    def _on_want(self, message: m.Want, size: int, now: float) -> list[Event]:
+        self._within_rate(message, now)
+        return [events.Wanted(message)]
+
+    def _on_groups(self, message: m.Groups, size: int, now: float) -> list[Event]:
+        self._within_credit(0, size, now)
+        asked, at = self._wants.pop(message.ticket, (None, 0.0))
+        if asked is None:
+            raise Refused(Reason.UNASKED, "Groups")
+        groups = codec.unpack_sourced(message.batch)
+        self._within_credit(len(groups), 0, now)
+        if len(groups) > asked:
+            raise Refused(Reason.OVERDRAWN, f"{len(groups)} groups where {asked} were asked for")
+        self.latency = now - at
+        return [events.Served(message.ticket, groups)]
+
+    def _on_peers_req(self, message: m.PeersReq, size: int, now: float) -> list[Event]:
+        self._within_rate(message, now)
+        return [events.PeersWanted()]
+
+    def _on_peers(self, message: m.Peers, size: int, now: float) -> list[Event]:
+        if not self._peers_asked:
+            raise Refused(Reason.UNASKED, "Peers")
+        self._peers_asked = False
+        return [events.PeersHeard(message.records)]
+
+    def _on_stats(self, message: m.Stats, size: int, now: float) -> list[Event]:
+        self._within_rate(message, now)
+        return [events.StatsHeard(message.envelope)]
+
+    def _on_ping(self, message: m.Ping, size: int, now: float) -> list[Event]:
+        self._within_rate(message, now)
+        self._say(m.Pong(number=message.number))
+        return []
+
+    def _on_pong(self, message: m.Pong, size: int, now: float) -> list[Event]:
+        self._within_rate(message, now)
+        if message.number == self._pings and self._ping_sent is not None:
+            self.latency, self._ping_sent = now - self._ping_sent, None
+        return []

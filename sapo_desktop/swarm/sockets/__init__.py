@@ -1,0 +1,1 @@
+"""Real sockets: who is let in, whose turn it is, and how bytes come and go."""

@@ -1,0 +1,167 @@
+"""Who may come in: how many connections at a time, and how many of them before they have proven a key.
+
+A connection costs a descriptor from the moment it is accepted, long before its peer said anything. So whether there is
+room is decided then, and whoever finds none is closed at once. Of those who have not proven a key yet, one part of the
+internet has so many places, and all together so many; where these are taken, a newcomer from elsewhere takes that of
+the part which has most. Who leaves without having proven a key, or is cut off, leaves its place taken for a while: else
+one part could have as many connections made as there is time for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from typing import Any
+
+from sapo_desktop.swarm.addresses.address import is_private, part_of_internet
+
+MOST_UNPROVEN = 64
+"""Connections that have not proven their key; a further one is turned away."""
+MOST_UNPROVEN_OF_ONE = 16
+"""Of these, from one part of the internet."""
+PLACE_SECONDS = 10.0
+"""For so long the place stays taken that somebody left without having proven a key."""
+_AT_ONCE = 100
+"""Connections that are turned away before anything else has its turn."""
+
+
+class Door:
+    """The places of one node, by the peer's address and port as `socket.accept` tells them.
+
+    Args:
+        most: at a time.
+        at_home: private addresses are no part of the internet that may only have its share.
+    """
+
+    def __init__(self, most: int, *, at_home: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most = most
+        self._at_home = at_home
+        self._unproven: dict[Any, tuple[bytes, Callable[[], None]]] = {}
+        """Part of the internet, and what ends the connection; the oldest first."""
+        self._others: set[Any] = set()
+        """Those that have proven a key, or are ended and not closed yet."""
+        self._clock = clock
+        self._left: deque[tuple[float, bytes]] = deque()
+        """Until when a place stays taken, and by which part; the oldest first."""
+        self._left_of: Counter[bytes] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._unproven) + len(self._others)
+
+    def has(self, peer: Any) -> bool:
+        return peer in self._unproven or peer in self._others
+
+    def enter(self, peer: Any, end: Callable[[], None]) -> bool:
+        """Whether there is a place for this connection. `end` closes it, should another have its place before it has
+        proven a key."""
+        host = str(peer[0]) if peer else ""
+        part = part_of_internet(host)
+        counts = Counter(part for part, _ in self._unproven.values())
+        self._free_places()
+        taken = counts[part] + self._left_of[part]
+        if taken >= MOST_UNPROVEN_OF_ONE and not (self._at_home and is_private(host)):
+            return False
+        if len(self) >= self._most:
+            return False
+        if len(self._unproven) >= MOST_UNPROVEN:
+            largest, count = max(counts.items(), key=lambda item: item[1], default=(part, 0))
+            if count <= counts[part] + 1:
+                return False
+            self._end_oldest(largest)
+        self._unproven[peer] = (part, end)
+        return True
+
+    def prove(self, peer: Any) -> None:
+        """The peer there has proven a key."""
+        if self._unproven.pop(peer, None) is not None:
+            self._others.add(peer)
+
+    def distrust(self, peer: Any) -> None:
+        """The connection from there was cut off for what came over it: the key that it proved counts for nothing."""
+        if peer in self._others:
+            self._others.discard(peer)
+            self._unproven[peer] = (part_of_internet(str(peer[0])), lambda: None)
+
+    def leave(self, peer: Any) -> None:
+        """The connection from there is closed."""
+        unproven = self._unproven.pop(peer, None)
+        if unproven is not None:
+            self._left.append((self._clock() + PLACE_SECONDS, unproven[0]))
+            self._left_of[unproven[0]] += 1
+        self._others.discard(peer)
+
+    def _free_places(self) -> None:
+        while self._left and self._left[0][0] <= self._clock():
+            _, part = self._left.popleft()
+            self._left_of[part] -= 1
+            if not self._left_of[part]:
+                del self._left_of[part]
+
+    def _end_oldest(self, part: bytes) -> None:
+        peer = next(peer for peer, (its_part, _) in self._unproven.items() if its_part == part)
+        _, end = self._unproven.pop(peer)
+        self._others.add(peer)
+        end()
+
+
+class _Accepted(socket.socket):
+    """A connection that gives its place back when it is closed, however that comes about."""
+
+    closed: Callable[[], None] | None = None
+
+    def close(self) -> None:
+        super().close()
+        closed, self.closed = self.closed, None
+        if closed is not None:
+            closed()
+
+    def cut(self) -> None:
+        """Let whoever reads from it find its end, and close it."""
+        with contextlib.suppress(OSError):  # the peer was faster
+            self.shutdown(socket.SHUT_RDWR)
+
+
+class _Listening(socket.socket):
+    """A socket that accepts nobody for whom there is no place.
+
+    The event loop of Windows accepts by itself: there the place is asked for once a connection was made.
+    """
+
+    door: Door
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        for _ in range(_AT_ONCE):
+            plain, peer = super().accept()
+            accepted = _Accepted(plain.family, plain.type, plain.proto, fileno=plain.detach())
+            if self.door.enter(peer, accepted.cut):
+                accepted.closed = lambda peer=peer: self.door.leave(peer)
+                return accepted, peer
+            accepted.close()
+        raise BlockingIOError
+
+
+async def open_door(host: str, port: int, door: Door) -> list[socket.socket]:
+    """Sockets that listen at every address that the host stands for. OSError where one cannot be had."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    opened: list[socket.socket] = []
+    try:
+        for family, kind, protocol, _, where in dict.fromkeys(found):
+            listening = _Listening(family, kind, protocol)
+            opened.append(listening)
+            listening.door = door
+            if hasattr(socket, "SO_REUSEPORT"):  # elsewhere the option next means something else
+                listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            listening.bind(where)
+            listening.setblocking(False)
+    except OSError:
+        for one in opened:
+            one.close()
+        raise
+    return opened

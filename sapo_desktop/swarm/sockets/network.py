@@ -1,0 +1,410 @@
+"""Sockets for the exchange: it listens, dials, hands frames in and sends what the sessions say.
+
+With wire.py and dialling.py the only part of the swarm that does I/O. A link costs a bounded amount whatever its peer
+does: two frames in, a small queue out, ten seconds to prove its key. Who does not read what was asked for is cut off,
+and nobody waits for anybody else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import http
+import logging
+import secrets
+import ssl
+import time
+from collections import Counter
+from collections.abc import Callable
+from random import SystemRandom
+
+from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidProxy, InvalidURI
+from websockets.http11 import Request, Response
+
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.swarm.addresses.address import Address, is_private, part_of_internet
+from sapo_desktop.swarm.clock import Now
+from sapo_desktop.swarm.exchange import Exchange
+from sapo_desktop.swarm.link import Link
+from sapo_desktop.swarm.protocol import limits
+from sapo_desktop.swarm.protocol.events import Event, Opened
+from sapo_desktop.swarm.protocol.greeting import Me
+from sapo_desktop.swarm.protocol.handshake import NO_TLS
+from sapo_desktop.swarm.protocol.refusals import Reason
+from sapo_desktop.swarm.protocol.session import Session
+from sapo_desktop.swarm.sockets.dialling import Allows, client_tls, dialling, peer_certificate, reach
+from sapo_desktop.swarm.sockets.door import MOST_UNPROVEN, Door, open_door
+from sapo_desktop.swarm.sockets.fair_queue import Gate
+from sapo_desktop.swarm.sockets.wire import (
+    PARTING_SECONDS,
+    BoundedClient,
+    BoundedServer,
+    Connection,
+    Wire,
+    options,
+    remote_host,
+    tls_times,
+)
+
+log = logging.getLogger(__name__)
+
+TICK_SECONDS = 1.0
+MOST_MEMORY = 256 * limits.KIB * limits.KIB
+"""Of pool, shelf, and all that waits to be sent or read, together; above it the links that hold most are ended."""
+_FIRST_DELAY, _LONGEST_DELAY = 1.0, 300.0
+_LONGEST_ABSENCE = 86400.0
+"""However long a peer asks to be left alone."""
+_LASTING = 60.0
+"""A link that held this long starts the waiting times anew."""
+_NO_LINK = (
+    OSError,
+    InvalidHandshake,
+    InvalidProxy,
+    InvalidURI,
+    ConnectionClosed,
+    ssl.SSLError,
+    TimeoutError,
+    UsageError,  # the environment's proxy became one that cannot be used
+    ValueError,  # a host that no resolver can be asked for
+)
+
+Heard = Callable[[Link, Event], None]
+"""Told of what the exchange has no use for: Opened, Closed, addresses, statistics, catalogues."""
+
+
+class Network:
+    """Every connection of one node.
+
+    Args:
+        heard: called with each event that is not about groups.
+        most_links: more are turned away with a word.
+        proxy: what links are dialled through, as the setting of that name says it (proxies.py).
+        at_home: private addresses are no part of the internet that may only have its share.
+        most_memory: bytes; see MOST_MEMORY.
+    """
+
+    def __init__(
+        self,
+        exchange: Exchange,
+        me: Me,
+        heard: Heard | None = None,
+        *,
+        most_links: int = 2000,
+        proxy: str = "",
+        at_home: bool = False,
+        most_memory: int = MOST_MEMORY,
+    ) -> None:
+        self.exchange = exchange
+        self._me = me
+        self.heard: Heard = heard or _nobody_listens
+        self._most_links = most_links
+        self._proxy = proxy
+        self._wires: dict[Link, Wire] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._servers: list[Server] = []
+        self._door = Door(most_links + MOST_UNPROVEN, at_home=at_home)
+        self._most_memory = most_memory
+        self._gate = Gate()
+        self._certificate = NO_TLS
+        self.pins: dict[str, bytes] = {}
+        """Keys proven first by peers whose address names none, by URL."""
+        self.lan_pins: dict[str, bytes] = {}
+        """The same of peers on the local network, where an address is somebody else's tomorrow: never kept on disk."""
+        self.lan_is_open = False
+        """Whether this node shows itself on the local network: who dials it from a private address is of there."""
+        self._tag_secret = secrets.token_bytes(32)
+        self._working = [self._keep(self._tick()), self._keep(self._gate.run())]
+
+    # -- what is asked of it ---------------------------------------------------------------------------------
+
+    @property
+    def key(self) -> bytes:
+        """Our own."""
+        return self._me.signer.key
+
+    async def listen(
+        self, host: str, port: int, *, tls: ssl.SSLContext | None = None, certificate: bytes = NO_TLS
+    ) -> int:
+        """Take connections; returns the port. `certificate`: SHA-256 of the one in `tls`, DER encoded.
+
+        Raises:
+            OSError: the port cannot be had.
+        """
+        self._certificate = certificate
+        sockets = await open_door(host, port, self._door)
+        for listening in sockets:
+            server = await serve(
+                self._welcome,
+                sock=listening,
+                ssl=tls,
+                process_request=_refuse_browsers,
+                server_header=None,
+                create_connection=BoundedServer,
+                **options(),
+                **tls_times(tls),
+            )
+            self._servers.append(server)
+        found: int = sockets[0].getsockname()[1]
+        return found
+
+    async def run(self) -> None:
+        """Return only by raising: what went wrong with the clockwork of all links, or that this was cancelled."""
+        await asyncio.shield(asyncio.gather(*self._working))
+
+    def dial(self, address: Address, *, named_by_stranger: bool = False) -> asyncio.Task[None]:
+        """Keep a link to this address, for ever; cancel the task to give it up. `named_by_stranger`: as for `link`."""
+        return self._keep(self._keep_link(address, named_by_stranger))
+
+    async def link(
+        self,
+        address: Address,
+        *,
+        named_by_stranger: bool = False,
+        on_lan: bool = False,
+        only_greet: bool = False,
+        allows: Allows | None = None,
+    ) -> Link | None:
+        """One link from dialling to its end; None where there was no connection. Its `key` says whether it opened.
+
+        Args:
+            named_by_stranger: dial nothing but hosts on the public internet, whatever their names stand for.
+            on_lan: the address was found on the local network: dialled without a proxy, and whatever certificate is
+                shown is taken. The handshake signs the certificate's hash, so the key that is proven is the key of
+                whoever holds that certificate; whether it is one that we want is known only then.
+            only_greet: say goodbye once the peer has proven its key.
+            allows: asked which of the hosts that the address stands for may be dialled; behind a proxy, which looks
+                up names by itself, about the host as it is written.
+        """
+        try:
+            if on_lan:
+                return await self._dial_neighbour(address, only_greet=only_greet)
+            return await self._dial_out(
+                address, named_by_stranger=named_by_stranger, only_greet=only_greet, allows=allows
+            )
+        except _NO_LINK as error:
+            log.info("A peer could not be reached: %s", type(error).__name__)
+            return None
+
+    def publish(self, envelope: bytes) -> None:
+        """Offer an own group to every link."""
+        self.exchange.publish(envelope, now())
+        self._flush_all()
+
+    async def close(self) -> None:
+        """Say goodbye to everyone and end every task."""
+        for link in list(self._wires):
+            link.goodbye = link.session.close("going away")
+            self._flush(link)
+        if self._wires:
+            await asyncio.wait(
+                [asyncio.ensure_future(wire.drained()) for wire in self._wires.values()], timeout=PARTING_SECONDS
+            )
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for server in self._servers:
+            server.close()
+            await server.wait_closed()
+
+    # -- connections -----------------------------------------------------------------------------------------
+
+    async def _keep_link(self, address: Address, named_by_stranger: bool) -> None:
+        delay = _FIRST_DELAY
+        while True:
+            began = time.monotonic()
+            link = await self.link(address, named_by_stranger=named_by_stranger)
+            goodbye = link.goodbye if link else None
+            # Only whoever has the key that we want may send us away for long.
+            heeded = link is not None and link.key and goodbye is not None and goodbye.by_peer
+            wait = min(_LONGEST_ABSENCE, goodbye.retry_after) if heeded and goodbye else 0.0
+            if time.monotonic() - began > _LASTING:
+                delay = _FIRST_DELAY
+            # Full jitter: a relay that comes back is not met by all of its peers in one second.
+            await asyncio.sleep(max(wait, SystemRandom().uniform(0, delay)))
+            delay = min(_LONGEST_DELAY, 2 * delay)
+
+    async def _dial_out(
+        self, address: Address, *, named_by_stranger: bool, only_greet: bool, allows: Allows | None
+    ) -> Link:
+        reached = reach(address, self._proxy, named_by_stranger=named_by_stranger, allows=allows)
+        async with reached as (connection, host):
+            key = address.key or self.pins.get(address.url)
+            session = self._session("client", peer_certificate(connection), key)
+            link = await self._converse(
+                connection, session, host, self._tag(host), dialled=address, only_greet=only_greet
+            )
+        if link.key and address.key is None:
+            self.pins.setdefault(address.url, link.key)
+        return link
+
+    async def _dial_neighbour(self, address: Address, *, only_greet: bool) -> Link:
+        async with dialling(address, client_tls(address, any_certificate=True), None) as connection:
+            assert isinstance(connection, BoundedClient)
+            key = address.key or self.lan_pins.get(address.url)
+            session = self._session("client", peer_certificate(connection), key)
+            host = remote_host(connection)
+            return await self._converse(
+                connection, session, host, self._tag(host), dialled=address, lan=True, only_greet=only_greet
+            )
+
+    async def _welcome(self, connection: ServerConnection) -> None:
+        assert isinstance(connection, BoundedServer)
+        session = self._session("server", self._certificate, None)
+        host = remote_host(connection)
+        tag = self._tag(host)
+        peer = connection.remote_address
+        was_seen = self._door.has(peer)
+        connection.when_flooded = lambda: self._door.distrust(peer)
+        if not was_seen and not self._door.enter(peer, connection.transport.abort):
+            session.close("busy", retry_after=10)
+        elif len(self._wires) >= self._most_links and not self._make_room(tag):
+            session.close("no room for another link", retry_after=60)
+        lan = self.lan_is_open and is_private(host)
+        try:
+            await self._converse(connection, session, host, tag, lan=lan)
+        finally:
+            if not was_seen:  # else its socket says when it is closed
+                self._door.leave(peer)
+
+    def _make_room(self, tag: bytes) -> bool:
+        """End the youngest link of the part of the internet that has most, where that is not the newcomer's own.
+
+        Only of those that were dialled by their peers: whoever fills our places must not choose whom we talk to.
+        """
+        inbound = [link for link in self._wires if link.dialled is None]
+        counts = Counter(link.tag for link in inbound)
+        largest, count = max(counts.items(), key=lambda item: item[1], default=(b"", 0))
+        if count <= counts[tag] + 1:
+            return False
+        youngest = max((link for link in inbound if link.tag == largest), key=lambda link: link.opened)
+        youngest.goodbye = youngest.session.close("making room for others", retry_after=60)
+        self._flush(youngest)
+        return True
+
+    def _session(self, role: str, certificate: bytes, key: bytes | None) -> Session:
+        return Session(
+            "client" if role == "client" else "server",
+            self._me,
+            nonce=secrets.token_bytes(32),
+            unix_time=time.time(),
+            now=time.monotonic(),
+            certificate=certificate,
+            expected_key=key,
+        )
+
+    async def _converse(
+        self,
+        connection: Connection,
+        session: Session,
+        host: str,
+        tag: bytes,
+        *,
+        dialled: Address | None = None,
+        lan: bool = False,
+        only_greet: bool = False,
+    ) -> Link:
+        """Read until either side ends the link; then say what is left to say."""
+        link = self.exchange.attach(session, tag, dialled, lan=lan)
+        link.host = host
+        wire = self._wires[link] = Wire(connection, session)
+        writer = asyncio.create_task(wire.write())
+        try:
+            self._flush(link)
+            while not session.is_closed:
+                frame = await connection.recv()
+                is_new = not link.key or self.exchange.standing.is_new(link.key, time.time())
+                if not await self._gate.turn(tag, connection.wait_closed, is_new=is_new):
+                    break
+                began = time.thread_time()
+                if isinstance(frame, str):
+                    told = session.fault(Reason.NOT_A_MESSAGE, time.monotonic(), "text")
+                else:
+                    told = self.exchange.receive(link, frame, now())
+                self._tell(link, told)
+                self._gate.spent(time.thread_time() - began)
+                if session.is_open and dialled is None:
+                    self._door.prove(connection.remote_address)
+                if only_greet and session.is_open:
+                    link.goodbye = session.close("only a greeting")
+                self._flush(link)
+        except ConnectionClosed:
+            log.debug("A link ended.")
+        finally:
+            if connection.flooded:
+                self._tell(link, self.exchange.flooded(link, now()))
+            try:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(PARTING_SECONDS):
+                        await wire.drained()
+            finally:
+                writer.cancel()
+                del self._wires[link]
+                self.exchange.detach(link)
+        return link
+
+    def _tell(self, link: Link, told: list[Event]) -> None:
+        for event in told:
+            if isinstance(event, Opened):
+                log.info("A link opened.")
+            self.heard(link, event)
+
+    def _flush(self, link: Link) -> None:
+        wire = self._wires.get(link)
+        if wire is not None:
+            frames = link.session.take()
+            link.traffic.bytes_out += sum(map(len, frames))
+            wire.put(frames)
+
+    def _flush_all(self) -> None:
+        for link in list(self._wires):
+            self._flush(link)
+
+    def _keep_within_memory(self) -> None:
+        """End the links that hold most, until all together hold what they may."""
+        held = {link: wire.memory for link, wire in self._wires.items()}
+        total = self.exchange.held_bytes + sum(held.values())
+        for link in sorted(held, key=held.__getitem__, reverse=True):
+            if total <= self._most_memory or not held[link]:
+                return
+            log.warning("What waits for peers takes too much memory: the link that holds most is ended.")
+            self._wires[link].cut_off()
+            total -= held[link]
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            self.exchange.tick(now())
+            self._flush_all()
+            self._keep_within_memory()
+            for link, wire in list(self._wires.items()):
+                if link.session.is_closed:
+                    wire.end_soon()
+
+    def _tag(self, host: str) -> bytes:
+        """Our name of the day for the part of the internet that the peer is in."""
+        day = int(time.time() // 86400).to_bytes(4, "big")
+        return hmac.digest(self._tag_secret, day + part_of_internet(host), "sha256")[:8]
+
+    def _keep(self, work: object) -> asyncio.Task[None]:
+        task: asyncio.Task[None] = asyncio.ensure_future(work)  # type: ignore[call-overload]
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+
+def _nobody_listens(link: Link, event: Event) -> None:
+    """Until somebody is to be told."""
+
+
+def now() -> Now:
+    """This instant, for the exchange."""
+    return Now(time.monotonic(), time.time())
+
+
+def _refuse_browsers(connection: ServerConnection, request: Request) -> Response | None:
+    """Only web pages send an Origin, and no page has any business here."""
+    if "Origin" in request.headers:
+        return connection.respond(http.HTTPStatus.FORBIDDEN, "This port is for SAPO peers.\n")
+    return None

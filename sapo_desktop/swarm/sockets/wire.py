@@ -1,0 +1,144 @@
+"""One connection's way out, and what keeps it from costing more than it may.
+
+Frames leave in order, as fast as the peer reads, and never very many wait: who does not read is cut off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import ssl
+from collections import deque
+from typing import Any, TypeAlias
+
+from websockets.asyncio.client import ClientConnection
+from websockets.asyncio.server import ServerConnection
+from websockets.exceptions import ConnectionClosed
+
+from sapo_desktop.core.network.connection import ENDING_SECONDS, BoundedConnection
+from sapo_desktop.swarm.protocol import limits
+from sapo_desktop.swarm.protocol.messages import SUBPROTOCOL
+from sapo_desktop.swarm.protocol.session import Session
+
+log = logging.getLogger(__name__)
+
+CUT_OFF_BYTES = 4 * limits.SEND_QUEUE
+_OF_A_FRAME = 300
+"""What Python needs for a frame beside its bytes."""
+PARTING_SECONDS = ENDING_SECONDS
+"""What is left to be said has so long to get through."""
+
+
+class BoundedServer(BoundedConnection, ServerConnection):
+    """What a peer dialled."""
+
+    most_unsent = CUT_OFF_BYTES
+
+
+class BoundedClient(BoundedConnection, ClientConnection):
+    """What we dialled."""
+
+    most_unsent = CUT_OFF_BYTES
+
+
+Connection: TypeAlias = BoundedServer | BoundedClient
+
+
+class Wire:
+    """The way out of one connection: frames in order, as fast as the peer reads, never very many."""
+
+    def __init__(self, connection: Connection, session: Session) -> None:
+        self._connection = connection
+        self._session = session
+        self._frames: deque[bytes] = deque()
+        self._changed = asyncio.Event()
+        self._empty = asyncio.Event()
+        self._empty.set()
+        self._ending: asyncio.TimerHandle | None = None
+
+    def put(self, frames: list[bytes]) -> None:
+        if self._connection.transport.is_closing():
+            return
+        self._frames.extend(frames)
+        self._session.backlog = sum(map(len, self._frames))
+        if self._session.backlog > CUT_OFF_BYTES:
+            log.info("A peer does not read what it is sent: cut off.")
+            self.cut_off()
+        elif self._frames:
+            self._empty.clear()
+            self._changed.set()
+
+    async def write(self) -> None:
+        """Send what is put, until cancelled or the connection ends."""
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                await self._changed.wait()
+                self._changed.clear()
+                while self._frames:
+                    await self._connection.send(self._frames[0])
+                    if self._frames:  # else it was cut off
+                        self._frames.popleft()
+                    self._session.backlog = sum(map(len, self._frames))
+                self._empty.set()
+        self._empty.set()
+
+    @property
+    def memory(self) -> int:
+        """Bytes that wait in this process on either way."""
+        connection = self._connection
+        arrived = connection.recv_messages.frames.queue
+        received = connection.held + len(connection.protocol.reader.buffer)
+        received += sum(len(frame.data) + _OF_A_FRAME for frame in arrived)
+        return self._session.waiting + connection.transport.get_write_buffer_size() + received
+
+    def cut_off(self) -> None:
+        """End the connection at once, with whatever waits for it."""
+        self._frames.clear()
+        self._session.backlog = 0
+        self._empty.set()
+        self._connection.transport.abort()
+
+    async def drained(self) -> None:
+        """Return when everything is sent, or can no longer be."""
+        await self._empty.wait()
+
+    def end_soon(self) -> None:
+        """Close the connection once, after the goodbye had its second to get through."""
+        if self._ending is None:
+            loop = asyncio.get_running_loop()
+            self._ending = loop.call_later(PARTING_SECONDS, self.cut_off)
+
+
+def options() -> dict[str, Any]:
+    """What both ends ask of the library: nothing that a peer could make expensive. PINGs are the session's."""
+    return {
+        "subprotocols": [SUBPROTOCOL],
+        "compression": None,
+        "max_size": limits.MAX_FRAME,
+        "max_queue": 2,
+        "write_limit": limits.SEND_QUEUE,
+        "open_timeout": limits.HANDSHAKE_SECONDS,
+        "close_timeout": PARTING_SECONDS,
+        "ping_interval": None,
+        "logger": _quiet(),
+    }
+
+
+def tls_times(tls: ssl.SSLContext | None) -> dict[str, Any]:
+    """How long a half-sent TLS handshake, and a goodbye of TLS that is not answered, may take."""
+    if tls is None:
+        return {}
+    return {"ssl_handshake_timeout": limits.HANDSHAKE_SECONDS, "ssl_shutdown_timeout": PARTING_SECONDS}
+
+
+def remote_host(connection: Connection) -> str:
+    """The peer's IP address, as the socket has it; empty where it is gone."""
+    return str(connection.remote_address[0]) if connection.remote_address else ""
+
+
+def _quiet() -> logging.Logger:
+    """The library's own messages hold addresses; logs must not."""
+    logger = logging.getLogger("websockets.swarm")
+    logger.setLevel(logging.CRITICAL + 1)
+    return logger

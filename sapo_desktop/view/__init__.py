@@ -1,0 +1,1 @@
+"""What both front ends show of a node, as plain data: no Qt, no terminal."""

@@ -1,0 +1,171 @@
+"""The node's history as columns of numbers that grow, and what of them a chart of some width can show. No Qt.
+
+A chart has room for a thousand points and a history has a hundred thousand: `Means` gives the mean of every bucket of
+rounds, and no zoom reads more than it draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from sapo_desktop.core.records import EvalReport, RoundReport
+from sapo_desktop.worker.control.messages import Curve, EvalPoint
+
+Column: TypeAlias = npt.NDArray[np.float64]
+
+COLUMNS = ("round", "reward", "solved", "swarm_reward", "swarm_low", "swarm_high", "swarm_peers", "silo")
+_FIRST_ROOM = 1024
+
+
+class Curves:
+    """One row for every finished round that counts, oldest first; what is not known is NaN."""
+
+    def __init__(self) -> None:
+        self._room = np.full((len(COLUMNS), _FIRST_ROOM), np.nan)
+        self._count = 0
+        self._held_out: tuple[object, tuple[Column, Column, float | None]] | None = None
+        self.revision = 0
+        """Another number whenever a value is another one."""
+        self.evals: list[EvalPoint] = []
+        """Held-out scores in the order in which they were taken."""
+
+    def __len__(self) -> int:
+        return self._count
+
+    def column(self, name: str) -> Column:
+        """A view of one column, one value a round. `silo` is 1 or 0, peers are a count."""
+        return self._room[COLUMNS.index(name), : self._count]
+
+    @property
+    def last_round(self) -> int:
+        return int(self.column("round")[-1]) if self._count else 0
+
+    def load(self, curve: Curve) -> None:
+        """Take a whole history in place of what was known."""
+        self._count = 0
+        self._append(np.array([_numbers(getattr(curve, name)) for name in COLUMNS]).reshape(len(COLUMNS), -1))
+        self.evals = list(curve.evals)
+        self.revision += 1
+
+    def add(self, report: RoundReport) -> None:
+        """A round finished. Rounds of its number and later ones were lost and are played again."""
+        self.forget_from(report.round)
+        swarm = report.swarm_reward
+        row = (
+            report.round,
+            report.reward,
+            report.solved,
+            swarm.value if swarm else None,
+            swarm.low if swarm else None,
+            swarm.high if swarm else None,
+            swarm.peers if swarm else None,
+            report.silo,
+        )
+        self._append(np.array(_numbers(row)).reshape(-1, 1))
+
+    def add_eval(self, report: EvalReport) -> None:
+        """A score was taken; of the same checkpoint and kind, it replaces the one before."""
+        which = f"{report.which} (sampled)" if report.samples else report.which
+        key = (report.round, which, report.checkpoint)
+        self.evals = [point for point in self.evals if (point.round, point.which, point.checkpoint) != key]
+        self.evals.append(
+            EvalPoint(
+                round=report.round,
+                which=which,
+                checkpoint=report.checkpoint,
+                score=report.score,
+                low=report.low,
+                high=report.high,
+            )
+        )
+
+    def forget_from(self, round_number: int) -> None:
+        """Drop this round and all after it, with the scores of what they had trained."""
+        rounds = self.column("round")
+        if self._count and rounds[-1] >= round_number:
+            self._count = int(np.searchsorted(rounds, round_number))
+            self.revision += 1
+            # The score of this very round may have been told before the round itself.
+            self.evals = [point for point in self.evals if point.round <= round_number]
+
+    def held_out(self) -> tuple[Column, Column, float | None]:
+        """Rounds and scores of validation, greedily, by round; and the score of the model as it came."""
+        key = (len(self.evals), self.evals[-1] if self.evals else None)
+        if self._held_out is None or self._held_out[0] != key:
+            points = sorted((p for p in self.evals if p.which == "validation"), key=lambda point: point.round)
+            own = [point for point in points if point.round]
+            rounds = np.array([point.round for point in own], dtype=np.float64)
+            scores = np.array([point.score for point in own], dtype=np.float64)
+            base = next((point.score for point in points if not point.round), None)
+            self._held_out = key, (rounds, scores, base)
+        return self._held_out[1]
+
+    def _append(self, rows: npt.NDArray[np.float64]) -> None:
+        wanted = self._count + rows.shape[1]
+        if wanted > self._room.shape[1]:
+            room = np.full((len(COLUMNS), max(wanted, 2 * self._room.shape[1])), np.nan)
+            room[:, : self._count] = self._room[:, : self._count]
+            self._room = room
+        self._room[:, self._count : wanted] = rows
+        self._count = wanted
+        self.revision += 1
+
+
+def smoothed(values: Column, window: int) -> Column:
+    """Mean of the last `window` values up to each one, those that are NaN left out; fewer at the beginning."""
+    if window <= 1 or not len(values):
+        return values
+    known = ~np.isnan(values)
+    sums = np.concatenate([[0.0], np.cumsum(np.where(known, values, 0.0))])
+    counts = np.concatenate([[0], np.cumsum(known)])
+    ends = np.arange(1, len(values) + 1)
+    starts = np.maximum(0, ends - window)
+    total, count = sums[ends] - sums[starts], counts[ends] - counts[starts]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(known, total / count, np.nan)
+
+
+class Means:
+    """The mean of any stretch of a column at once: sums from the beginning, NaN left out, computed when it is made."""
+
+    def __init__(self, x: Column, values: Column) -> None:
+        known = ~np.isnan(values)
+        self._x = x
+        self.values = values
+        self._sums = np.concatenate([[0.0], np.cumsum(np.where(known, values, 0.0))])
+        self._counts = np.concatenate([[0], np.cumsum(known)])
+
+    def glimpse(self, first: float, last: float, buckets: int) -> tuple[Column, Column]:
+        """The values with first <= x <= last, and one neighbour on either side, in about `buckets` points: x and mean.
+
+        `x` ascends. Where the values fit, they are given as they are; otherwise each bucket of equally many rounds
+        gives its middle and its mean. Costs what is shown, not what there is.
+        """
+        begin = max(0, int(np.searchsorted(self._x, first)) - 1)
+        end = min(len(self._x), int(np.searchsorted(self._x, last, side="right")) + 1)
+        if end - begin <= buckets:
+            return self._x[begin:end], self.values[begin:end]
+        size = -(-(end - begin) // buckets)
+        # Buckets begin at multiples of their size in the whole history: a curve that is moved does not flicker.
+        edges = np.arange(begin - begin % size, end + size, size).clip(begin, end)
+        starts, ends = edges[:-1], edges[1:]
+        counts = self._counts[ends] - self._counts[starts]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = (self._sums[ends] - self._sums[starts]) / counts
+        # A bucket without a value gives 0 / 0, which is NaN: a gap.
+        return (self._x[starts] + self._x[ends - 1]) / 2, means
+
+
+def last_known(values: Column, window: int) -> float | None:
+    """Mean of the last `window` values, those that are NaN left out; None where none is known."""
+    tail = values[-window:]
+    known = tail[~np.isnan(tail)]
+    return float(known.mean()) if len(known) else None
+
+
+def _numbers(values: Sequence[float | bool | None]) -> Column:
+    return np.array([np.nan if value is None else float(value) for value in values], dtype=np.float64)

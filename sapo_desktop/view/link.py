@@ -1,0 +1,38 @@
+"""What the window may know of its link to the worker; attachment.py keeps the link itself. No Qt."""
+
+from __future__ import annotations
+
+from sapo_desktop.core.records import Record
+from sapo_desktop.core.sentences import Text
+from sapo_desktop.worker.control.messages import Curve, Event, SettingsAre, Status
+
+
+class Connecting(Record, frozen=True, kw_only=True):
+    """A worker is looked for, or started."""
+
+    again: bool = False
+    busy: Text = ""
+    """That it takes longer because the computer is busy, where it is."""
+
+
+class Attached(Record, frozen=True, kw_only=True):
+    """The worker answers; what it said of itself. Events follow."""
+
+    status: Status
+    settings: SettingsAre
+    curve: Curve
+
+
+class Lost(Record, frozen=True, kw_only=True):
+    """There is no worker, and why; `retry_at` (Unix time): another is started by then."""
+
+    reason: Text
+    retry_at: float
+
+
+class Ended(Record, frozen=True, kw_only=True):
+    """The worker was told to end, here or elsewhere, and did."""
+
+
+LinkChange = Connecting | Attached | Lost | Ended
+Arrival = LinkChange | Event

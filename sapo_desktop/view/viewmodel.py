@@ -1,0 +1,380 @@
+"""Everything the window shows of the node, as plain data: arrivals go in, nothing is drawn here. No Qt.
+
+`View.take` returns which parts changed, so that a page draws anew only what it shows. Texts of models and peers are
+made plain here, once, so that no page can forget it. What is said about the data, in which language, is wording.py's.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+import msgspec
+
+from sapo_desktop.core.plain_text import clean, one_line
+from sapo_desktop.core.records import EvalReport, RoundReport, SwarmReward
+from sapo_desktop.core.sentences import Text
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.why import Failed, OnBattery, Starting, Why
+from sapo_desktop.view.curves import Curves, last_known
+from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, LinkChange, Lost
+from sapo_desktop.view.plain import plain_text
+from sapo_desktop.worker.control.messages import (
+    Answered,
+    CheckpointsChanged,
+    EvalFinished,
+    ModelFailed,
+    ModelInstalled,
+    ModelProgressed,
+    Notice,
+    Phase,
+    PhaseChanged,
+    Progressed,
+    RoundFinished,
+    SettingsAre,
+    SettingsChanged,
+    StateChanged,
+    Status,
+    SwarmChanged,
+    SwarmInfo,
+)
+
+Section = Literal[
+    "link", "state", "progress", "curves", "rounds", "swarm", "notices", "answers", "settings", "models", "checkpoints"
+]
+"""A part of the view. `curves`: a round or score was added; `rounds`: counts and marks of tasks."""
+ALL: frozenset[Section] = frozenset(get_args(Section))
+MainAction = Literal["contribute", "pause", "resume", "despite battery", "try again", "wait"]
+"""What the large button does."""
+Face = Literal["working", "paused", "silo", "attention"]
+"""What the tray shows."""
+
+PHASES: tuple[Phase, ...] = ("questions", "generate", "mark", "share", "draw", "train", "checkpoint", "evaluate")
+"""In the order of a round."""
+RECENT_ROUNDS = 20
+_KEPT_ANSWERS, _KEPT_NOTICES, _KEPT_ROUNDS, _KEPT_MARKS = 60, 200, 40, 400
+
+
+@dataclass(frozen=True)
+class AnswerShown:
+    """One of this round's answers, made plain."""
+
+    task: str
+    question: str
+    completion: str
+    solved: bool
+
+
+@dataclass(frozen=True)
+class NoticeShown:
+    time: float
+    """Unix time."""
+    level: str
+    text: Text
+
+
+@dataclass
+class TaskTrack:
+    """Marks of one task (family and level) in the rounds that the view knows."""
+
+    shares: deque[tuple[int, float, int]] = field(default_factory=lambda: deque(maxlen=_KEPT_MARKS))
+    """Round, share solved, answers."""
+
+    def insert(self, round_number: int, share: float, answers: int) -> None:
+        """A round at its place; one that is there already stays."""
+        if any(number == round_number for number, _, _ in self.shares):
+            return
+        merged = sorted([*self.shares, (round_number, share, answers)])
+        self.shares.clear()
+        self.shares.extend(merged)
+
+    @property
+    def now(self) -> float | None:
+        """Share solved over the last ten rounds that had it, by answers."""
+        recent = list(self.shares)[-10:]
+        answers = sum(count for _, _, count in recent)
+        return sum(share * count for _, share, count in recent) / answers if answers else None
+
+
+class View:
+    """The window's whole memory. `clock`: Unix time."""
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self.clock = clock
+        self.link: LinkChange = Connecting()
+        self.state = "starting"
+        self.why: Why = Starting()
+        self.resume_at: float | None = None
+        self.round = 0
+        self.phase: Phase = "waiting"
+        self.done = self.total = 0
+        self.phase_began = clock()
+        self.spent: dict[Phase, float] = {}
+        """Seconds of this round's phases so far."""
+        self.status: Status | None = None
+        """What the node said of itself when the window attached; what changes stands in the fields here."""
+        self.settings = Settings()
+        self.settings_are: SettingsAre | None = None
+        self.curves = Curves()
+        self.reports: deque[RoundReport] = deque(maxlen=_KEPT_ROUNDS)
+        self.tasks: dict[str, TaskTrack] = {}
+        self.answers_here = 0
+        """Own answers since `status` was told."""
+        self.swarm: SwarmInfo | None = None
+        self.swarm_state, self.peers = "silo", 0
+        self.swarm_reason: Text = ""
+        self.swarm_reward: SwarmReward | None = None
+        self.notices: deque[NoticeShown] = deque(maxlen=_KEPT_NOTICES)
+        self.unread = 0
+        """Warnings and errors since the log was opened last."""
+        self.answers: deque[AnswerShown] = deque(maxlen=_KEPT_ANSWERS)
+        self.transfer: ModelProgressed | None = None
+        self.model_news: ModelInstalled | ModelFailed | None = None
+        """How the last download or import ended."""
+
+    # -- what arrives ----------------------------------------------------------------------------------------
+
+    def take(self, arrival: Arrival) -> frozenset[Section]:
+        """Note what arrived; returns the sections that it changed."""
+        match arrival:
+            case Attached():
+                return self._attached(arrival)
+            case Connecting(busy=busy):
+                self.link = msgspec.structs.replace(arrival, busy=plain_text(busy, one_line))
+                return frozenset({"link", "state"})
+            case Lost() | Ended():
+                self.link = _plain_link(arrival)
+                self.done = self.total = 0
+                self.resume_at = None
+                return frozenset({"link", "state"})
+            case StateChanged(state=state, why=why, resume_at=resume_at):
+                self._account()
+                self.state, self.why, self.resume_at = state, _plain(why), resume_at
+                return frozenset({"state"})
+            case PhaseChanged(round=number, phase=phase):
+                self._enter(number, phase)
+                return frozenset({"progress"})
+            case Progressed():
+                if (arrival.round, arrival.phase) != (self.round, self.phase):
+                    self._enter(arrival.round, arrival.phase)
+                self.done, self.total = arrival.done, arrival.total
+                return frozenset({"progress"})
+            case Answered():
+                self._answered(arrival)
+                return frozenset({"answers"})
+            case RoundFinished(report=report):
+                self._round(report)
+                return frozenset({"curves", "rounds", "progress"})
+            case EvalFinished(report=report):
+                return self._score(report)
+            case Notice():
+                return self._notice(arrival)
+            case SettingsChanged(settings=settings):
+                self.settings = settings
+                return frozenset({"settings", "state"})
+            case SwarmChanged(state=state, reason=reason, peers=peers):
+                self.swarm_state, self.swarm_reason, self.peers = state, plain_text(reason, one_line), peers
+                return frozenset({"swarm", "state"})
+            case ModelProgressed():
+                self.transfer, self.model_news = arrival, None
+                return frozenset({"models"})
+            case ModelInstalled() | ModelFailed():
+                self.transfer, self.model_news = None, arrival
+                return frozenset({"models"})
+            case CheckpointsChanged():
+                return frozenset({"checkpoints"})
+        return frozenset()
+
+    def take_swarm(self, info: SwarmInfo) -> frozenset[Section]:
+        """The swarm's side as it was asked for."""
+        self.swarm = info
+        self.swarm_state, self.swarm_reason, self.peers = info.state, plain_text(info.reason, one_line), len(info.links)
+        self.swarm_reward = info.reward or self.swarm_reward
+        return frozenset({"swarm"})
+
+    def take_settings(self, settings: SettingsAre) -> frozenset[Section]:
+        self.settings_are, self.settings = settings, settings.settings
+        return frozenset({"settings"})
+
+    def take_history(self, reports: list[RoundReport]) -> frozenset[Section]:
+        """Reports of rounds before the window attached."""
+        known = {report.round for report in self.reports}
+        merged = sorted(
+            [*(report for report in reports if report.round not in known), *self.reports],
+            key=lambda report: report.round,
+        )
+        self.reports.clear()
+        self.reports.extend(merged)
+        for report in merged:
+            for mark in report.tasks:
+                self.tasks.setdefault(mark.task, TaskTrack()).insert(report.round, mark.solved, mark.answers)
+        return frozenset({"rounds"})
+
+    def read_notices(self) -> frozenset[Section]:
+        """The log was opened: nothing is new in it any more."""
+        self.unread = 0
+        return frozenset({"notices"})
+
+    def _attached(self, arrival: Attached) -> frozenset[Section]:
+        status = arrival.status
+        self.link, self.status = arrival, status
+        self.state, self.why = status.state, _plain(status.why)
+        self.resume_at = None if status.resume_in is None else self.clock() + status.resume_in
+        self.round, self.phase = status.round, status.phase
+        self.done = self.total = 0
+        self.answers_here = 0
+        self.transfer = self.model_news = None
+        self.spent.clear()
+        self.phase_began = self.clock()
+        self.curves.load(arrival.curve)
+        self.reports.clear()
+        self.tasks.clear()
+        if status.last is not None:
+            self.reports.append(status.last)
+            self._marks(status.last)
+            self.swarm_reward = status.last.swarm_reward
+        self.take_swarm(status.swarm)
+        self.take_settings(arrival.settings)
+        return ALL
+
+    def _enter(self, number: int, phase: Phase) -> None:
+        self._account()
+        if number != self.round:
+            self.spent.clear()
+        self.round, self.phase = number, phase
+        self.done = self.total = 0
+
+    def _account(self) -> None:
+        """Count the time since the last look to the phase, but for pauses."""
+        now = self.clock()
+        if self.state != "paused":
+            self.spent[self.phase] = self.spent.get(self.phase, 0.0) + now - self.phase_began
+        self.phase_began = now
+
+    def _answered(self, event: Answered) -> None:
+        self.answers.append(
+            AnswerShown(
+                task=one_line(event.task, 100),
+                question=one_line(event.question),
+                completion=one_line(event.completion),
+                solved=event.solved,
+            )
+        )
+
+    def _round(self, report: RoundReport) -> None:
+        while self.reports and self.reports[-1].round >= report.round:
+            self.reports.pop()  # it was lost and played again
+        self.reports.append(report)
+        self.curves.add(report)
+        self.answers_here += sum(mark.answers for mark in report.tasks)
+        self.swarm_reward = report.swarm_reward
+        self._marks(report)
+        self.round = report.round
+
+    def _marks(self, report: RoundReport) -> None:
+        for mark in report.tasks:
+            shares = self.tasks.setdefault(mark.task, TaskTrack()).shares
+            while shares and shares[-1][0] >= report.round:
+                shares.pop()
+            shares.append((report.round, mark.solved, mark.answers))
+
+    def _score(self, report: EvalReport) -> frozenset[Section]:
+        self.curves.add_eval(report)
+        return frozenset({"curves", "checkpoints"})
+
+    def _notice(self, notice: Notice) -> frozenset[Section]:
+        # The worker's own time, by which it is known again among those that it kept.
+        text = plain_text(notice.text, lambda text: clean(text)[:4000])
+        self.notices.append(NoticeShown(notice.time or self.clock(), notice.level, text))
+        if notice.level != "info":
+            self.unread += 1
+        return frozenset({"notices", "state"})
+
+    # -- what follows from it --------------------------------------------------------------------------------
+
+    @property
+    def attached(self) -> bool:
+        return isinstance(self.link, Attached)
+
+    @property
+    def silo(self) -> bool:
+        return self.settings.silo
+
+    @property
+    def at_work(self) -> bool:
+        return self.attached and self.state in ("working", "finishing")
+
+    @property
+    def main_action(self) -> MainAction:
+        """What the large button would do now."""
+        if isinstance(self.link, Lost | Ended):
+            return "try again"
+        if not self.attached or self.state in ("starting", "stopping", "stopped"):
+            return "wait"
+        match self.state:
+            case "working" | "finishing":
+                return "pause"
+            case "paused":
+                return "despite battery" if isinstance(self.why, OnBattery) else "resume"
+            case "failed":
+                return "try again"
+        return "contribute"
+
+    @property
+    def face(self) -> Face:
+        """The tray's icon: what needs a person goes before everything, silo before plain work."""
+        if isinstance(self.link, Lost) or (self.attached and self.state == "failed"):
+            return "attention"
+        if not self.at_work:
+            return "paused"
+        return "silo" if self.silo else "working"
+
+    @property
+    def pause_left(self) -> float | None:
+        """Seconds until a timed pause ends."""
+        return None if self.resume_at is None else max(0.0, self.resume_at - self.clock())
+
+    @property
+    def reward_now(self) -> float | None:
+        """Mean reward of the last rounds."""
+        return last_known(self.curves.column("reward"), RECENT_ROUNDS)
+
+    @property
+    def held_out(self) -> float | None:
+        """The validation score after the newest round that has one, greedily."""
+        own = [point for point in self.curves.evals if point.which == "validation" and point.round]
+        return max(own, key=lambda point: point.round).score if own else None
+
+    @property
+    def held_out_base(self) -> float | None:
+        """The untrained model's."""
+        return next((p.score for p in self.curves.evals if p.which == "validation" and not p.round), None)
+
+    @property
+    def answers_given(self) -> int:
+        """Own answers marked, over all history."""
+        return (self.status.answers_own if self.status else 0) + self.answers_here
+
+
+def _plain(why: Why) -> Why:
+    """A reason that carries a worker's own words, made plain."""
+    match why:
+        case Failed(text=text):
+            return msgspec.structs.replace(why, text=plain_text(text, _last_words))
+        case Starting(busy=busy):
+            return msgspec.structs.replace(why, busy=plain_text(busy, one_line))
+    return why
+
+
+def _plain_link(link: Lost | Ended) -> Lost | Ended:
+    """A worker's last words, made plain."""
+    if isinstance(link, Lost):
+        return msgspec.structs.replace(link, reason=plain_text(link.reason, _last_words))
+    return link
+
+
+def _last_words(text: str) -> str:
+    return clean(text)[:2000]

@@ -1,0 +1,1 @@
+"""The control channel between the worker and its clients, both ends."""

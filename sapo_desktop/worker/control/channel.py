@@ -1,0 +1,432 @@
+"""The control channel, both ends: a websocket on this computer's own address.
+
+Who connects has five seconds to prove that it can read the data folder (proof.py); requests with an Origin
+(web pages) or another Host (rebound names) are refused before that. Each call runs as a task of its own, so
+that `pause` gets through while an evaluation runs. What a client does not read waits in a bounded queue:
+progress is left out first, then the client is cut off; it never holds up the worker. What calls mean is the
+business of `handle`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import http
+import logging
+import socket
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import msgspec
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.connection import Connection
+from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
+from websockets.http11 import Request as HttpRequest
+from websockets.http11 import Response as HttpResponse
+
+from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
+from sapo_desktop.core.network.connection import BoundedConnection
+from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.proof import (
+    ClientProof,
+    ClientSide,
+    ControlFile,
+    Greeting,
+    WorkerProof,
+    WorkerSide,
+    read_control_file,
+    remove_control_file,
+    write_control_file,
+)
+
+log = logging.getLogger(__name__)
+
+MAX_MESSAGE = 16 * 1024 * 1024
+"""Bytes in one message, either way."""
+MAX_PROOF = 4096
+"""The same before the proof."""
+PROOF_SECONDS = 5.0
+MAX_UNPROVEN = 32
+"""Connections that have not proven themselves; a further one pushes out the oldest."""
+MAX_CALLS = 32
+"""Calls of one client that are worked on; more wait until one is answered, but for orders."""
+MAX_WAITING = 256
+"""More of those are refused: the reader never stops, for a Cancel or a Pause may come behind them."""
+ORDERS = (m.Pause, m.Resume, m.Finish, m.Quit, m.SetSilo, m.CancelModelWork)
+"""What never waits for other calls."""
+QUEUE_FOR_PROGRESS = 64
+QUEUE = 4096
+"""Messages waiting for one client: above the first number progress is left out, at the second it is cut
+off."""
+FLUSH_SECONDS = 1.0
+GONE = sentence("The worker has gone; its reasons are in logs/worker.log of the data folder.")
+_TO_CLIENT = msgspec.msgpack.Decoder(m.ToClient)
+
+
+class Client:
+    """One proven client, with the messages that wait for it."""
+
+    def __init__(self, connection: ServerConnection, attach: m.Attach) -> None:
+        self.owner = attach.owner
+        self.events = attach.events
+        self.stay = attach.stay
+        self.closely = True
+        """Whether it wants answers and progress, too."""
+        self._connection = connection
+        self._queue: asyncio.Queue[bytes] = asyncio.Queue()
+
+    def put(self, frame: bytes, *, may_be_left_out: bool = False) -> None:
+        """Have a message sent when the client takes it."""
+        waiting = self._queue.qsize()
+        if may_be_left_out and waiting >= QUEUE_FOR_PROGRESS:
+            return
+        if waiting >= QUEUE:
+            self._connection.transport.abort()
+            return
+        self._queue.put_nowait(frame)
+
+    async def send_queued(self) -> None:
+        """Send what is put, for ever; as slow as the client reads."""
+        while True:
+            frame = await self._queue.get()
+            await self._connection.send(frame)
+            self._queue.task_done()
+
+    async def flush(self) -> None:
+        await self._queue.join()
+
+
+Handle = Callable[[Client, m.Request], Awaitable[m.Reply]]
+Notify = Callable[[Client, bool], None]
+"""Called with a client and whether it is an owner (the window or terminal that started the worker)."""
+
+
+class ControlServer:
+    """The control channel of one worker. `folder` is the data folder's private `control/`."""
+
+    def __init__(self, folder: Path, handle: Handle, on_attach: Notify, on_detach: Notify) -> None:
+        self._folder = folder
+        self._handle = handle
+        self._on_attach = on_attach
+        self._on_detach = on_detach
+        self._clients: set[Client] = set()
+        self._unproven: dict[ServerConnection, None] = {}  # in the order they came
+        self._server: Server | None = None
+        self._file: ControlFile | None = None
+
+    async def start(self) -> None:
+        """Listen, and tell where in the control file.
+
+        Raises:
+            FolderError: others could read that file.
+        """
+        self._server = await serve(
+            self._serve,
+            "127.0.0.1",
+            0,
+            process_request=self._refuse_strangers,
+            create_connection=_counted(self._unproven),
+            compression=None,
+            max_size=MAX_PROOF,
+            open_timeout=PROOF_SECONDS,
+            close_timeout=FLUSH_SECONDS,
+            ping_interval=None,  # the system tells when a local process ends; a stopped one is not a dead one
+            server_header=None,
+            logger=_quiet_logger(),
+        )
+        port = next(iter(self._server.sockets)).getsockname()[1]
+        try:
+            self._file = write_control_file(self._folder, port)
+        except BaseException:
+            self._server.close()
+            raise
+
+    @property
+    def attended(self) -> bool:
+        """Whether any client is attached."""
+        return bool(self._clients)
+
+    def publish(self, event: m.Event) -> None:
+        """Tell every client that wants events. Returns at once."""
+        frame = msgspec.msgpack.encode(m.Note(event=event))
+        for client in list(self._clients):
+            if client.events and (client.closely or not isinstance(event, m.Answered | m.Progressed)):
+                client.put(frame, may_be_left_out=isinstance(event, m.Progressed | m.AskProgressed))
+
+    def tell(self, client: Client, event: m.Event) -> None:
+        """Tell one client, where it wants events. Returns at once."""
+        if client.events:
+            client.put(msgspec.msgpack.encode(m.Note(event=event)))
+
+    async def close(self) -> None:
+        """Remove the control file, let clients read what is on its way for a moment, and stop."""
+        if self._server is None:
+            return
+        if self._file is not None:
+            remove_control_file(self._folder, self._file)
+        flushing = [asyncio.create_task(client.flush()) for client in self._clients]
+        if flushing:
+            _, late = await asyncio.wait(flushing, timeout=FLUSH_SECONDS)
+            for task in late:
+                task.cancel()
+        for connection in self._unproven:
+            connection.transport.abort()
+        self._server.close()
+        await self._server.wait_closed()
+        self._server = None
+
+    # -- one connection -------------------------------------------------------------------------------------------
+
+    def _refuse_strangers(self, connection: ServerConnection, request: HttpRequest) -> HttpResponse | None:
+        """Only our own clients: no web page, and no name that was made to point here."""
+        port = connection.local_address[1]
+        if request.headers.get_all("Origin"):
+            return connection.respond(http.HTTPStatus.FORBIDDEN, "No web page may come here.\n")
+        if request.headers.get_all("Host") != [f"127.0.0.1:{port}"]:
+            return connection.respond(http.HTTPStatus.FORBIDDEN, "Not this host.\n")
+        return None
+
+    async def _serve(self, connection: ServerConnection) -> None:
+        try:
+            async with asyncio.timeout(PROOF_SECONDS):
+                attach = await self._proven(connection)
+        except (TimeoutError, msgspec.DecodeError, ConnectionClosed):
+            attach = None
+        self._unproven.pop(connection, None)
+        if attach is None:
+            await connection.close(1008, "no proof")
+            return
+        connection.protocol.max_message_size = MAX_MESSAGE
+        client = Client(connection, attach)
+        self._clients.add(client)
+        self._on_attach(client, client.owner)
+        sender = asyncio.create_task(client.send_queued())
+        try:
+            await self._take_calls(connection, client)
+        except msgspec.DecodeError as error:
+            await connection.close(1007, f"not a message of this release: {error}"[:120])
+        except ConnectionClosed:
+            pass
+        finally:
+            self._clients.discard(client)
+            sender.cancel()
+            await asyncio.wait({sender})
+            if not sender.cancelled():
+                sender.exception()  # the connection's end, which the loop above has met too
+            self._on_detach(client, client.owner)
+
+    async def _proven(self, connection: ServerConnection) -> m.Attach | None:
+        """Go through the proof; the client's first message after it, or None where it does not know the
+        secret."""
+        assert self._file is not None
+        side = WorkerSide(self._file.secret)
+        greeting = msgspec.msgpack.decode(await _received(connection), type=Greeting)
+        await connection.send(msgspec.msgpack.encode(side.prove(greeting)))
+        if not side.accepts(msgspec.msgpack.decode(await _received(connection), type=ClientProof)):
+            return None
+        return msgspec.msgpack.decode(await _received(connection), type=m.Attach)
+
+    async def _take_calls(self, connection: ServerConnection, client: Client) -> None:
+        """Start a task per call. One that the client gives up is cancelled; when it goes, all that are unanswered."""
+        messages = msgspec.msgpack.Decoder(m.Call | m.Cancel | m.Watch)
+        free = asyncio.Semaphore(MAX_CALLS)
+        running: dict[asyncio.Task[None], int] = {}
+        try:
+            while True:
+                message = messages.decode(await _received(connection))
+                if isinstance(message, m.Watch):
+                    client.closely = message.closely
+                    continue
+                if isinstance(message, m.Cancel):
+                    for task in [task for task, number in running.items() if number == message.id]:
+                        task.cancel()
+                    continue
+                if len(running) >= MAX_CALLS + MAX_WAITING and not isinstance(message.request, ORDERS):
+                    client.put(
+                        _failure(
+                            message.id, ControlError(sentence("Too many requests at once: wait for some answers."))
+                        )
+                    )
+                    continue
+                task = asyncio.create_task(self._answer_in_turn(client, message, free))
+                running[task] = message.id
+                task.add_done_callback(running.pop)
+        finally:
+            for task in running:
+                task.cancel()
+            if running:
+                # A host may take longer to give up what it does; that the client has gone is to be known now.
+                await asyncio.wait(running, timeout=FLUSH_SECONDS)
+
+    async def _answer_in_turn(self, client: Client, call: m.Call, free: asyncio.Semaphore) -> None:
+        if isinstance(call.request, ORDERS):
+            await self._answer(client, call)
+            return
+        async with free:
+            await self._answer(client, call)
+
+    async def _answer(self, client: Client, call: m.Call) -> None:
+        try:
+            frame = msgspec.msgpack.encode(m.Answer(id=call.id, reply=await self._handle(client, call.request)))
+            if len(frame) > MAX_MESSAGE:
+                raise SapoError(
+                    sentence("The answer has {size} bytes, too many for one message; ask for less.", size=len(frame))
+                )
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise  # the client has gone, or gave it up
+            frame = _failure(call.id, NotRunning(sentence("The worker is ending.")))
+        except Exception as error:  # noqa: BLE001 - the edge of the process: each error becomes an answer
+            frame = _failure(call.id, error)
+        client.put(frame)
+
+
+def _counted(unproven: dict[ServerConnection, None]) -> type[ServerConnection]:
+    """Connections that stand in `unproven` from their first byte; above the limit the oldest is pushed
+    out."""
+
+    class Counted(BoundedConnection, ServerConnection):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            super().connection_made(transport)
+            while len(unproven) >= MAX_UNPROVEN:
+                oldest = next(iter(unproven))
+                del unproven[oldest]
+                oldest.transport.abort()
+            unproven[self] = None
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            unproven.pop(self, None)
+            super().connection_lost(exc)
+
+    return Counted
+
+
+class _Dialled(BoundedConnection, ClientConnection):
+    """Whatever listens there may be no worker."""
+
+
+class ControlLink:
+    """The client's end: messages to and from a worker that has proven itself. Made by `open_link`."""
+
+    def __init__(self, connection: ClientConnection, worker: ControlFile) -> None:
+        self._connection = connection
+        self.worker_pid = worker.pid
+
+    async def send(self, message: m.ToWorker) -> None:
+        """Raises ControlError where the worker has gone."""
+        try:
+            await self._connection.send(msgspec.msgpack.encode(message))
+        except ConnectionClosed as error:
+            raise ControlError(GONE) from error
+
+    async def receive(self) -> m.ToClient:
+        """The next message; raises ControlError where the worker has gone."""
+        try:
+            message: m.ToClient = _TO_CLIENT.decode(await _received(self._connection))
+        except ConnectionClosed as error:
+            raise ControlError(GONE) from error
+        except msgspec.DecodeError as error:
+            raise ControlError(
+                sentence("The worker is of another release ({error}); `quit` it and start it again.", error=str(error))
+            ) from error
+        return message
+
+    async def close(self) -> None:
+        await self._connection.close()
+
+
+async def open_link(folder: Path) -> ControlLink:
+    """Connect to the worker of the private folder `folder` (`control/` of a data folder); both sides prove
+    themselves.
+
+    Raises:
+        NotRunning: no worker answers.
+        ControlError: what answers is not the worker, or does not take us for its client.
+        FolderError: others could have written the control file.
+    """
+    worker = read_control_file(folder)
+    try:
+        async with asyncio.timeout(PROOF_SECONDS):
+            connection = await _connect(worker.port)
+            await _prove(connection, ClientSide(worker.secret))
+    except TimeoutError as error:
+        raise ControlError(
+            sentence(
+                "The worker (process {process}) does not answer; if it hangs, end that process and start it again.",
+                process=str(worker.pid),
+            )
+        ) from error
+    except (OSError, InvalidHandshake) as error:
+        raise NotRunning(
+            sentence(
+                "The node of {folder} has ended. Start it again: sapo-desktop run --data {folder}",
+                folder=str(folder.parent),
+            )
+        ) from error
+    return ControlLink(connection, worker)
+
+
+async def _connect(port: int) -> ClientConnection:
+    # A socket of our own: websockets then follows neither a proxy setting nor a redirect.
+    end = socket.socket()
+    end.setblocking(False)
+    try:
+        await asyncio.get_running_loop().sock_connect(end, ("127.0.0.1", port))
+    except BaseException:
+        end.close()
+        raise
+    return await connect(
+        f"ws://127.0.0.1:{port}",
+        sock=end,
+        compression=None,
+        max_size=MAX_MESSAGE,
+        open_timeout=None,
+        close_timeout=FLUSH_SECONDS,
+        ping_interval=None,
+        user_agent_header=None,
+        create_connection=_Dialled,
+        logger=_quiet_logger(),
+    )
+
+
+async def _prove(connection: ClientConnection, side: ClientSide) -> None:
+    try:
+        await connection.send(msgspec.msgpack.encode(side.greet()))
+        answer = msgspec.msgpack.decode(await _received(connection), type=WorkerProof)
+        await connection.send(msgspec.msgpack.encode(side.prove(answer)))
+    except (ConnectionClosed, msgspec.DecodeError) as error:
+        raise ControlError(
+            sentence("What listens on the worker's port does not speak as a worker does: {error}", error=str(error))
+        ) from error
+    except BaseException:
+        connection.transport.abort()
+        raise
+
+
+async def _received(connection: Connection) -> bytes:
+    message = await connection.recv()
+    if isinstance(message, str):
+        raise msgspec.DecodeError("a text where bytes were expected")
+    return message
+
+
+def _failure(number: int, error: Exception) -> bytes:
+    text: Text
+    if isinstance(error, SapoError):
+        kind, text, code = type(error).__name__, error.text, error.exit_code
+    else:
+        log.error("A request met a bug.", exc_info=error)
+        kind, text, code = "Bug", f"{type(error).__name__}: {error}", 1
+    return msgspec.msgpack.encode(m.Failure(id=number, kind=kind, text=text, exit_code=code))
+
+
+def _quiet_logger() -> logging.Logger:
+    """Strangers' failed handshakes are no news, and must not fill the log."""
+    logger = logging.getLogger("sapo_desktop.control.websockets")
+    logger.setLevel(logging.CRITICAL)
+    return logger
+
+
+__all__ = ["Client", "ControlLink", "ControlServer", "open_link"]

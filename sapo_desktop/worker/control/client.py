@@ -1,0 +1,412 @@
+"""What the command line and the window use: attach to a worker, ask it, hear its events, start one.
+
+A `Client` may be used by many tasks at once. Events are kept until they are read, so a client that asked for
+them reads them. `ask_worker` is the whole of it for a program without an event loop. How a request is meant,
+and what a user is shown, is not known here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import json
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+import msgspec
+
+from sapo_desktop.core.errors import ControlError, FolderInUse, NotRunning, SapoError, error_class
+from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.system import processes
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.logs import last_lines, log_size, open_log
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.channel import ControlLink, open_link
+from sapo_desktop.worker.control.last_words import named_error
+from sapo_desktop.worker.control.lock import holder
+from sapo_desktop.worker.control.messages import FitReply, FitRequest
+from sapo_desktop.worker.control.parent import OPTION, let_go
+from sapo_desktop.worker.hosts.patience import LOOK_SECONDS, Patience, look
+
+START_SECONDS = 60.0
+"""In which a worker that starts does nothing at all."""
+_LAST_SECONDS = 5.0
+"""Until a worker that closed its channel has ended."""
+_STRANGERS_SECONDS = 1.0
+"""The same of a worker that somebody else started."""
+_LOST_SECONDS = 20.0
+"""Until one has ended that closed it just after it was reached."""
+_LOOK_AGAIN = 0.03
+"""Seconds between looks for the control file of a worker that starts: no event tells of it on every
+system."""
+
+
+class Client:
+    """An attached client. Made by `connect`."""
+
+    def __init__(self, link: ControlLink) -> None:
+        self._link = link
+        self.process: subprocess.Popen[bytes] | None = None
+        """The worker's process where it was started for this client."""
+        self.last_words: Callable[[], str] = str
+        """What the worker's log says since this client came, or since the start of a worker of our own."""
+        self._number = 0
+        self._calls: dict[int, asyncio.Future[m.Reply]] = {}
+        self._events: asyncio.Queue[m.Event | None] = asyncio.Queue()
+        self._ended: ControlError | None = None
+        self._giving_up: set[asyncio.Task[None]] = set()
+        self._reader = asyncio.create_task(self._read())
+
+    @property
+    def worker_pid(self) -> int:
+        return self._link.worker_pid
+
+    async def call(self, request: m.Request) -> m.Reply:
+        """Ask the worker. Cancelled, it has the worker give up what was asked.
+
+        Raises:
+            SapoError: what the worker raised, as its own class.
+            ControlError: the worker went away before it answered.
+        """
+        if self._ended is not None:
+            raise await self._why_it_ended() or self._ended
+        self._number += 1
+        number = self._number
+        answer: asyncio.Future[m.Reply] = asyncio.get_running_loop().create_future()
+        self._calls[number] = answer
+        try:
+            await self._link.send(m.Call(id=number, request=request))
+            return await answer
+        except asyncio.CancelledError:
+            self._give_up(number)
+            raise
+        except ControlError as error:
+            raise await self._why_it_ended() or error from error
+        finally:
+            del self._calls[number]
+            if not answer.cancel() and not answer.cancelled():
+                answer.exception()  # looked at, so that asyncio does not report it as overlooked
+
+    def _give_up(self, number: int) -> None:
+        """Tell the worker that nobody waits for that answer. Not waited for: who cancels wants to go on."""
+        task = asyncio.create_task(self._cancel(number))
+        self._giving_up.add(task)
+        task.add_done_callback(self._giving_up.discard)
+
+    async def _cancel(self, number: int) -> None:
+        with contextlib.suppress(ControlError):  # a worker that has gone has given up everything
+            await self._link.send(m.Cancel(id=number))
+
+    async def watch(self, closely: bool) -> None:
+        """Whether answers and progress are wanted, too."""
+        with contextlib.suppress(ControlError):  # a worker that has gone tells nothing at all
+            await self._link.send(m.Watch(closely=closely))
+
+    async def events(self) -> AsyncIterator[m.Event]:
+        """Events from now on, in order, until the worker ends or the channel breaks."""
+        while (event := await self._events.get()) is not None:
+            yield event
+        self._events.put_nowait(None)  # for whoever else listens
+
+    async def close(self) -> None:
+        """Leave. The worker gives up what this client asked and it has not answered."""
+        await self._link.close()
+        await asyncio.wait({self._reader, *self._giving_up})
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def end_reason(self) -> Text:
+        """What is known of a worker that closed its channel without taking its leave."""
+        if (error := await self._why_it_ended()) is not None:
+            return error.text
+        code = self.process.poll() if self.process is not None else None
+        reason: Text = "" if code is None else processes.exit_reason(code)
+        said = self.last_words()
+        if code is None and said:
+            return sentence("The worker is gone. Its last words:\n{words}", words=said)
+        if code is None:
+            return sentence("It ended without a word.")
+        if said and code > 0:
+            return sentence("The worker is gone: {reason}. Its last words:\n{words}", reason=reason, words=said)
+        return sentence("The worker is gone: {reason}.", reason=reason)
+
+    async def _why_it_ended(self) -> SapoError | None:
+        """The error that the worker named as it ended, before it could be asked or while it was."""
+        gone = await asyncio.to_thread(self._wait_gone)
+        return named_error(self.last_words()) if gone else None
+
+    def _wait_gone(self) -> bool:
+        if self.process is None:
+            return processes.wait_gone(self.worker_pid, _STRANGERS_SECONDS)
+        try:
+            self.process.wait(_LAST_SECONDS)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    async def _read(self) -> None:
+        try:
+            while True:
+                self._take(await self._link.receive())
+        except ControlError as error:
+            self._ended = error
+            for answer in self._calls.values():
+                if not answer.done():
+                    answer.set_exception(error)
+            self._events.put_nowait(None)
+
+    def _take(self, message: m.ToClient) -> None:
+        if isinstance(message, m.Note):
+            self._events.put_nowait(message.event)
+            return
+        answer = self._calls.get(message.id)
+        if answer is None or answer.done():
+            return  # whoever asked has gone
+        match message:
+            case m.Answer(reply=reply):
+                answer.set_result(reply)
+            case m.Failure():
+                answer.set_exception(_error(message))
+
+
+class Attached(NamedTuple):
+    """A client, and whether the worker was started for it."""
+
+    client: Client
+    started: bool
+
+
+async def connect(folder: Path, *, owner: bool = False, events: bool = True, stay: bool = False) -> Client:
+    """Attach to the running worker of a data folder. `owner`: it may end when we go away
+    (`when_window_closes`). `stay`: it goes on as before where it runs for a single command.
+
+    Raises:
+        NotRunning: there is none.
+        ControlError: what answers is not the worker.
+    """
+    data = DataFolder.at(folder)
+    since = log_size(data.log("worker"))
+    link = await open_link(data.control)
+    await link.send(m.Attach(owner=owner, events=events, stay=stay))
+    client = Client(link)
+    client.last_words = functools.partial(last_lines, data.log("worker"), since)
+    return client
+
+
+async def connect_or_start(
+    folder: Path,
+    overrides: Mapping[str, str],
+    arguments: Sequence[str] = ("--idle",),
+    *,
+    owner: bool = True,
+    events: bool = True,
+    stay: bool = False,
+) -> Attached:
+    """Attach to the folder's worker; where none runs, start one and attach to it.
+
+    `overrides` (settings for this run only) and `arguments` are for a fresh worker; one that runs goes on as
+    it is. `owner`: of a fresh one, which may then end when we go away; else it goes on, however we end. `stay`: as for
+    `connect`.
+
+    Raises:
+        SapoError: what `connect` and `start_worker` raise.
+    """
+    # A stranger on the port of a dead worker is no reason to stay away: the new worker replaces the control file.
+    with contextlib.suppress(NotRunning, ControlError):
+        return Attached(await connect(folder, events=events, stay=stay), False)
+    try:
+        client = await start_and_connect(
+            folder,
+            ["--overrides", json.dumps(dict(overrides)), *arguments],
+            owner=owner,
+            events=events,
+            stay=stay,
+        )
+    except FolderInUse:
+        return Attached(await _connect_soon(folder, events, stay=stay), False)
+    return Attached(client, True)
+
+
+async def start_and_connect(
+    folder: Path,
+    arguments: Sequence[str],
+    *,
+    module: str = "sapo_desktop.worker.main",
+    owner: bool = True,
+    events: bool = True,
+    stay: bool = False,
+) -> Client:
+    """Start a worker and attach to it; further arguments as for `start_worker` and `connect_or_start`.
+
+    Raises:
+        SapoError: what `start_worker` raises, and what it said as it ended before it could be attached to.
+    """
+    data = DataFolder.open(folder)
+    since = log_size(data.log("worker"))
+    process = await start_worker(folder, arguments, module=module)
+    try:
+        client = await connect(folder, owner=owner, events=events, stay=stay)
+    except (NotRunning, ControlError) as error:
+        # It answered once and then failed at what comes after.
+        try:
+            code = await asyncio.to_thread(process.wait, _LOST_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise error from None
+        raise _early_end(code, last_lines(data.log("worker"), since)) from error
+    finally:
+        let_go(process)  # attached or not: who is not ends what was started for us
+    client.process = process
+    client.last_words = functools.partial(last_lines, data.log("worker"), since)
+    return client
+
+
+async def start_worker(
+    folder: Path,
+    arguments: Sequence[str] = (),
+    timeout: float = START_SECONDS,
+    module: str = "sapo_desktop.worker.main",
+) -> subprocess.Popen[bytes]:
+    """Start a worker that outlives this process and its terminal once it was attached to; returns when its channel
+    answers. Until then our end of its standard input says that we live (starter.py).
+
+    `arguments` go to `module` after `--data`; `timeout`: seconds in which it may do nothing at all.
+
+    Raises:
+        FolderInUse: another worker has the folder.
+        SapoError: it ended while it started; with its last words.
+    """
+    data = DataFolder.open(folder)
+    path = data.log("worker")
+    with open_log(path) as log:
+        since = log.tell()
+        process = subprocess.Popen(
+            [*processes.python_command(module), "--data", str(data.root), OPTION, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=log,
+            env=processes.python_environment({}),
+            **processes.session_options(),
+        )
+    waiting = _Waiting(process.pid, timeout)
+    try:
+        while not await _answers(data, process):
+            if process.poll() is not None:
+                raise _early_end(process.returncode, last_lines(path, since))
+            if waiting.is_over():
+                process.kill()
+                raise SapoError(
+                    sentence(
+                        "The worker did nothing for {seconds} s while it started and was ended; see {path}.",
+                        seconds=float(timeout),
+                        path=str(path),
+                    )
+                )
+            await asyncio.sleep(_LOOK_AGAIN)
+    except BaseException as error:
+        let_go(process)
+        if isinstance(error, asyncio.CancelledError):
+            process.terminate()  # nobody is its owner yet, who would end it by leaving
+        raise
+    return process
+
+
+def ask_worker(folder: Path, request: m.Request) -> m.Reply:
+    """One request to the running worker, for programs without an event loop. Raises as `connect` and `call`
+    do."""
+
+    async def ask() -> m.Reply:
+        async with await connect(folder, events=False) as client:
+            return await client.call(request)
+
+    return asyncio.run(ask())
+
+
+async def appraise(folder: Path, request: FitRequest) -> FitReply:
+    """What fits this computer, by a short process of its own: no node has to run, and none is started.
+
+    Raises:
+        SapoError: the settings or the catalogue cannot be used.
+    """
+    process = await asyncio.create_subprocess_exec(
+        *processes.python_command("sapo_desktop.worker.control.handlers.appraisal"),
+        *("--data", str(folder)),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=processes.python_environment({}),
+    )
+    out, said = await process.communicate(msgspec.json.encode(request))
+    if process.returncode:
+        raise _early_end(process.returncode, said.decode(errors="replace").strip())
+    reply: FitReply = msgspec.json.decode(out, type=FitReply)
+    return reply
+
+
+async def _connect_soon(folder: Path, events: bool, *, stay: bool) -> Client:
+    """Attach to a worker that somebody else has just started: it holds the folder and listens soon."""
+    waiting: _Waiting | None = None
+    while True:
+        try:
+            return await connect(folder, events=events, stay=stay)
+        except NotRunning:
+            waiting = waiting or _Waiting(holder(DataFolder.at(folder)) or 0, START_SECONDS)
+            if waiting.is_over():
+                raise
+        await asyncio.sleep(_LOOK_AGAIN)
+
+
+class _Waiting:
+    """For a worker that starts: as long as it does anything."""
+
+    def __init__(self, pid: int, timeout: float) -> None:
+        self._pid = pid
+        self._patience = Patience(timeout, loading=True)
+        self._seen = look(pid, time.monotonic(), loading=False)
+
+    def is_over(self) -> bool:
+        """Look again, where it is time to; whether it did nothing for too long."""
+        now = time.monotonic()
+        if now - self._seen.at >= min(LOOK_SECONDS, self._patience.left):
+            before, self._seen = self._seen, look(self._pid, now, loading=False)
+            self._patience.count(now - before.at, before, self._seen)
+        return self._patience.left <= 0
+
+
+async def _answers(folder: DataFolder, process: subprocess.Popen[bytes]) -> bool:
+    """Whether this process answers, and not one before it."""
+    try:
+        link = await open_link(folder.control)
+    except (NotRunning, ControlError):
+        return False
+    await link.close()
+    # On Windows a virtual environment's python.exe is a launcher: the worker is its child.
+    return link.worker_pid == process.pid or (sys.platform == "win32" and process.poll() is None)
+
+
+def _error(failure: m.Failure) -> SapoError:
+    if failure.kind == "Bug":
+        return SapoError(sentence("The worker met a bug ({what}); the traceback is in its log.", what=failure.text))
+    return error_class(failure.kind)(failure.text)
+
+
+def _early_end(code: int, said: str) -> SapoError:
+    if named := named_error(said):
+        return named
+    reason = processes.exit_reason(code)
+    if not said:
+        return SapoError(sentence("The worker ended while it started: {reason}.", reason=reason))
+    return SapoError(
+        sentence("The worker ended while it started: {reason}. Its last words:\n{words}", reason=reason, words=said)
+    )

@@ -1,0 +1,1 @@
+"""What the worker does on each request of a client."""

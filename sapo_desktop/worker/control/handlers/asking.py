@@ -1,0 +1,122 @@
+"""What clients ask of the model: questions of their own and of tasks, answered, told while they are written, marked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from random import SystemRandom
+
+from sapo_desktop.core.errors import TaskError, UsageError
+from sapo_desktop.core.records import Completion, Question, Sampling
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.tasks.catalogue import Catalogue
+from sapo_desktop.tasks.grammars import FORMS
+from sapo_desktop.tasks.service import QuestionRef
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.node import Node
+
+TELL_SECONDS = 0.2
+"""Between two events about one answer."""
+
+
+class Asking:
+    """Answers them. `now`: any monotonic clock, in seconds."""
+
+    def __init__(
+        self,
+        node: Node,
+        catalogue: Catalogue,
+        publish: Callable[[m.Event], None],
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._node = node
+        self._catalogue = catalogue
+        self._publish = publish
+        self._now = now
+        self._random = SystemRandom()
+
+    async def ask(self, request: m.Ask) -> m.Asked:
+        if not request.question.strip():
+            raise UsageError(sentence("Ask a question: the text is empty."))
+        started = self._now()
+        completion = await self._answer(request.question, request.checkpoint, request.greedy, request.stream)
+        return m.Asked(text=completion.text, tokens=len(completion.tokens), seconds=self._now() - started)
+
+    async def try_task(self, request: m.TryTask) -> m.Tried:
+        async with self._node.gate.awake():
+            question = await self._question(request.task, request.seed)
+            text = request.answer
+            if text is None:
+                text = (await self._answer(question.text, request.checkpoint, True, request.stream)).text
+            return await self._marked(question, text)
+
+    async def set_question(self, request: m.SetQuestion) -> m.QuestionSet:
+        async with self._node.gate.awake():
+            question = await self._question(request.task, request.seed)
+        family, _ = self._catalogue.find(question.task)
+        return m.QuestionSet(
+            task=question.task, seed=question.seed, question=question.text, example=FORMS[family.grammar]
+        )
+
+    async def _question(self, task: str, seed: int | None) -> Question:
+        """The question of that seed, or of one that is drawn."""
+        seed = self._random.getrandbits(63) if seed is None else seed
+        question = (await self._node.examiner.set_questions([QuestionRef(task=task, seed=seed)]))[0]
+        if question is None:
+            raise TaskError(
+                sentence("{task} has no question for seed {seed}; try another one.", task=task, seed=str(seed))
+            )
+        return question
+
+    async def _answer(self, question: str, name: str, greedy: bool, stream: int) -> Completion:
+        node = self._node
+        live = name == "last"
+        checkpoint = None if live else await node.find_checkpoint(name)
+        sampling = Sampling(
+            greedy=greedy,
+            temperature=node.settings.temperature,
+            max_tokens=node.max_tokens,
+            seed=self._random.getrandbits(31),
+        )
+        async with node.awake():
+            answered = await node.engine.generate_with(
+                checkpoint.folder if checkpoint else None,
+                [question],
+                sampling,
+                _silent,
+                live=live,
+                spoken=_Told(stream, self._publish, self._now) if stream else None,
+            )
+        return answered.completions[0][0]
+
+    async def _marked(self, question: Question, text: str) -> m.Tried:
+        examiner = self._node.examiner
+        mark = (await examiner.mark([question], [[text]], strict=True))[0][0]
+        return m.Tried(
+            task=question.task,
+            seed=question.seed,
+            question=question.text,
+            completion=text,
+            mark=mark,
+            truth=await examiner.truth(question.task, question.seed),
+        )
+
+
+class _Told:
+    """Tells of one answer while it is written, no more often than anybody can read."""
+
+    def __init__(self, stream: int, publish: Callable[[m.Event], None], now: Callable[[], float]) -> None:
+        self._stream = stream
+        self._publish = publish
+        self._now = now
+        self._next = now()
+
+    def __call__(self, text: str, tokens: int) -> None:
+        now = self._now()
+        if now >= self._next:
+            self._next = now + TELL_SECONDS
+            self._publish(m.AskProgressed(stream=self._stream, text=text, tokens=tokens))
+
+
+def _silent(done: int, total: int) -> None:
+    """Progress that nobody asked for."""

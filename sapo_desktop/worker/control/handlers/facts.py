@@ -1,0 +1,119 @@
+"""What clients ask the worker about itself: facts, the model at work, notices, the log, a file for a bug report."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+import sapo_desktop
+from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.models.files.gguf_file import parts_of
+from sapo_desktop.models.fit.fit import available
+from sapo_desktop.system import diagnosis, processes
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.hardware import probe
+from sapo_desktop.system.logs import log_tail
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.hosts.choice import GGUF
+from sapo_desktop.worker.node import Node
+
+
+class FactRequests:
+    """Answers them. `notices`: those that are kept, oldest first."""
+
+    def __init__(self, node: Node, folder: DataFolder, notices: Callable[[], list[m.Notice]]) -> None:
+        self._node = node
+        self._folder = folder
+        self._notices = notices
+
+    async def facts(self, request: m.Examine) -> m.Facts:
+        return m.Facts(values=self._known() | await self._limits())
+
+    async def notices(self, request: m.GetNotices) -> m.Notices:
+        return m.Notices(items=self._notices())
+
+    async def log(self, request: m.GetLog) -> m.LogIs:
+        path = self._folder.log("worker")
+        return m.LogIs(lines=await asyncio.to_thread(log_tail, path, request.lines), path=str(path))
+
+    async def diagnose(self, request: m.Diagnose) -> m.Exported:
+        path = Path(request.to)
+        if not path.is_absolute():
+            raise UsageError(sentence("The file to write to must be a full path."))
+        facts = self._known()
+        try:
+            facts |= await self._limits()
+        except SapoError as error:
+            facts["examiner limits"] = f"not known: {error}"  # what is broken is what the file is for
+        log = await asyncio.to_thread(log_tail, self._folder.log("worker"), diagnosis.LOG_LINES)
+        private = diagnosis.private_words(self._folder.root)
+        await asyncio.to_thread(diagnosis.write_report, path, facts, self._node.settings, log, private)
+        return m.Exported(folder=str(path.parent), files=[path.name])
+
+    async def model(self, request: m.GetModelInfo) -> m.ModelInfo:
+        return await asyncio.to_thread(self._model)
+
+    def _model(self) -> m.ModelInfo:
+        engine, settings = self._node.engine, self._node.settings
+        loaded, plan = engine.loaded, engine.plan
+        here = available(probe(self._folder.root), settings)
+        running = [host.pid for host in engine.hosts if host.pid is not None]
+        notes = [*engine.said, *([plan.way.note] if plan.way.note else []), *here.notes]
+        return m.ModelInfo(
+            name=plan.model.stem if plan.model.suffix.lower() == GGUF else plan.model.name,
+            kind="gguf" if plan.model.suffix.lower() == GGUF else "transformers",
+            parameters=engine.parameters,
+            bytes=model_size(plan.model),
+            device=loaded.device if loaded else "",
+            dtype=loaded.dtype if loaded else "",
+            generator=plan.way.generator,
+            trainer="torch" if engine.trains else "none",
+            threads=plan.threads,
+            memory_used=sum(map(processes.resident_memory, running)) if running else None,
+            memory_estimate=plan.estimate or None,
+            memory_free=here.memory_free,
+            micro_batch=plan.trainer.micro_batch if engine.trains else 0,
+            max_tokens=self._node.max_tokens,
+            notes=notes,
+        )
+
+    def _known(self) -> dict[str, str]:
+        node = self._node
+        loaded = node.engine.loaded
+        values = {
+            "version": sapo_desktop.__version__,
+            "python": platform.python_version(),
+            "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+            "state": f"{node.gate.state.value}: {node.gate.reason}",
+            "round": str(node.counters.round),
+            "threads": str(node.engine.plan.threads),
+            "examiner": "running" if node.examiner.host.pid else "not running",
+            "engine": "running" if node.engine.running else "not running",
+        }
+        if loaded is not None:
+            values |= {
+                "device": f"{loaded.device}, {loaded.dtype}",
+                "parameters": f"{loaded.parameters:,} ({loaded.trainable:,} trained)",
+                **{f"library {name}": version for name, version in node.engine.versions.items()},
+            }
+        return values | {f"library {name}": value for name, value in node.examiner.host.versions.items()}
+
+    async def _limits(self) -> dict[str, str]:
+        """What the examiner's process is kept from doing."""
+        async with self._node.gate.awake():
+            limits = await self._node.examiner.limits()
+        return {f"examiner {name}": str(value) for name, value in msgspec.structs.asdict(limits).items()}
+
+
+def model_size(path: Path) -> int:
+    """Bytes of the weights in a model's folder, or of a GGUF file in all its parts."""
+    try:
+        files = parts_of(path) if path.suffix.lower() == GGUF else path.glob("*.safetensors")
+        return sum(file.stat().st_size for file in files)
+    except OSError:
+        return 0  # the model is in memory; its files may be gone

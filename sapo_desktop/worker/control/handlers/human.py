@@ -1,0 +1,279 @@
+"""A person's answer: a question is posed, its answer is marked, joined by the model's own, shared and learned from.
+
+The person is told where the text goes before it is given, and what was said then is the most that is done: a question
+posed as one that stays here is never shared. A posed question lives in memory alone, for ten to twenty minutes, and is
+answered once; nothing is left of one that is not. Left out: how it is weighed (learning/external.py) and when it is
+trained on (worker/node.py).
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import SystemRandom
+from typing import Protocol
+
+from sapo_desktop.core.errors import HostError, UsageError
+from sapo_desktop.core.records import Completion, Group, Mark, Question, Sampling
+from sapo_desktop.core.sentences import Text, joined, sentence
+from sapo_desktop.engines.protocols import Encoded
+from sapo_desktop.learning.plan import draw_task
+from sapo_desktop.learning.questions import Place, training_questions
+from sapo_desktop.learning.round import HumanGroup
+from sapo_desktop.swarm.protocol import limits
+from sapo_desktop.swarm.protocol.envelope import may_be_shared
+from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, family_of
+from sapo_desktop.tasks.charset import belongs
+from sapo_desktop.tasks.extraction import CLOSE, OPEN
+from sapo_desktop.tasks.grammars import FORMS
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.membership.foreign import SHORTEST_REASONING, as_marked
+from sapo_desktop.worker.membership.member import Member
+from sapo_desktop.worker.node import Node
+
+log = logging.getLogger(__name__)
+
+MOST_POSED = 4
+"""Questions that wait for an answer at a time; with one more, the oldest is forgotten."""
+_SECONDS = 2.0 * limits.SLOT_SECONDS
+"""How long a question that is not shared can be answered."""
+
+
+class Side(Protocol):
+    """The swarm's side of the node; worker/membership/side.py."""
+
+    @property
+    def member(self) -> Member | None: ...
+
+    @property
+    def reason(self) -> Text: ...
+
+
+@dataclass(frozen=True)
+class _Posed:
+    """A question that waits. `member`: who publishes the answer; None where it stays here."""
+
+    question: Question
+    member: Member | None
+    until: float
+
+
+class HumanAnswers:
+    """Poses questions to people and takes their answers. `now`: any monotonic clock, in seconds."""
+
+    def __init__(self, node: Node, side: Side, catalogue: Catalogue, now: Callable[[], float] = time.monotonic) -> None:
+        self._node = node
+        self._side = side
+        self._catalogue = catalogue
+        self._now = now
+        self._posed: dict[str, _Posed] = {}
+        self._random = SystemRandom()
+
+    async def pose(self, request: m.AskForQuestion) -> m.PosedQuestion:
+        """A fresh question. Raises TaskError where there is no such task, or no question of it now."""
+        task = self._task(request.task)
+        family = self._catalogue.family(family_of(task))
+        member, where = self._destination(task)
+        async with self._node.gate.awake():
+            question = await (self._private(task) if member is None else member.question_for_person(task))
+        seconds = _SECONDS if member is None else member.seconds_left(question)
+        return m.PosedQuestion(
+            id=self._keep(_Posed(question, member, self._now() + seconds)),
+            task=task,
+            title=family.title,
+            question=question.text,
+            form=FORMS[family.grammar],
+            shared=member is not None,
+            where=where,
+            seconds=seconds,
+        )
+
+    async def give(self, request: m.GiveAnswer) -> m.HumanMarked:
+        """Take the answer to a posed question. Raises UsageError where the text or the question cannot be taken."""
+        posed = self._waiting(request.id)
+        question = posed.question
+        text = written(request.answer, request.reasoning, self._catalogue.family(family_of(question.task)).grammar)
+        del self._posed[request.id]  # from here on it is answered, whatever comes
+        async with self._node.awake():
+            beside = await self._beside(question)
+            marks = await self._marks(question, [text, *(completion.text for completion in beside)])
+            encoded = await self._encoded(question, as_marked(text, marks[0]))
+            completions = [_human(text, encoded), *beside]
+            truth = await self._node.examiner.truth(question.task, question.seed)
+        group = Group(question=question, completions=completions, marks=marks, origin="human")
+        shared = posed.member is not None and posed.member.publish(group)
+        learned = (
+            encoded is not None
+            and self._node.engine.trains
+            and self._node.human_groups.add(HumanGroup(group, encoded.prompts[0]))
+        )
+        return m.HumanMarked(
+            task=question.task,
+            question=question.text,
+            completion=text,
+            mark=marks[0],
+            truth=truth,
+            model_solved=sum(mark.solved for mark in marks[1:]),
+            model_answers=len(beside),
+            shared=shared,
+            learned=learned,
+            note=_note(posed, shared=shared, learned=learned),
+        )
+
+    def _task(self, name: str | None) -> TaskKey:
+        """The task of that name; of a family one of the levels in training, else its first."""
+        node = self._node
+        if name is not None and "/" in name:
+            self._catalogue.find(name)
+            return name
+        if name is not None and name not in node.levels:
+            return f"{name}/{self._catalogue.family(name).levels[0].name}"
+        return draw_task(node.settings, node.counters, node.levels, self._random, name)
+
+    def _destination(self, task: TaskKey) -> tuple[Member | None, Text]:
+        """Who would publish an answer to this task, and the sentence that says where it goes."""
+        member = self._side.member
+        why: Text
+        if member is None:
+            why = self._side.reason
+        elif not member.sharing:
+            why = sentence("Sharing needs your consent: sapo-desktop run --share.")
+        elif not member.is_shared(task):
+            why = sentence("Answers to this task are not shared.")
+        else:
+            return member, sentence(
+                "Your answer is published with {count} of the model's beside it, under this node's key {key}, in the "
+                "public domain (CC0): anybody may keep it and pass it on, and it cannot be called back.",
+                count=self._answers - 1,
+                key=member.key.hex()[:16],
+            )
+        return None, sentence(
+            "Your answer stays on this computer, where the model learns from it. {reason}", reason=why
+        )
+
+    @property
+    def _answers(self) -> int:
+        """Answers in the group, the person's included."""
+        return min(self._node.settings.answers, limits.MAX_ANSWERS)
+
+    async def _private(self, task: TaskKey) -> Question:
+        """A training question that nobody else is asked."""
+        examiner, draw = self._node.examiner, self._random.getrandbits
+        (question,) = await training_questions(examiner, [task], lambda asked: [Place(draw(63)) for _ in asked])
+        return question
+
+    def _keep(self, posed: _Posed) -> str:
+        self._forget_late()
+        while len(self._posed) >= MOST_POSED:
+            del self._posed[next(iter(self._posed))]
+        name = secrets.token_hex(8)
+        self._posed[name] = posed
+        return name
+
+    def _waiting(self, name: str) -> _Posed:
+        self._forget_late()
+        if name not in self._posed:
+            raise UsageError(sentence("This question was answered already, or its time is over: ask for another one."))
+        return self._posed[name]
+
+    def _forget_late(self) -> None:
+        self._posed = {name: posed for name, posed in self._posed.items() if posed.until > self._now()}
+
+    async def _encoded(self, question: Question, text: str | None) -> Encoded | None:
+        """The ids to train on; None where there is no text, it spells a special token of the model or is longer than
+        the model's own answers may be, or the engine fails."""
+        if text is None:
+            return None
+        try:
+            encoded = await self._node.engine.encode([question.text], [text])
+        except HostError as error:
+            log.warning("A person's answer could not be encoded: %s", error)
+            return None
+        tokens = encoded.tokens[0]
+        return encoded if tokens and self._node.yardstick().holds(encoded.prompts[0], tokens) else None
+
+    async def _beside(self, question: Question) -> Sequence[Completion]:
+        """The model's own answers; none where the engine fails: a group of one is a group too."""
+        settings = self._node.settings
+        sampling = Sampling(
+            temperature=settings.temperature,
+            max_tokens=self._node.max_tokens,
+            seed=self._random.getrandbits(31),
+        )
+        try:
+            generated = await self._node.engine.generate([question.text], self._answers - 1, sampling, _silent)
+        except HostError as error:
+            log.warning("No answers of the model's beside a person's: %s", error)
+            return []
+        return generated.completions[0]
+
+    async def _marks(self, question: Question, texts: Sequence[str]) -> list[Mark]:
+        strict = self._node.settings.reward == "strict"
+        return (await self._node.examiner.mark([question], [texts], strict=strict))[0]
+
+
+def written(answer: str, reasoning: str, grammar: str) -> str:
+    """The text as it travels: reasoning where there is any, then one answer span, and nothing after it.
+
+    Raises:
+        UsageError: it is empty, too long, holds signs that may not travel, or more than one span.
+    """
+    if len(answer) + len(reasoning) > limits.MAX_ANSWER:
+        raise UsageError(
+            sentence("An answer has at most {most} characters with its reasoning.", most=limits.MAX_ANSWER)
+        )
+    answer, reasoning = answer.strip(), reasoning.strip()
+    if not answer:
+        raise UsageError(sentence("The answer is empty."))
+    text = answer if OPEN in answer or CLOSE in answer else f"{OPEN}{answer}{CLOSE}"
+    text = f"{reasoning}\n{text}" if reasoning else text
+    if text.count(OPEN) != 1 or text.count(CLOSE) != 1 or not text.endswith(CLOSE):
+        raise UsageError(
+            sentence("One answer, at the end: write it without {opening} and {closing}.", opening=OPEN, closing=CLOSE)
+        )
+    if text.find(OPEN) > SHORTEST_REASONING:
+        raise UsageError(
+            sentence(
+                "Reasoning has at most {most} characters, so that every node takes it.", most=SHORTEST_REASONING - 1
+            )
+        )
+    if not may_be_shared(text) or not belongs(text, grammar):
+        raise UsageError(
+            sentence(
+                "Only letters, digits and signs of calculation may stand in an answer, in at most {most} "
+                "bytes. Type it again without others.",
+                most=limits.MAX_ANSWER,
+            )
+        )
+    return text
+
+
+def _human(text: str, encoded: Encoded | None) -> Completion:
+    tokens = encoded.tokens[0] if encoded else None
+    return Completion(tokens=tokens or [], logprobs=[], text=text, finish="stop", kind="human")
+
+
+def _note(posed: _Posed, *, shared: bool, learned: bool) -> Text:
+    notes: list[Text] = []
+    if posed.member is not None and not shared:
+        notes.append(
+            sentence(
+                "It was not shared: meanwhile this node left the swarm or consent was taken back, or an answer of the "
+                "model's beside it may not travel."
+            )
+        )
+    if not learned:
+        notes.append(
+            sentence(
+                "It is not learned from: no answer to this question can be read in it, it is longer than the model's "
+                "own may be, too many others wait for a round, or nothing is trained here."
+            )
+        )
+    return joined(notes) if notes else ""
+
+
+def _silent(done: int, total: int) -> None:
+    """Progress that nobody asked for."""

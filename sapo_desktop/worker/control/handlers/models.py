@@ -1,0 +1,151 @@
+"""What clients ask about models that are kept: to download, import, remove and list them.
+
+One download or import is under way at a time; it belongs to the worker, and clients come and go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.models import Contents, Kept, Look, Remove, Removed, TakeIn, Transfer
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.system import hub_token
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages import (
+    CancelModelWork,
+    DownloadModel,
+    GetModels,
+    ImportModel,
+    ModelFailed,
+    ModelInstalled,
+    ModelProgressed,
+    ModelRemoved,
+    ModelsAre,
+    RemoveModel,
+    SetHubToken,
+)
+from sapo_desktop.worker.hosts import librarian
+
+log = logging.getLogger("sapo_desktop.worker")
+
+
+_Ended = ModelInstalled | ModelFailed
+
+
+class ModelRequests:
+    """Answers them.
+
+    Args:
+        settings: those in force.
+    """
+
+    def __init__(self, data: DataFolder, settings: Callable[[], Settings], publish: Callable[[m.Event], None]) -> None:
+        self._data = data
+        self._settings = settings
+        self._publish = publish
+        self._task: asyncio.Task[_Ended] | None = None
+        self._working: ModelProgressed | None = None
+        self._needs_network = False
+
+    async def download(self, request: DownloadModel) -> m.Ok:
+        librarian.check_network(self._settings())
+        if self._working is not None and self._working.model == request.model:
+            return m.Ok(text=sentence("{model} is being downloaded already.", model=request.model))
+        work = librarian.fetch(self._settings(), self._data, request.model, request.files, self._moved)
+        self._begin(request.model, work, needs_network=True)
+        return m.Ok(text=sentence("Downloading {model}.", model=request.model))
+
+    async def import_(self, request: ImportModel) -> m.Ok:
+        taken = TakeIn(folder=self._folder(), path=request.path, name=request.name, link=request.link)
+        self._begin(request.path, librarian.ask(taken, Kept, self._data, self._moved), needs_network=False)
+        return m.Ok(text=sentence("Importing {path}.", path=request.path))
+
+    async def cancel(self, request: CancelModelWork) -> m.Ok:
+        if self._working is None:
+            return m.Ok(text=sentence("Nothing is being downloaded or imported."))
+        name = self._working.model
+        await self._end()
+        return m.Ok(text=sentence("{model}: cancelled. What has arrived of a download is kept.", model=name))
+
+    async def remove(self, request: RemoveModel) -> ModelRemoved:
+        librarian.check_unused(self._settings(), request.name)
+        removed = await librarian.ask(Remove(folder=self._folder(), name=request.name), Removed, self._data)
+        return ModelRemoved(name=removed.name, bytes=removed.bytes)
+
+    async def list(self, request: GetModels) -> ModelsAre:
+        contents = await librarian.ask(Look(folder=self._folder()), Contents, self._data)
+        return ModelsAre(folder=self._folder(), contents=contents, working=self._working)
+
+    async def set_token(self, request: SetHubToken) -> m.Ok:
+        hub = librarian.endpoint(self._settings())
+        if request.token is None:
+            found = await asyncio.to_thread(hub_token.forget, hub)
+            return m.Ok(
+                text=sentence("The token for {hub} is forgotten.", hub=hub)
+                if found
+                else sentence("There was no token for {hub}.", hub=hub)
+            )
+        await asyncio.to_thread(hub_token.keep, hub, request.token)
+        return m.Ok(text=sentence("The token for {hub} is in this computer's keyring.", hub=hub))
+
+    async def follow(self, settings: Settings) -> None:
+        """Silo is true at once: a download under way ends."""
+        if settings.silo and self._needs_network:
+            await self._end()
+
+    async def close(self) -> None:
+        """End what is under way."""
+        await self._end()
+
+    def _folder(self) -> str:
+        return str(librarian.models_folder(self._settings()))
+
+    # -- the work in hand ------------------------------------------------------------------------------------------
+
+    def _begin(self, model: str, work: Coroutine[Any, Any, Kept], *, needs_network: bool) -> None:
+        if self._working is not None:
+            work.close()
+            raise UsageError(
+                sentence("{model} is under way: wait for it, or cancel it (models cancel).", model=self._working.model)
+            )
+        self._working = ModelProgressed(model=model, transfer=Transfer(stage="asking"))
+        self._needs_network = needs_network
+        self._task = asyncio.create_task(_told(model, work))
+        self._task.add_done_callback(functools.partial(self._over, model, work))
+
+    def _moved(self, transfer: Transfer) -> None:
+        if self._working is not None:
+            self._working = ModelProgressed(model=self._working.model, transfer=transfer)
+            self._publish(self._working)
+
+    def _over(self, model: str, work: Coroutine[Any, Any, Kept], task: asyncio.Task[_Ended]) -> None:
+        """Tell how it ended. Not done by the task itself, which may be cancelled before its first step."""
+        work.close()
+        self._working, self._task, self._needs_network = None, None, False
+        cancelled = ModelFailed(model=model, kind="HostCancelled", text=sentence("{model}: cancelled.", model=model))
+        self._publish(cancelled if task.cancelled() else task.result())
+
+    async def _end(self) -> None:
+        task = self._task
+        if task is not None:
+            task.cancel()
+            await asyncio.wait({task})
+
+
+async def _told(model: str, work: Coroutine[Any, Any, Kept]) -> _Ended:
+    """Do the work, and turn its end into what clients are told."""
+    try:
+        kept = await work
+    except SapoError as error:
+        return ModelFailed(model=model, kind=type(error).__name__, text=error.text)
+    except Exception as error:
+        log.exception("Work on a model met a bug.")
+        return ModelFailed(model=model, kind="SapoError", text=f"A bug: {type(error).__name__}: {error}")
+    return ModelInstalled(model=model, installed=kept.model, path=kept.path, notes=list(kept.notes))

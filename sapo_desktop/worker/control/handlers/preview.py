@@ -1,0 +1,236 @@
+"""A message as this node would publish it, made to be looked at: real answers to a real question, the real encoder.
+
+It works in silo and before there is anything to publish, sends nothing and uses up nothing. Its time is made up and
+decades old: no peer would take it, so what bears our signature here can stand for nothing that we publish. Left out:
+what a person has to read beside it (core/consent.py).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from random import SystemRandom
+from typing import Any
+
+import msgspec
+
+from sapo_desktop.core.errors import HostError, IdentityError, SapoError
+from sapo_desktop.core.records import Completion, Group, Question, Sampling
+from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.learning.plan import draw_task
+from sapo_desktop.learning.questions import Place, training_questions
+from sapo_desktop.swarm.protocol import codec, limits
+from sapo_desktop.swarm.protocol import messages as wire
+from sapo_desktop.swarm.protocol.envelope import seal
+from sapo_desktop.swarm.protocol.signing import Signer
+from sapo_desktop.swarm.trust.admission import Members
+from sapo_desktop.system.identity import Identity, fresh_seed
+from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
+from sapo_desktop.tasks.questions import SHARED_INDICES, question_hash
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
+from sapo_desktop.worker.membership.publishing import Membership, group_body, is_shared, may_travel, shared_place
+from sapo_desktop.worker.node import Node
+
+log = logging.getLogger(__name__)
+
+_TRIES = 4
+"""Groups that are made until one may travel."""
+_KEPT_ANSWERS = 64
+"""Own answers that are looked through where no engine answers."""
+
+THROWN_AWAY = sentence(
+    "This node has no identity that could sign now, so this example was signed with a key that was thrown away. The "
+    "real one is made, or opened, when you join the swarm."
+)
+_IN_IT = sentence(
+    "Whoever gets such a message can read all of it: the key that signed it, a random number of this installation, the "
+    "name of the task, the time in steps of ten minutes, the answers and how many tokens each has."
+)
+_IN_IT_LABELLED = sentence(
+    "Whoever gets such a message can read all of it: the key that signed it, a random number of this installation, the "
+    "name of the task, the time in steps of ten minutes, the answers and how many tokens each has, and your label "
+    "'{label}'."
+)
+_BESIDE_IT = sentence(
+    "Whoever this node links to, a relay's operator among them, sees its internet address beside that key."
+)
+_NOT_IN_IT = sentence(
+    "Not in it: the question's words, the right answer, the marks, your name, and anything from your files."
+)
+_NOT_SENT = sentence(
+    "It was made for you to look at. Nothing was sent, and nobody would take it: the time in it is made up (1970), and "
+    "so is the question's number."
+)
+_KEPT_ONES = sentence(
+    "No model answers just now, so these are answers of an earlier round. How many tokens they had was not kept: it is "
+    "0 here."
+)
+_SLOT = 0
+"""Of 1970: far from all that peers accept (swarm/protocol/limits.py)."""
+
+
+class Preview:
+    """Makes and shows one.
+
+    Args:
+        known: the identity in use, else the kept one; None where there is none yet.
+        instance: what stands beside the key.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        catalogue: Catalogue,
+        known: Callable[[], Awaitable[Identity | None]],
+        instance: Callable[[], bytes],
+    ) -> None:
+        self._node = node
+        self._catalogue = catalogue
+        self._known = known
+        self._instance = instance
+        self._random = SystemRandom()
+
+    async def show(self, request: m.PreviewEnvelope) -> m.EnvelopePreview:
+        """Raises SapoError where no answer can be had that may travel."""
+        settings = self._node.settings
+        signer, signed = await self._signer()
+        group = await self._group(signer, settings)
+        task = group.question.task
+        ids = await self._node.examiner.task_ids([task])
+        me = _membership(signer, settings, self._instance(), {task: ids[task]})
+        envelope = seal(signer, group_body(me, group, answered=1, published=1))
+        frame = codec.encode(wire.Publish(batch=codec.pack_published([envelope])))
+        return m.EnvelopePreview(
+            text=readable(frame),
+            bytes=len(frame),
+            signed=signed,
+            task=task,
+            visible=_visible(settings, signed=signed, kept=not any(c.tokens for c in group.completions)),
+        )
+
+    async def _signer(self) -> tuple[Signer, bool]:
+        """This node's own key where it has one that is open, else one for this once."""
+        try:
+            who = await self._known()
+        except IdentityError:
+            who = None
+        return (Signer(who.seed), True) if who else (Signer(fresh_seed()), False)
+
+    async def _group(self, signer: Signer, settings: Settings) -> Group:
+        """Answers of the model to a question of the training side, else answers that are kept. A round in hand is not
+        waited for where there are any."""
+        if self._node.engine.busy:
+            with contextlib.suppress(SapoError):
+                return await self._kept()
+        if self._node.engine.running:
+            try:
+                return await self._answered(signer, settings)
+            except HostError as error:
+                log.warning("No fresh answers for a preview: %s", error)
+        return await self._kept()
+
+    async def _answered(self, signer: Signer, settings: Settings) -> Group:
+        for _ in range(_TRIES):
+            task = self._task()
+            question = await self._question(signer, settings, task)
+            group = Group(question=question, completions=await self._completions(question), marks=[])
+            if may_travel(group, self._catalogue):
+                return group
+        raise SapoError(
+            sentence("No group of answers came out that may travel: they have signs or lengths that peers refuse.")
+        )
+
+    def _task(self) -> TaskKey:
+        """One that a round might draw, of those that are shared."""
+        node = self._node
+        for _ in range(100):
+            task = draw_task(node.settings, node.counters, node.levels, self._random)
+            if is_shared(task, self._catalogue):
+                return task
+        return next(task for task in self._catalogue.tasks() if is_shared(task, self._catalogue))
+
+    async def _question(self, signer: Signer, settings: Settings, task: TaskKey) -> Question:
+        node = self._node
+        ids = await node.examiner.task_ids([task])
+        me = _membership(signer, settings, self._instance(), ids)
+        indices = iter(SHARED_INDICES)
+
+        def following(asked: Sequence[TaskKey]) -> list[Place]:
+            return [shared_place(me, task, _SLOT, next(indices)) for task in asked]
+
+        async with node.gate.awake():
+            (question,) = await training_questions(node.examiner, [task], following, tries=len(SHARED_INDICES))
+        return question
+
+    async def _completions(self, question: Question) -> list[Completion]:
+        node = self._node
+        sampling = Sampling(
+            temperature=node.settings.temperature,
+            max_tokens=node.max_tokens,
+            seed=self._random.getrandbits(31),
+        )
+        answers = min(node.settings.answers, limits.MAX_ANSWERS)
+        async with node.awake():
+            return (await node.engine.generate([question.text], answers, sampling, _silent)).completions[0]
+
+    async def _kept(self) -> Group:
+        """The newest own group whose answers are kept."""
+        keeper = self._node.keeper
+        wanted = m.GetRollouts(origin="own", newest_first=True, limit=_KEPT_ANSWERS)
+        for first in (found := await keeper.call(keeper.history.rollouts, wanted)).items:
+            rows = [row for row in found.items if (row.round, row.seed) == (first.round, first.seed)][::-1]
+            question = Question(
+                task=first.task,
+                seed=first.seed,
+                text=first.question,
+                hash=question_hash(first.question),
+                slot=_SLOT,
+                index=0,
+            )
+            completions = [Completion(tokens=[], logprobs=[], text=row.completion, finish="stop") for row in rows]
+            group = Group(question=question, completions=completions[: limits.MAX_ANSWERS], marks=[])
+            if may_travel(group, self._catalogue):
+                return group
+        raise SapoError(
+            sentence("There is nothing to show yet: the model is not loaded, and no answer of it is kept. Wait.")
+        )
+
+
+def readable(frame: bytes) -> str:
+    """A PUBLISH as JSON, nothing of it left out: bytes as hex, the batch and the bodies in it opened."""
+    message = msgspec.msgpack.decode(frame)
+    message["batch"] = [_opened(envelope) for envelope in codec.unpack_published(message["batch"])]
+    return json.dumps(message, indent=2, ensure_ascii=False, default=bytes.hex)
+
+
+def _opened(envelope: bytes) -> dict[str, Any]:
+    version, content, signature = msgspec.msgpack.decode(envelope)
+    return {"version": version, "body": msgspec.msgpack.decode(content), "signature": signature}
+
+
+def _membership(signer: Signer, settings: Settings, instance: bytes, ids: dict[TaskKey, bytes]) -> Membership:
+    members = Members(bytes.fromhex(settings.swarm)) if settings.swarm else None
+    return Membership(
+        signer=signer,
+        network=members.network if members else PUBLIC_SWARM,
+        instance=instance,
+        ids=ids,
+        label=settings.label,
+        admission=bytes.fromhex(settings.admission) if members else b"",
+    )
+
+
+def _visible(settings: Settings, *, signed: bool, kept: bool) -> list[Text]:
+    in_it = _IN_IT
+    if settings.label:
+        in_it = msgspec.structs.replace(_IN_IT_LABELLED, values={"label": settings.label})
+    told: list[Text] = [in_it, _BESIDE_IT, _NOT_IN_IT, _NOT_SENT, *([_KEPT_ONES] if kept else [])]
+    return told if signed else [*told, THROWN_AWAY]
+
+
+def _silent(done: int, total: int) -> None:
+    """Progress that nobody asked for."""

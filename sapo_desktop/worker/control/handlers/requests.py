@@ -1,0 +1,384 @@
+"""What the control channel's requests do: one short method each, over the node.
+
+The window and the command line are clients of the same requests, so everything one can do, the other can. A
+request that needs a host wakes it for as long as it takes, paused or not (worker/gate.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import sapo_desktop
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.records import TaskMark
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.learning.plan import levels_of_interest, mix_shown, tasks_in_training
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
+from sapo_desktop.tasks.service import QuestionRef
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.handlers.appraisal import appraise
+from sapo_desktop.worker.control.handlers.asking import Asking
+from sapo_desktop.worker.control.handlers.facts import FactRequests
+from sapo_desktop.worker.control.handlers.human import HumanAnswers
+from sapo_desktop.worker.control.handlers.identity import IdentityRequests
+from sapo_desktop.worker.control.handlers.models import ModelRequests
+from sapo_desktop.worker.control.handlers.preview import Preview
+from sapo_desktop.worker.control.handlers.rollouts import RolloutRequests
+from sapo_desktop.worker.control.handlers.settings import SettingsRequests
+from sapo_desktop.worker.control.handlers.swarm import SwarmRequests
+from sapo_desktop.worker.control.messages import (
+    CancelModelWork,
+    DownloadModel,
+    GetModels,
+    ImportModel,
+    RemoveModel,
+    SetHubToken,
+)
+from sapo_desktop.worker.membership.side import SwarmSide
+from sapo_desktop.worker.node import Node
+from sapo_desktop.worker.state import NodeState
+from sapo_desktop.worker.validation import BASE_NUMBER
+
+EXAMPLE_SEED = 7
+_RECENT_ROUNDS = 50
+_TO_THE_END = (
+    m.SetSettings,
+    m.ResetSettings,
+    m.SetSilo,
+    m.FoundSwarm,
+    m.JoinSwarm,
+    m.ChangeIdentity,
+)
+"""Requests that are done whole once they began, though their client goes: half of one is a state nobody asked for."""
+
+
+class Requests:
+    """Answers the requests of every client."""
+
+    def __init__(
+        self,
+        node: Node,
+        side: SwarmSide,
+        models: ModelRequests,
+        *,
+        catalogue: Catalogue,
+        folder: DataFolder,
+        overrides: dict[str, str],
+        publish: Callable[[m.Event], None],
+        notices: Callable[[], list[m.Notice]],
+        give_way: Callable[[bool], bool],
+        follow: Callable[[Settings], None],
+        quit: Callable[[], None],
+    ) -> None:
+        self._node = node
+        self._side = side
+        self._catalogue = catalogue
+        self._folder = folder
+        self._quit = quit
+        self._started = time.monotonic()
+        self._changing: set[asyncio.Future[m.Reply]] = set()
+        settings = SettingsRequests(
+            node,
+            side,
+            models,
+            catalogue=catalogue,
+            folder=folder,
+            overrides=overrides,
+            publish=publish,
+            give_way=give_way,
+            follow=follow,
+        )
+        facts = FactRequests(node, folder, notices)
+        rollouts = RolloutRequests(node.keeper, side.refused)
+        asking = Asking(node, catalogue, publish)
+        human = HumanAnswers(node, side, catalogue)
+        preview = Preview(node, catalogue, side.identity.known, lambda: side.instance)
+        identity = IdentityRequests(side, lambda: node.settings)
+        swarm = SwarmRequests(side, settings.kept, lambda: node.settings, settings.keep_for_good)
+        self._handlers: dict[type[msgspec.Struct], Callable[[Any], Awaitable[m.Reply]]] = {
+            m.GetStatus: self._status,
+            m.StartRounds: self._start_rounds,
+            m.Pause: self._pause,
+            m.Resume: self._resume,
+            m.Finish: self._finish,
+            m.Quit: self._end,
+            m.SetSilo: settings.silo,
+            m.GetSwarm: self._swarm,
+            m.TestPeer: swarm.test_peer,
+            m.GetIdentity: identity.show,
+            m.FoundSwarm: swarm.found,
+            m.AdmitPeer: swarm.admit,
+            m.GetInvite: swarm.invite,
+            m.JoinSwarm: swarm.join,
+            m.ChangeIdentity: identity.change,
+            m.GetSettings: settings.show,
+            m.SetSettings: settings.change,
+            m.ResetSettings: settings.reset,
+            m.PreviewEnvelope: preview.show,
+            m.ListCheckpoints: self._checkpoints,
+            m.RollBack: self._roll_back,
+            m.Evaluate: self._evaluate,
+            m.Ask: asking.ask,
+            m.ExportModel: self._export,
+            m.ListTasks: self._tasks,
+            m.TryTask: asking.try_task,
+            m.SetQuestion: asking.set_question,
+            m.AskForQuestion: human.pose,
+            m.GiveAnswer: human.give,
+            m.GetHistory: self._history,
+            m.GetCurve: self._curve,
+            m.GetTaskCurve: self._task_curve,
+            m.GetAhas: self._ahas,
+            m.GetRollouts: rollouts.page,
+            m.GetRefused: rollouts.refused,
+            m.ExportRollouts: rollouts.export,
+            m.GetSources: self._sources,
+            m.Examine: facts.facts,
+            m.GetModelInfo: facts.model,
+            m.GetNotices: facts.notices,
+            m.GetLog: facts.log,
+            m.Diagnose: facts.diagnose,
+            DownloadModel: models.download,
+            ImportModel: models.import_,
+            CancelModelWork: models.cancel,
+            RemoveModel: models.remove,
+            GetModels: models.list,
+            SetHubToken: models.set_token,
+            m.GetFit: self._appraise,
+            m.GetCatalogue: self._appraise,
+        }
+
+    async def handle(self, request: m.Request) -> m.Reply:
+        """Do what is asked; raises SapoError with the reason where it cannot be done."""
+        work = self._handlers[type(request)](request)
+        if not isinstance(request, _TO_THE_END):
+            return await work
+        task = asyncio.ensure_future(work)
+        self._changing.add(task)
+        task.add_done_callback(self._changed)
+        return await asyncio.shield(task)
+
+    async def settle(self) -> None:
+        """Return once every change that was begun is whole."""
+        while self._changing:
+            await asyncio.wait(self._changing)
+
+    def _changed(self, task: asyncio.Future[m.Reply]) -> None:
+        self._changing.discard(task)
+        if not task.cancelled():
+            task.exception()  # looked at, for whoever asked may have gone
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._node.settings
+
+    async def _appraise(self, request: m.FitRequest) -> m.Reply:
+        node = self._node
+        return await asyncio.to_thread(appraise, request, node.settings, self._folder.root, held=node.engine.held)
+
+    # -- state ---------------------------------------------------------------------------------------------
+
+    async def _status(self, request: m.GetStatus) -> m.Status:
+        await self._look()
+        return self.status()
+
+    def status(self) -> m.Status:
+        """How things stand, in step with the events: nothing is waited for."""
+        node = self._node
+        keeper, latest = node.keeper, node.keeper.latest
+        recent = node.round_seconds[-20:]
+        return m.Status(
+            state=node.gate.state.value,
+            reason=node.gate.reason,
+            why=node.gate.why,
+            phase=node.show.phase,
+            round=node.orders.finished,
+            rounds_left=node.orders.rounds_left,
+            silo=node.settings.silo,
+            mix=mix_shown(node.settings, node.counters),
+            swarm=self._swarm_info(),
+            model=node.settings.model,
+            seed=node.counters.seed,
+            device=node.engine.loaded.device if node.engine.loaded else "",
+            checkpoint=keeper.newest.number if keeper.newest else None,
+            last=latest.last,
+            best_validation=latest.best_validation,
+            base_validation=latest.base_validation,
+            resume_in=node.gate.resumes_in,
+            pid=os.getpid(),
+            version=sapo_desktop.__version__,
+            uptime=time.monotonic() - self._started,
+            rounds_per_hour=3600 * len(recent) / sum(recent) if recent else None,
+            rounds_total=latest.rounds,
+            answers_own=latest.answers_own,
+            answers_shared=keeper.lasting.answers_shared,
+        )
+
+    async def _start_rounds(self, request: m.StartRounds) -> m.Ok:
+        self._node.orders.start(request.rounds)
+        return m.Ok(text=self._node.gate.reason)
+
+    async def _pause(self, request: m.Pause) -> m.Ok:
+        self._node.orders.pause(request.seconds)
+        return m.Ok(text=self._node.gate.reason)
+
+    async def _resume(self, request: m.Resume) -> m.Ok:
+        self._node.orders.resume()
+        return m.Ok(text=self._node.gate.reason)
+
+    async def _finish(self, request: m.Finish) -> m.Ok:
+        self._node.orders.finish()
+        return m.Ok(text=self._node.gate.reason)
+
+    async def _end(self, request: m.Quit) -> m.Ok:
+        if request.finish_round and self._node.gate.state in (NodeState.WORKING, NodeState.FINISHING):
+            self._node.orders.end(self._quit)
+            return m.Ok(
+                text=sentence("Finishing round {round}, then ending.", round=str(self._node.counters.round + 1))
+            )
+        self._quit()
+        return m.Ok(text=sentence("Ending."))
+
+    # -- the swarm -----------------------------------------------------------------------------------------
+
+    async def _swarm(self, request: m.GetSwarm) -> m.SwarmIs:
+        await self._look()
+        return m.SwarmIs(info=self._swarm_info())
+
+    async def _look(self) -> None:
+        await self._side.look(self._interest())
+
+    def _interest(self) -> tuple[TaskKey, ...]:
+        node = self._node
+        return levels_of_interest(node.settings, node.counters, node.levels)
+
+    def _swarm_info(self) -> m.SwarmInfo:
+        node = self._node
+        info = self._side.info(self._interest())
+        return msgspec.structs.replace(info, used_total=node.keeper.lasting.used)
+
+    # -- checkpoints, scores, answers ----------------------------------------------------------------------
+
+    async def _checkpoints(self, request: m.ListCheckpoints) -> m.Checkpoints:
+        node = self._node
+        scores = {
+            report.checkpoint: report.score
+            for report in await node.keeper.call(node.keeper.history.evals, "validation")
+        }
+        best = node.counters.guard.best_checkpoint
+        base = m.CheckpointInfo(
+            number=BASE_NUMBER,
+            round=0,
+            created=0.0,
+            bytes=0,
+            validation=scores.get("base"),
+            best=best == BASE_NUMBER,
+            last=False,
+        )
+        found = await node.keeper.call(node.keeper.store.summaries)
+        items = [
+            m.CheckpointInfo(
+                number=checkpoint.number,
+                round=checkpoint.round,
+                created=checkpoint.created,
+                bytes=checkpoint.bytes,
+                validation=scores.get(str(checkpoint.number)),
+                best=best == checkpoint.number,
+                last=checkpoint is found[-1],
+                other_model=checkpoint.model != node.counters.model,
+            )
+            for checkpoint in found
+        ]
+        return m.Checkpoints(items=[base, *items])
+
+    async def _roll_back(self, request: m.RollBack) -> m.Ok:
+        written = await self._node.roll_back(request.to)
+        return m.Ok(
+            text=sentence(
+                "Back at {name}; kept as checkpoint {number}. Rounds count on.",
+                name=request.to,
+                number=str(written.number),
+            )
+        )
+
+    async def _evaluate(self, request: m.Evaluate) -> m.Evaluated:
+        return m.Evaluated(report=await self._node.evaluate(request.checkpoint, request.which, request.samples))
+
+    async def _export(self, request: m.ExportModel) -> m.Exported:
+        to = Path(request.to)
+        if not to.is_absolute():
+            raise UsageError(sentence("The folder to export to must be a full path."))
+        node = self._node
+        live = request.checkpoint == "last"
+        checkpoint = None if live else await node.find_checkpoint(request.checkpoint)
+        async with node.awake():
+            files = await node.engine.export(request.format, to, checkpoint.folder if checkpoint else None, live=live)
+        return m.Exported(folder=str(to), files=files)
+
+    # -- tasks ---------------------------------------------------------------------------------------------
+
+    async def _tasks(self, request: m.ListTasks) -> m.Tasks:
+        node = self._node
+        totals = await node.keeper.call(node.keeper.history.task_totals, _RECENT_ROUNDS)
+        recent = {mark.task: mark for mark in totals}
+        training = tasks_in_training(node.settings, node.counters, node.levels)
+        keys = self._catalogue.tasks()
+        examples = await self._examples(keys) if request.examples else {}
+        return m.Tasks(
+            items=[self._task_info(key, examples.get(key, ""), recent.get(key), key in training) for key in keys]
+        )
+
+    async def _examples(self, keys: Sequence[TaskKey]) -> dict[TaskKey, str]:
+        """A question of each, the same every time."""
+        async with self._node.gate.awake():
+            asked = [QuestionRef(task=key, seed=EXAMPLE_SEED) for key in keys]
+            questions = await self._node.examiner.set_questions(asked)
+        return {question.task: question.text for question in questions if question is not None}
+
+    def _task_info(self, key: TaskKey, example: str, recent: TaskMark | None, training: bool) -> m.TaskInfo:
+        family, level = self._catalogue.find(key)
+        return m.TaskInfo(
+            family=family.name,
+            title=family.title,
+            level=level.name,
+            task_id=self._node.examiner.known_ids.get(key, b"").hex(),
+            config=dict(level.config),
+            grammar=family.grammar,
+            example=example,
+            solved=recent.solved if recent else None,
+            answers=recent.answers if recent else 0,
+            reward=recent.reward if recent else None,
+            training=training,
+        )
+
+    # -- history -------------------------------------------------------------------------------------------
+
+    async def _history(self, request: m.GetHistory) -> m.History:
+        keeper = self._node.keeper
+        return await keeper.call(keeper.history.rounds, request.after, min(request.limit, 10_000))
+
+    async def _curve(self, request: m.GetCurve) -> m.Curve:
+        keeper = self._node.keeper
+        return await keeper.call(keeper.history.curve, request.after, request.limit)
+
+    async def _task_curve(self, request: m.GetTaskCurve) -> m.TaskCurve:
+        keeper = self._node.keeper
+        return m.TaskCurve(points=await keeper.call(keeper.history.task_curve, request.task))
+
+    async def _ahas(self, request: m.GetAhas) -> m.Ahas:
+        keeper = self._node.keeper
+        return m.Ahas(items=await keeper.call(keeper.history.ahas))
+
+    async def _sources(self, request: m.GetSources) -> m.Sources:
+        keeper = self._node.keeper
+        return m.Sources(items=await keeper.call(keeper.history.sources))

@@ -1,0 +1,90 @@
+"""What clients ask about single answers: pages of kept ones, all of them in a file, and groups that were refused."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TextIO
+
+import msgspec
+
+from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.json_lines import json_line
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.store.keeper import Keeper
+
+_MOST_SHOWN, _PAGE = 1000, 1000
+
+
+class RolloutRequests:
+    """Answers them. `refused`: the newest groups that were not taken, newest first, at most so many."""
+
+    def __init__(self, keeper: Keeper, refused: Callable[[int], list[m.RefusedGroup]]) -> None:
+        self._keeper = keeper
+        self._refused = refused
+
+    async def page(self, request: m.GetRollouts) -> m.Rollouts:
+        limited = msgspec.structs.replace(request, limit=max(1, min(request.limit, _MOST_SHOWN)))
+        return await self._keeper.call(self._keeper.history.rollouts, limited)
+
+    async def refused(self, request: m.GetRefused) -> m.Refused:
+        return m.Refused(items=self._refused(request.limit))
+
+    async def export(self, request: m.ExportRollouts) -> m.Exported:
+        """Raises UsageError where a file of that name is there, or the name is no full path."""
+        path = Path(request.to)
+        if not path.is_absolute():
+            raise UsageError(sentence("The file to export to must be a full path."))
+        with _writing(path, replace=request.replace) as stream:
+            async for items in self._pages(request):
+                await asyncio.to_thread(stream.writelines, [json_line(item) for item in items])
+        return m.Exported(folder=str(path.parent), files=[path.name])
+
+    async def _pages(self, request: m.ExportRollouts) -> AsyncIterator[Sequence[m.Rollout]]:
+        """All that match, page by page, so that rounds are recorded meanwhile; a page ends with a round's last
+        answer."""
+        wanted = m.GetRollouts(
+            **{name: getattr(request, name) for name in m.RolloutFilter.__struct_fields__}, limit=_PAGE
+        )
+        while True:
+            page = await self._keeper.call(self._keeper.history.rollouts, wanted)
+            yield page.items
+            if not page.more:
+                return
+            wanted = msgspec.structs.replace(wanted, after=page.items[-1].round)
+
+
+@contextlib.contextmanager
+def _writing(path: Path, *, replace: bool) -> Iterator[TextIO]:
+    """A new file beside `path`, which takes its name once it is whole.
+
+    Raises:
+        UsageError: there is a file of that name, which is not to be replaced.
+        SapoError: it cannot be written; what was there before is untouched.
+    """
+    new = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
+    is_claimed = False
+    try:
+        if not replace:
+            path.open("x").close()
+            is_claimed = True
+        with new.open("x", encoding="utf-8", newline="\n") as stream:
+            yield stream
+        new.replace(path)
+        is_claimed = False
+    except FileExistsError as error:
+        raise UsageError(
+            sentence("{path} is there already: choose another name, or have it replaced.", path=str(path))
+        ) from error
+    except OSError as error:
+        raise SapoError(
+            sentence("{path} could not be written: {error}.", path=str(path), error=error.strerror or str(error))
+        ) from error
+    finally:
+        new.unlink(missing_ok=True)
+        if is_claimed:
+            path.unlink(missing_ok=True)

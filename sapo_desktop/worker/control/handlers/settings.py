@@ -1,0 +1,181 @@
+"""What clients ask about settings: to see them, to change them, to have silo on or off.
+
+All are checked before any is kept, and what is kept takes effect at once, or once the round in hand is done; the reply
+says which.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Collection, Mapping
+
+import msgspec
+
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.sentences import Text, joined, sentence
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.handlers.models import ModelRequests
+from sapo_desktop.worker.hosts.choice import REFUSED_IN_SILO, find_model
+from sapo_desktop.worker.hosts.librarian import models_folder
+from sapo_desktop.worker.membership.settings import check
+from sapo_desktop.worker.membership.side import SwarmSide
+from sapo_desktop.worker.node import Node
+
+_MODEL = {"model", "trainer", "method", "lora_rank", "device", "seed", "tasks"}
+_REMOTE = {"remote_url", "remote_model", "remote_adapters", "remote_key_in_clear"}
+_GENERATOR = {"generator", "generator_weights"} | _REMOTE
+# Sampling and training must use one temperature, so that waits with the trainer's other settings.
+_TRAINER = {"micro_batch", "temperature", "kl_weight", "updates"}
+_GUEST = {"memory_reserve", "keep_checkpoints", "write_gigabytes_a_day"}
+NEEDS_RENEWAL = frozenset(_MODEL | _GENERATOR | _TRAINER | _GUEST)
+"""Settings that a node is put together by: for others it is taken apart and put together again."""
+_PRIORITY = "low_priority"
+
+
+def needs_renewal(settings: Settings, wanted: Settings) -> bool:
+    """Whether a node of these settings must be put together anew to hold those."""
+    return any(getattr(settings, key) != getattr(wanted, key) for key in NEEDS_RENEWAL)
+
+
+def taken_over(settings: Settings, others: Settings, keys: Collection[str]) -> Settings:
+    """The settings with the others' values of these keys."""
+    return msgspec.structs.replace(settings, **{key: getattr(others, key) for key in keys})
+
+
+class SettingsRequests:
+    """Answers them.
+
+    Args:
+        overrides: settings that the command line of this run named; those that are to be kept for good leave it.
+        give_way: has every process of this node give way to others, or no longer; False where the system refuses.
+        follow: told what is kept now; a node of that takes the place of one that does not hold it all, once its round
+            in hand is done.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        side: SwarmSide,
+        models: ModelRequests,
+        *,
+        catalogue: Catalogue,
+        folder: DataFolder,
+        overrides: dict[str, str],
+        publish: Callable[[m.Event], None],
+        give_way: Callable[[bool], bool],
+        follow: Callable[[Settings], None],
+    ) -> None:
+        self._node = node
+        self._side = side
+        self._models = models
+        self._catalogue = catalogue
+        self._path = folder.settings
+        self._overrides = overrides
+        self._publish = publish
+        self._give_way = give_way
+        self._follow = follow
+        self._one_change = asyncio.Lock()
+        self._wanted = node.settings
+        """Those that are kept, with what this run's command line says."""
+
+    def kept(self) -> Settings:
+        """The settings on disk, without those of this run's command line."""
+        return settings_file.read(self._path, time.time()).settings
+
+    async def show(self, request: m.GetSettings) -> m.SettingsAre:
+        settings = self._node.settings
+        return m.SettingsAre(
+            settings=settings,
+            changed=settings_file.changed_keys(settings),
+            overridden=sorted(self._overrides),
+            waiting=self._differing(NEEDS_RENEWAL | {_PRIORITY}),
+            wanted=self._wanted,
+        )
+
+    async def silo(self, request: m.SetSilo) -> m.Ok:
+        """The one switch: true at once and at the next start."""
+        await self.keep_for_good({"silo": "on" if request.on else "off"})
+        return m.Ok(text=sentence("In silo: no network at all.") if request.on else sentence("Joining the swarm."))
+
+    async def keep_for_good(self, values: Mapping[str, str]) -> Settings:
+        """Keep these settings, whatever this run's command line said; returns those now in force."""
+        before = self._overrides.copy()
+        for key in values:
+            self._overrides.pop(key, None)
+        try:
+            await self.change(m.SetSettings(values=dict(values)))
+        except SapoError:
+            self._overrides.update(before)  # refused: this run goes on as it was
+            raise
+        return self._node.settings
+
+    async def change(self, request: m.SetSettings) -> m.Ok:
+        async with self._one_change:  # else two at once would each write what it began with
+            return await self._take(settings_file.apply(self.kept(), request.values), set(request.values))
+
+    async def reset(self, request: m.ResetSettings) -> m.Ok:
+        keys = request.keys or settings_file.known_keys()
+        async with self._one_change:
+            return await self._take(settings_file.reset(self.kept(), keys), set(keys))
+
+    async def _take(self, settings: Settings, keys: set[str]) -> m.Ok:
+        """Keep the settings and make them effective, apart from those of this run's command line."""
+        parse_tasks(self._catalogue, settings.tasks)  # refused now, not by a node that cannot be put together
+        check(settings)
+        node = self._node
+        wanted = settings_file.apply(settings, self._overrides)
+        if wanted.model != self._wanted.model:
+            await asyncio.to_thread(find_model, wanted.model, models_folder(wanted))
+        if wanted.silo and node.settings.generator == "remote":
+            raise UsageError(REFUSED_IN_SILO)
+        settings_file.write(self._path, settings)
+        threads = node.orders.decision.threads
+        self._wanted = wanted
+        node.take_settings(self._in_force(wanted))
+        self._publish(m.SettingsChanged(settings=node.settings))
+        node.orders.follow()
+        await self._models.follow(node.settings)
+        await self._side.follow(node.settings)
+        notes = self._notes(keys)
+        if node.orders.decision.threads != threads:
+            now = node.orders.decision.threads
+            notes.insert(0, sentence("threads: {count} from the next round on.", count=now))
+        self._follow(wanted)
+        return m.Ok(text=joined([sentence("Saved."), *notes]))
+
+    def _in_force(self, wanted: Settings) -> Settings:
+        """What of these settings holds from now on."""
+        now = self._node.settings
+        late = set(NEEDS_RENEWAL)
+        if wanted.low_priority != now.low_priority and not self._give_way(wanted.low_priority):
+            late.add(_PRIORITY)
+        return taken_over(wanted, now, late)
+
+    def _notes(self, keys: set[str]) -> list[Text]:
+        """What a person should know of these changes."""
+        late = self._differing(keys & NEEDS_RENEWAL)
+        notes: list[Text] = []
+        if late and self._node.gate.is_open:
+            notes.append(sentence("{settings}: taken up once the round in hand is done.", settings=", ".join(late)))
+        elif late:
+            notes.append(sentence("{settings}: taken up now.", settings=", ".join(late)))
+        if self._differing(keys & {_PRIORITY}):
+            notes.append(
+                sentence(
+                    "{setting}: from the next start on, as this system lets no running program take back its priority.",
+                    setting=_PRIORITY,
+                )
+            )
+        if overridden := sorted(keys & set(self._overrides)):
+            names = ", ".join(overridden)
+            notes.append(sentence("{settings}: this run keeps what its command line said.", settings=names))
+        return notes
+
+    def _differing(self, keys: set[str] | frozenset[str]) -> list[str]:
+        """Those whose kept value is not the one in force yet."""
+        return sorted(key for key in keys if getattr(self._wanted, key) != getattr(self._node.settings, key))

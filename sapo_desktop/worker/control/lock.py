@@ -1,0 +1,124 @@
+"""One worker per data folder: a lock of the operating system, held for life.
+
+The system lets go of it however the worker ends, so a lock file that is left behind means nothing and needs
+no clearing. The file holds the process id, for the person who finds the folder in use.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from types import TracebackType
+from typing import Self
+
+from sapo_desktop.core.errors import FolderInUse
+from sapo_desktop.core.files.reading import UnfitFile, read_bytes
+from sapo_desktop.core.sentences import Sentence, sentence
+from sapo_desktop.system.folders import DataFolder, FolderError, explained
+
+LOOK_SECONDS = 5.0
+"""Between looks at whether the folder is still there."""
+_LOCKED_AT = 1 << 20
+"""Windows locks bytes, and locked bytes cannot be read: lock one that is never written."""
+
+
+class FolderLock:
+    """Holds a data folder while it is entered: `with FolderLock(folder): ...`."""
+
+    def __init__(self, folder: DataFolder) -> None:
+        self._folder = folder
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> Self:
+        """Take the lock.
+
+        Raises:
+            FolderInUse: another worker has it; says which and how to reach it.
+            FolderError: the folder cannot be written, or its disk knows no locks.
+        """
+        try:
+            descriptor = os.open(self._folder.lock, os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                if not _taken(descriptor):
+                    raise FolderInUse(self._in_use())
+                os.ftruncate(descriptor, 0)
+                os.write(descriptor, str(os.getpid()).encode("ascii"))
+            except BaseException:
+                os.close(descriptor)
+                raise
+        except OSError as error:
+            raise explained(error, self._folder.root) from error
+        self._descriptor = descriptor
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # The file stays: removing it would let two workers lock two files of the same name.
+        if self._descriptor is not None:
+            os.ftruncate(self._descriptor, 0)
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    async def until_lost(self) -> FolderError:
+        """Return once the folder was removed, or another is in its place: what is held is then nobody's any more."""
+        while not self._is_lost():
+            await asyncio.sleep(LOOK_SECONDS)
+        root = str(self._folder.root)
+        return FolderError(sentence("The data folder {folder} was removed, so what ran on it ends.", folder=root))
+
+    def _is_lost(self) -> bool:
+        assert self._descriptor is not None
+        try:
+            return not os.path.samestat(self._folder.lock.stat(), os.fstat(self._descriptor))
+        except (FileNotFoundError, NotADirectoryError):
+            return True
+        except OSError:
+            return False  # a disk that does not answer now may do so later
+
+    def _in_use(self) -> Sentence:
+        pid = holder(self._folder)
+        return sentence(
+            "{who} already runs on {folder}. Commands with `--data {folder}` reach it (`status`, `pause`, `quit`); a "
+            "second node needs another --data folder.",
+            who=sentence("Process {pid}", pid=str(pid)) if pid else sentence("Another worker"),
+            folder=str(self._folder.root),
+        )
+
+
+_LONGEST = 100
+"""Bytes of a lock file that are looked at."""
+
+
+def holder(folder: DataFolder) -> int | None:
+    """Process id that the lock file names; None where it names none. Says nothing about whether it still
+    runs."""
+    try:
+        text = read_bytes(folder.lock, _LONGEST).decode("ascii", "replace").strip()
+    except (FileNotFoundError, UnfitFile):
+        return None
+    return int(text) if text.isdecimal() else None
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _taken(descriptor: int) -> bool:
+        os.lseek(descriptor, _LOCKED_AT, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except PermissionError:
+            return False
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        return True
+
+else:
+    import fcntl
+
+    def _taken(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True

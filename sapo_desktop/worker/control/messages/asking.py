@@ -1,0 +1,98 @@
+"""What clients ask of the model: a question of their own, one of a task, and a message as it would be published.
+
+An answer can be followed while it is written: with `stream`, a number that the client chooses, events tell of it.
+"""
+
+from __future__ import annotations
+
+from sapo_desktop.core.records import Mark
+from sapo_desktop.core.sentences import Text
+from sapo_desktop.worker.control.messages.base import CheckpointName, Message
+
+# -- requests ----------------------------------------------------------------------------------------------
+
+
+class Ask(Message, frozen=True, kw_only=True):
+    question: str
+    checkpoint: CheckpointName = "last"
+    greedy: bool = True
+    stream: int = 0
+    """Not 0: AskProgressed events with this number tell how far the answer is."""
+
+
+class TryTask(Message, frozen=True, kw_only=True):
+    """Set one question of a task; with `answer` mark that answer, else let the model answer and mark it."""
+
+    task: str
+    seed: int | None = None
+    answer: str | None = None
+    checkpoint: CheckpointName = "last"
+    stream: int = 0
+    """As in Ask."""
+
+
+class SetQuestion(Message, frozen=True, kw_only=True):
+    """Set one question of a task, for several TryTask with its seed."""
+
+    task: str
+    seed: int | None = None
+
+
+class PreviewEnvelope(Message, frozen=True, kw_only=True):
+    """Make a message as this node would publish it, and show it. Nothing is sent."""
+
+
+# -- replies -----------------------------------------------------------------------------------------------
+
+
+class Asked(Message, frozen=True, kw_only=True):
+    text: str
+    tokens: int
+    seconds: float
+
+
+class Tried(Message, frozen=True, kw_only=True):
+    task: str
+    seed: int
+    question: str
+    completion: str
+    mark: Mark
+    truth: str
+
+
+class QuestionSet(Message, frozen=True, kw_only=True):
+    task: str
+    seed: int
+    question: str
+    example: Text
+    """What an answer must look like, in plain words."""
+
+
+class EnvelopePreview(Message, frozen=True, kw_only=True):
+    """A message with real answers, and who can see what of it."""
+
+    text: str
+    """All of it as JSON: bytes as hex, what travels compressed as what it holds."""
+    bytes: int
+    """That would be sent."""
+    signed: bool
+    """Whether this node's own key signed it; else one that was thrown away."""
+    task: str
+    visible: list[Text]
+    """Sentences for a person."""
+
+
+# -- events ------------------------------------------------------------------------------------------------
+
+
+class AskProgressed(Message, frozen=True, kw_only=True):
+    """An answer while it is written; a few times a second. The reply has all of it."""
+
+    stream: int
+    text: str
+    """From its beginning."""
+    tokens: int
+
+
+AskRequest = Ask | TryTask | SetQuestion | PreviewEnvelope
+AskReply = Asked | Tried | QuestionSet | EnvelopePreview

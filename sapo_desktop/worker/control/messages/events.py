@@ -1,0 +1,104 @@
+"""What the worker tells its clients unasked."""
+
+from __future__ import annotations
+
+from sapo_desktop.core.records import EvalReport, RoundReport
+from sapo_desktop.core.sentences import Text
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.why import Why
+from sapo_desktop.worker.control.messages.asking import AskProgressed
+from sapo_desktop.worker.control.messages.base import Message, Phase
+from sapo_desktop.worker.control.messages.facts import Notice
+from sapo_desktop.worker.control.messages.models import ModelEvent
+from sapo_desktop.worker.control.messages.replies import Status
+from sapo_desktop.worker.control.messages.swarm import SwarmState
+
+
+class Snapshot(Message, frozen=True):
+    """How things stand: sent once to each client that wants events, in step with them. What happened before is in it,
+    what happens after is told."""
+
+    status: Status
+
+
+class StateChanged(Message, frozen=True):
+    state: str
+    reason: str
+    """`why` as an English sentence."""
+    why: Why
+    resume_at: float | None = None
+    """Unix time at which a timed pause ends."""
+
+
+class PhaseChanged(Message, frozen=True):
+    round: int
+    phase: Phase
+
+
+class Progressed(Message, frozen=True):
+    """How far the phase is; a few times a second."""
+
+    round: int
+    phase: Phase
+    done: int
+    total: int
+    detail: str = ""
+
+
+class Answered(Message, frozen=True):
+    """One of this round's answers, as it was marked: what a person likes to watch."""
+
+    round: int
+    task: str
+    question: str
+    completion: str
+    solved: bool
+
+
+class RoundFinished(Message, frozen=True):
+    report: RoundReport
+
+
+class EvalFinished(Message, frozen=True):
+    report: EvalReport
+
+
+class CheckpointsChanged(Message, frozen=True):
+    """One was written or removed, or another one is the best."""
+
+
+class SettingsChanged(Message, frozen=True):
+    settings: Settings
+
+
+class SwarmChanged(Message, frozen=True):
+    """The swarm's side in one sentence; sent when it changes."""
+
+    state: SwarmState
+    reason: Text
+    peers: int
+
+
+class Stopping(Message, frozen=True):
+    """The worker ends; `failed` with the reason where it was not asked to."""
+
+    failed: bool
+    reason: Text
+
+
+Event = (
+    Snapshot
+    | StateChanged
+    | PhaseChanged
+    | Progressed
+    | Answered
+    | RoundFinished
+    | EvalFinished
+    | Notice
+    | CheckpointsChanged
+    | SettingsChanged
+    | SwarmChanged
+    | Stopping
+    | AskProgressed
+    | ModelEvent
+)

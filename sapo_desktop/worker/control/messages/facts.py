@@ -1,0 +1,97 @@
+"""What the worker says of itself: facts, its model, notices and log."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from sapo_desktop.core.sentences import Text
+from sapo_desktop.worker.control.messages.base import Message
+
+Level = Literal["info", "warning", "error"]
+
+# -- requests ----------------------------------------------------------------------------------------------
+
+
+class Examine(Message, frozen=True, kw_only=True):
+    """Facts for `doctor`: versions, hosts, limits, folders (no private data)."""
+
+
+class GetModelInfo(Message, frozen=True, kw_only=True):
+    """The model at work, as data."""
+
+
+class GetNotices(Message, frozen=True, kw_only=True):
+    """The last notices, those from before the client came too."""
+
+
+class GetLog(Message, frozen=True, kw_only=True):
+    """The end of the worker's log."""
+
+    lines: Annotated[int, Meta(ge=1, le=10_000)] = 500
+
+
+class Diagnose(Message, frozen=True, kw_only=True):
+    """Write a file for a bug report: facts, settings and log, without private data."""
+
+    to: str
+    """In full; a file that is there is written over."""
+
+
+# -- replies -----------------------------------------------------------------------------------------------
+
+
+class Facts(Message, frozen=True, kw_only=True):
+    values: dict[str, str]
+
+
+class ModelInfo(Message, frozen=True, kw_only=True):
+    """The model at work, and what it takes. Sizes are bytes."""
+
+    name: str
+    kind: str
+    """transformers or gguf."""
+    parameters: int
+    bytes: int
+    """Of its files."""
+    device: str
+    dtype: str
+    generator: str
+    """torch, llama.cpp or remote."""
+    trainer: str
+    """torch or none."""
+    threads: int
+    memory_used: int | None
+    """Resident now, of the processes that answer and learn; None where none runs."""
+    memory_estimate: int | None
+    """As it was estimated at the last load; None where nothing was."""
+    memory_free: int
+    micro_batch: int
+    max_tokens: int
+    notes: list[Text] = msgspec.field(default_factory=list)
+    """What a person should know, a sentence each."""
+
+
+class Notice(Message, frozen=True, kw_only=True):
+    """Something a person should know: rolled back, out of memory, host restarted."""
+
+    level: Level
+    text: Text
+    time: float = 0.0
+    """Unix time at which it was said."""
+
+
+class Notices(Message, frozen=True, kw_only=True):
+    items: list[Notice]
+    """Oldest first."""
+
+
+class LogIs(Message, frozen=True, kw_only=True):
+    lines: list[str]
+    path: str
+
+
+FactRequest = Examine | GetModelInfo | GetNotices | GetLog | Diagnose
+FactReply = Facts | ModelInfo | Notices | LogIs

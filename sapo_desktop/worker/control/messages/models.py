@@ -1,0 +1,110 @@
+"""What clients and the worker say to each other about the models that are kept: requests, replies and events.
+
+A download or import belongs to the worker: the request begins it and is answered at once, events tell how it goes, and
+it goes on when the client leaves. One is under way at a time.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from sapo_desktop.core.models import Contents, Installed, Transfer
+from sapo_desktop.core.sentences import Text
+from sapo_desktop.worker.control.messages.base import Message
+
+# -- requests ----------------------------------------------------------------------------------------------
+
+
+class DownloadModel(Message, frozen=True, kw_only=True):
+    """Begin a download, or go on with one that was cut short. Answered with Ok when it has begun."""
+
+    model: str
+    """A name of the catalogue, or `OWNER/NAME`, or `OWNER/NAME@REVISION`."""
+    files: list[str] = msgspec.field(default_factory=list)
+    """Of a repository: these, and no others."""
+
+
+class ImportModel(Message, frozen=True, kw_only=True):
+    """Begin to take in a folder or GGUF file of this computer. Answered with Ok when it has begun."""
+
+    path: str
+    """In full."""
+    name: str | None = None
+    """None: as the folder or file is named."""
+    link: bool = False
+    """Hard links instead of copies, as TakeIn says."""
+
+
+class CancelModelWork(Message, frozen=True, kw_only=True):
+    """End the download or import that is under way; what has arrived of a download is kept."""
+
+
+class RemoveModel(Message, frozen=True, kw_only=True):
+    """Delete an installed model, or what an unfinished download left."""
+
+    name: str
+
+
+class GetModels(Message, frozen=True, kw_only=True):
+    """What is installed, and what is under way."""
+
+
+class SetHubToken(Message, frozen=True, kw_only=True):
+    """Keep a token for the hub in the keyring; None: forget it."""
+
+    token: str | None
+
+    def __repr__(self) -> str:
+        return "SetHubToken()"  # a token has no business in a log or a traceback
+
+
+ModelRequest = DownloadModel | ImportModel | CancelModelWork | RemoveModel | GetModels | SetHubToken
+
+# -- replies -----------------------------------------------------------------------------------------------
+
+
+class ModelsAre(Message, frozen=True, kw_only=True):
+    """Reply to GetModels."""
+
+    folder: str
+    contents: Contents
+    working: ModelProgressed | None = None
+    """The download or import that is under way."""
+
+
+class ModelRemoved(Message, frozen=True, kw_only=True):
+    name: str
+    bytes: int
+
+
+# -- events ------------------------------------------------------------------------------------------------
+
+
+class ModelProgressed(Message, frozen=True, kw_only=True):
+    """How far the work is; a few times a second."""
+
+    model: str
+    """As it was asked for: the reference, or the path."""
+    transfer: Transfer
+
+
+class ModelInstalled(Message, frozen=True, kw_only=True):
+    """The download or import is complete."""
+
+    model: str
+    installed: Installed
+    path: str
+    notes: list[Text] = msgspec.field(default_factory=list)
+
+
+class ModelFailed(Message, frozen=True, kw_only=True):
+    """The download or import ended without a model."""
+
+    model: str
+    kind: str
+    """Name of the error class in core/errors.py."""
+    text: Text
+
+
+ModelReply = ModelsAre | ModelRemoved
+ModelEvent = ModelProgressed | ModelInstalled | ModelFailed

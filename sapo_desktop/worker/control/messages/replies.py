@@ -1,0 +1,305 @@
+"""What the worker answers."""
+
+from __future__ import annotations
+
+import msgspec
+
+from sapo_desktop.core.records import EvalReport, Mark, RoundReport
+from sapo_desktop.core.sentences import Text
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.why import Starting, Why
+from sapo_desktop.worker.control.messages.asking import AskReply
+from sapo_desktop.worker.control.messages.base import Message, Phase
+from sapo_desktop.worker.control.messages.facts import FactReply
+from sapo_desktop.worker.control.messages.fitting import FitReply
+from sapo_desktop.worker.control.messages.models import ModelReply
+from sapo_desktop.worker.control.messages.rollouts import RolloutReply
+from sapo_desktop.worker.control.messages.swarm import SwarmInfo
+
+
+class Ok(Message, frozen=True):
+    text: Text = ""
+
+
+class Status(Message, frozen=True):
+    state: str
+    reason: str
+    """One sentence for a person: `Training round 41`, `Paused until 14:30`."""
+    why: Why
+    """The same as data."""
+    phase: Phase
+    round: int
+    """Last finished round."""
+    rounds_left: int | None
+    silo: bool
+    mix: str
+    swarm: SwarmInfo
+    model: str
+    seed: int
+    """What every draw of the run derives from: the setting, or the one drawn at the first start."""
+    device: str
+    checkpoint: int | None
+    last: RoundReport | None
+    best_validation: float | None
+    base_validation: float | None
+    resume_in: float | None
+    """Seconds until a timed pause ends."""
+    pid: int
+    version: str
+    uptime: float
+    rounds_per_hour: float | None
+    rounds_total: int = 0
+    """Rounds that count, over all history."""
+    answers_own: int = 0
+    """Own answers marked, over all history; of lost rounds too."""
+    answers_shared: int = 0
+    """Own answers published, over all history."""
+
+
+class StartingStatus(Message, frozen=True):
+    """How things stand while there is no node yet."""
+
+    why: Starting
+    pid: int
+    version: str
+    uptime: float
+
+
+class RelayStatus(Message, frozen=True):
+    """What a relay says to GetStatus."""
+
+    swarm: SwarmInfo
+    pid: int
+    version: str
+    uptime: float
+
+
+class SettingsAre(Message, frozen=True):
+    settings: Settings
+    changed: list[str]
+    """Keys whose value is not the default."""
+    overridden: list[str]
+    """Keys set for this run only, by the command that started it."""
+    waiting: list[str] = msgspec.field(default_factory=list)
+    """Keys whose kept value is not in force yet: it is once the round in hand is done."""
+    wanted: Settings | None = None
+    """As `settings` will be then."""
+
+
+class SwarmIs(Message, frozen=True):
+    """Reply to GetSwarm."""
+
+    info: SwarmInfo
+
+
+class CheckpointInfo(msgspec.Struct, frozen=True, kw_only=True):
+    number: int
+    round: int
+    created: float
+    bytes: int
+    validation: float | None
+    best: bool
+    last: bool
+    other_model: bool = False
+    """Made with another model than the one at work: it is of use once that is chosen again."""
+
+
+class Checkpoints(Message, frozen=True):
+    items: list[CheckpointInfo]
+
+
+class Evaluated(Message, frozen=True):
+    report: EvalReport
+
+
+class Exported(Message, frozen=True):
+    folder: str
+    files: list[str]
+
+
+class TaskInfo(msgspec.Struct, frozen=True, kw_only=True):
+    family: str
+    title: str
+    level: str
+    task_id: str
+    """Hex; empty until it has been computed."""
+    config: dict[str, object]
+    grammar: str
+    example: str
+    solved: float | None
+    """Own recent share solved at this level, where it was tried."""
+    answers: int
+    reward: float | None = None
+    """Own recent mean reward, likewise."""
+    training: bool = False
+    """Whether rounds ask for it now."""
+
+
+class Tasks(Message, frozen=True):
+    items: list[TaskInfo]
+
+
+class PosedQuestion(Message, frozen=True):
+    """A question that waits for a person's answer, for a while."""
+
+    id: str
+    task: str
+    title: str
+    question: str
+    form: Text
+    """What the answer must look like, in plain words."""
+    shared: bool
+    where: Text
+    """One sentence, to be shown before the answer is given: where its text goes."""
+    seconds: float
+    """How long the question can be answered."""
+
+
+class HumanMarked(Message, frozen=True):
+    """What became of a person's answer."""
+
+    task: str
+    question: str
+    completion: str
+    """The text as it was marked, and published where it was."""
+    mark: Mark
+    truth: str
+    model_solved: int
+    model_answers: int
+    """Answers that the model gave beside it."""
+    shared: bool
+    learned: bool
+    """Whether the next round trains on it."""
+    note: Text
+    """Why it was not shared or is not learned from; empty where it was as `where` said."""
+
+
+class History(Message, frozen=True):
+    rounds: list[RoundReport]
+    more: bool
+
+
+class EvalPoint(msgspec.Struct, frozen=True, kw_only=True):
+    """A held-out score."""
+
+    round: int
+    which: str
+    """validation or test; with ` (sampled)` where answers were drawn."""
+    checkpoint: str
+    score: float
+    low: float
+    high: float
+
+
+class Curve(Message, frozen=True):
+    """Reply to GetCurve: rounds that count, oldest first, column by column."""
+
+    round: list[int]
+    reward: list[float]
+    solved: list[float]
+    swarm_reward: list[float | None]
+    swarm_low: list[float | None]
+    swarm_high: list[float | None]
+    swarm_peers: list[int | None]
+    silo: list[bool | None]
+    evals: list[EvalPoint] = msgspec.field(default_factory=list)
+    more: bool = False
+    """Whether there are rounds after these."""
+
+
+class TaskCurve(Message, frozen=True):
+    """Reply to GetTaskCurve: round and share solved, oldest first."""
+
+    points: list[tuple[int, float]]
+
+
+class Aha(msgspec.Struct, frozen=True, kw_only=True):
+    """A task first solved here after a peer's answer to it had been learned from. After, not because of."""
+
+    task: str
+    round: int
+    tries: int
+    """Own answers before, none of them right."""
+    question: str
+    answer: str
+    """Empty where the group was left out of the mix."""
+    peer_round: int
+    peer: str
+    peer_question: str
+    peer_answer: str
+
+
+class Ahas(Message, frozen=True):
+    items: list[Aha]
+    """Newest first."""
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """What one author's groups of one task were to training."""
+
+    task: str
+    origin: str
+    """own, peer, or human."""
+    author: str
+    """Hex key; empty for groups made here."""
+    groups: int
+    answers: int
+    weight: float
+    """Sum of |advantage| over the answers: how much of the gradient they could decide."""
+
+
+class Sources(Message, frozen=True):
+    items: list[Source]
+
+
+class PeerAnswered(Message, frozen=True):
+    """What came of dialling an address."""
+
+    key: str
+    program: str
+    milliseconds: float
+
+
+class IdentityIs(Message, frozen=True):
+    key: str
+    """Hex; empty where the identity is closed or there is none yet."""
+    kept: str
+    sealed: bytes = b""
+    """What `export` asked for."""
+    note: Text = ""
+    """What else a person should know."""
+    created: bool = False
+    """Whether it was made just now."""
+
+
+class InviteIs(Message, frozen=True):
+    link: str
+
+
+Reply = (
+    Ok
+    | Status
+    | RelayStatus
+    | StartingStatus
+    | SettingsAre
+    | Checkpoints
+    | Evaluated
+    | Exported
+    | Tasks
+    | PosedQuestion
+    | HumanMarked
+    | History
+    | Curve
+    | TaskCurve
+    | Ahas
+    | Sources
+    | PeerAnswered
+    | IdentityIs
+    | InviteIs
+    | SwarmIs
+    | AskReply
+    | RolloutReply
+    | FactReply
+    | ModelReply
+    | FitReply
+)

@@ -1,0 +1,233 @@
+"""What a client may ask of the worker. One handler each: worker/control/handlers/requests.py names them all."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from sapo_desktop.worker.control.messages.asking import AskRequest
+from sapo_desktop.worker.control.messages.base import CheckpointName, Message
+from sapo_desktop.worker.control.messages.facts import FactRequest
+from sapo_desktop.worker.control.messages.fitting import FitRequest
+from sapo_desktop.worker.control.messages.models import ModelRequest
+from sapo_desktop.worker.control.messages.rollouts import RolloutRequest
+
+
+class GetStatus(Message, frozen=True):
+    """`wait`: until there is a node; else StartingStatus says that there is none yet."""
+
+    wait: bool = True
+
+
+class StartRounds(Message, frozen=True):
+    """Begin (or go on with) training. `rounds`: stop after that many more; None: until told."""
+
+    rounds: int | None = None
+
+
+class Pause(Message, frozen=True):
+    """Pause at once. `seconds`: resume by itself after that long; None: until told."""
+
+    seconds: float | None = None
+
+
+class Resume(Message, frozen=True):
+    pass
+
+
+class Finish(Message, frozen=True):
+    """Finish this round, then pause."""
+
+
+class Quit(Message, frozen=True):
+    """End the worker. `finish_round`: after the round in hand, else now, without it."""
+
+    finish_round: bool = False
+
+
+class SetSilo(Message, frozen=True):
+    on: bool
+
+
+class TestPeer(Message, frozen=True):
+    """Dial an address once and say who answers there."""
+
+    address: str
+
+
+class GetIdentity(Message, frozen=True):
+    create: bool = False
+    """Make one where there is none yet and it can be kept."""
+
+
+class FoundSwarm(Message, frozen=True):
+    """Be in the private swarm of this folder's admission key, which is made where there is none yet."""
+
+    passphrase: str | None = None
+    """Opens or closes the file of the admission key, where there is no keyring."""
+
+
+class AdmitPeer(Message, frozen=True):
+    """Make a link that admits one key to the swarm that was founded here."""
+
+    key: str
+    """64 hex digits."""
+    days: Annotated[int, Meta(ge=0, le=36_500)] = 0
+    """After which the admission ends; 0: never."""
+    passphrase: str | None = None
+
+
+class GetInvite(Message, frozen=True):
+    """The link to the private swarm that the node is in; it admits nobody."""
+
+
+class JoinSwarm(Message, frozen=True):
+    """Follow an invite link."""
+
+    link: str
+    passphrase: str | None = None
+    """Opens the identity, where it is closed."""
+    nearby: bool = False
+    """A person was told which addresses of this computer, or of a local network, it leads to, and will go there."""
+
+
+class ChangeIdentity(Message, frozen=True):
+    """`new`: another identity, the old one is forgotten. `rotate`: another key, signed by the old one, so that peers
+    know whose it is. `unlock`: open the file with its passphrase. `protect`: keep
+    it in a file that `passphrase` closes. `import`: take over what `sealed` holds. `export`: give it, sealed."""
+
+    action: Literal["new", "rotate", "unlock", "protect", "import", "export"]
+    passphrase: str | None = None
+    sealed: bytes = b""
+
+
+class GetSettings(Message, frozen=True):
+    pass
+
+
+class SetSettings(Message, frozen=True):
+    """Values as text, as a person types them; all are checked before any is taken."""
+
+    values: dict[str, str]
+
+
+class ResetSettings(Message, frozen=True):
+    """Back to the defaults: the named keys, or all where none is named."""
+
+    keys: list[str]
+
+
+class ListCheckpoints(Message, frozen=True):
+    pass
+
+
+class RollBack(Message, frozen=True):
+    to: CheckpointName
+
+
+class Evaluate(Message, frozen=True):
+    checkpoint: CheckpointName = "last"
+    which: Literal["validation", "test"] = "test"
+    samples: Annotated[int, Meta(ge=0, le=64)] = 0
+    """Answers drawn to each question at the training temperature; 0: one, greedily."""
+
+
+class ExportModel(Message, frozen=True):
+    format: Literal["peft", "merged", "gguf"]
+    to: str
+    checkpoint: CheckpointName = "last"
+
+
+class GetSwarm(Message, frozen=True):
+    """The swarm as this node sees it; history is not read."""
+
+
+class ListTasks(Message, frozen=True):
+    """Every family and level."""
+
+    examples: bool = True
+    """Whether a question of each is set."""
+
+
+class AskForQuestion(Message, frozen=True):
+    """A question for a person. `task`: a family, or family/level; None: drawn from the tasks in training."""
+
+    task: str | None = None
+
+
+class GiveAnswer(Message, frozen=True):
+    """A person's answer to a posed question; each is answered once."""
+
+    id: str
+    answer: str
+    reasoning: str = ""
+    """Stands before the answer where there is any."""
+
+
+class GetHistory(Message, frozen=True):
+    """Finished rounds after round `after`, oldest first, at most `limit`."""
+
+    after: int = 0
+    limit: int = 1000
+
+
+class GetCurve(Message, frozen=True):
+    """One point for every round after round `after`, over all history: at most `limit` in a reply, and the held-out
+    scores in the first one (`after` 0)."""
+
+    after: int = 0
+    limit: Annotated[int, Meta(ge=1, le=100_000)] = 50_000
+
+
+class GetTaskCurve(Message, frozen=True):
+    """How much of one task (family/level) was solved, round by round."""
+
+    task: str
+
+
+class GetAhas(Message, frozen=True):
+    """Tasks first solved here after a peer's answer had been learned from."""
+
+
+class GetSources(Message, frozen=True):
+    """Where the groups that entered training came from."""
+
+
+Request = (
+    GetStatus
+    | StartRounds
+    | Pause
+    | Resume
+    | Finish
+    | Quit
+    | SetSilo
+    | TestPeer
+    | GetIdentity
+    | FoundSwarm
+    | AdmitPeer
+    | GetInvite
+    | JoinSwarm
+    | ChangeIdentity
+    | GetSettings
+    | SetSettings
+    | ResetSettings
+    | ListCheckpoints
+    | RollBack
+    | Evaluate
+    | ExportModel
+    | GetSwarm
+    | ListTasks
+    | AskForQuestion
+    | GiveAnswer
+    | GetHistory
+    | GetCurve
+    | GetTaskCurve
+    | GetAhas
+    | GetSources
+    | AskRequest
+    | RolloutRequest
+    | FactRequest
+    | ModelRequest
+    | FitRequest
+)

@@ -1,0 +1,99 @@
+"""What clients ask about single answers: those that were learned from, and groups of peers that were refused."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from sapo_desktop.worker.control.messages.base import Message
+
+
+class RolloutFilter(Message, frozen=True, kw_only=True):
+    """Which of the kept answers; what is empty or None leaves all in."""
+
+    after: int = 0
+    """Only of rounds after this one."""
+    before: int | None = None
+    """Only answers with an id below this one: the last id of a page that was read newest first."""
+    task: str = ""
+    """family/level, or a family."""
+    origin: str = ""
+    """own, peer or human."""
+    verdict: str = ""
+    search: str = ""
+    """A piece of the question or the answer, letter by letter; ASCII letters in either case."""
+
+
+class GetRollouts(RolloutFilter, frozen=True, kw_only=True):
+    """Kept answers: oldest first whole rounds of about `limit` answers, newest first at most `limit`."""
+
+    limit: int = 200
+    newest_first: bool = False
+
+
+class ExportRollouts(RolloutFilter, frozen=True, kw_only=True):
+    """Write them to a file, oldest first, a JSON object a line."""
+
+    to: str
+    """In full."""
+    replace: bool = False
+    """Whether a file of that name may be written over."""
+
+
+class GetRefused(Message, frozen=True, kw_only=True):
+    """Groups of peers that were not taken lately, newest first."""
+
+    limit: Annotated[int, Meta(ge=1)] = 200
+
+
+class Rollout(msgspec.Struct, frozen=True, kw_only=True):
+    id: int = 0
+    """Grows with every answer that is kept."""
+    round: int
+    task: str
+    seed: int
+    question: str
+    origin: str
+    author: str
+    completion: str
+    solved: bool
+    partial: float
+    reward: float
+    advantage: float
+    verdict: str
+    kind: str = "model"
+    """model or human: who wrote it."""
+
+
+class Rollouts(Message, frozen=True, kw_only=True):
+    items: list[Rollout]
+    more: bool
+
+
+class RefusedGroup(msgspec.Struct, frozen=True, kw_only=True):
+    """A group of a peer that was not taken, for a reason that says something about it."""
+
+    reason: str
+    """As in the counts of SwarmInfo.refused."""
+    kind: str
+    """invalid, unverifiable or ignored."""
+    author: str
+    """Hex key."""
+    task: str
+    """family/level, or the hex task id where no task here has it."""
+    round: int
+    """The round in hand, or the next one."""
+    time: float
+    """Unix time."""
+    answers: list[str] = []
+    """Their texts as far as they were looked at, cut; hostile."""
+
+
+class Refused(Message, frozen=True, kw_only=True):
+    items: list[RefusedGroup]
+
+
+RolloutRequest = GetRollouts | ExportRollouts | GetRefused
+RolloutReply = Rollouts | Refused

@@ -1,0 +1,199 @@
+"""Who answers and who learns: the settings and the model turned into one decision, or refused with the reason.
+
+```
+torch answers and learns                        one process, one copy of the weights
+llama.cpp answers, torch learns                 two processes; the adapter goes over after each step
+llama.cpp answers, nothing learns               answer-only: no torch; rounds are answered, marked and shared
+a server elsewhere answers, torch learns        the adapter goes into a folder that both see
+a server elsewhere answers, nothing learns      answer-only, with the server's model
+```
+Where the settings leave it open, models/fit/fit.py chooses by the memory that is free.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from sapo_desktop.core import fitting
+from sapo_desktop.core.errors import ModelError, UsageError
+from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.models.describe import describe
+from sapo_desktop.models.files.folder import file_hash, read_folder
+from sapo_desktop.models.files.gguf_file import parts_of
+from sapo_desktop.models.files.locate import locate
+from sapo_desktop.models.fit.fit import way_for
+from sapo_desktop.system.hardware import Hardware, probe
+
+GGUF = ".gguf"
+REFUSED_IN_SILO = sentence(
+    "In silo nothing leaves this machine, so no server elsewhere may answer. Set generator to auto and start the node "
+    "again, or set silo to off."
+)
+
+
+@dataclass(frozen=True)
+class BaseModel:
+    """The model that answers, before anything of it is loaded."""
+
+    path: Path
+    """A folder in transformers' layout, or a GGUF file."""
+    hash: str
+    parameters: int
+    """0 of a GGUF file: what it holds is known once it is loaded."""
+
+    @property
+    def is_gguf(self) -> bool:
+        return self.path.suffix.lower() == GGUF
+
+
+@dataclass(frozen=True)
+class Way:
+    """Who does what."""
+
+    generator: Literal["torch", "llama.cpp", "remote"]
+    trains: bool
+    device: str = ""
+    """Where torch computes; empty: as the setting `device` says."""
+    note: Text = ""
+    """What the user should know of the choice."""
+
+
+TORCH_ALONE = Way(generator="torch", trains=True)
+
+
+def find_model(name: str, models: Path) -> BaseModel:
+    """The model that the setting names; `models`: the folder of the installed ones. Raises ModelError."""
+    path = locate(name, models)
+    if path.suffix.lower() == GGUF:
+        return BaseModel(path=path, hash=_gguf_hash(path), parameters=0)
+    folder = read_folder(path)
+    return BaseModel(path=folder.path, hash=folder.hash, parameters=folder.parameters)
+
+
+def _gguf_hash(path: Path) -> str:
+    """SHA-256 of the file; of a model in several files that of all their hashes, in order."""
+    hashes = []
+    for part in parts_of(path):
+        try:
+            hashes.append(file_hash(part))
+        except OSError as error:
+            raise ModelError(
+                sentence("{path} cannot be read: {error}.", path=str(part), error=error.strerror or str(error))
+            ) from error
+    return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
+
+
+def choose_way(settings: Settings, model: BaseModel, look: Callable[[Path], Hardware] = probe) -> Way:
+    """Who answers and who learns; `look` tells the memory that is free.
+
+    Raises:
+        UsageError: the settings ask for what does not go together, or for llama.cpp where it is not installed.
+    """
+    if settings.generator == "remote":
+        return _remote_way(settings, model, look)
+    if model.is_gguf and settings.trainer == "torch":
+        raise UsageError(
+            sentence(
+                "A GGUF file cannot be trained. Name the model's folder in transformers' layout, or set "
+                "trainer to none."
+            )
+        )
+    trains = settings.trainer != "none" and not model.is_gguf
+    if settings.generator == "torch" and not trains:
+        raise UsageError(
+            sentence("Where nothing is trained llama.cpp answers. Set generator to llama.cpp, or to auto.")
+        )
+    if settings.generator == "llama.cpp" and settings.trainer != "none" and trains and settings.method == "full":
+        raise UsageError(
+            sentence(
+                "Full training changes all weights, and llama.cpp takes an adapter only. Set method to lora, "
+                "or generator to torch."
+            )
+        )
+    llama_cpp = importlib.util.find_spec("llama_cpp") is not None
+    if not llama_cpp and (settings.generator == "llama.cpp" or not trains):
+        raise UsageError(
+            sentence(
+                "llama.cpp is not installed here (see `python3 installers/bootstrap.py`). Set generator to "
+                "torch, and train a model in transformers' layout."
+            )
+        )
+    if not trains:
+        return Way(generator="llama.cpp", trains=False)
+    return _fitting_way(settings, model, look, llama_cpp)
+
+
+def _fitting_way(settings: Settings, model: BaseModel, look: Callable[[Path], Hardware], llama_cpp: bool) -> Way:
+    """By the memory that is free; what does not fit at all is left to the loader, which has smaller models."""
+    here = look(model.path)
+    found = way_for(describe(model.path), here, settings, llama_cpp=llama_cpp)
+    assert found.generator != "remote"
+    if not found.fits:
+        return TORCH_ALONE if settings.generator != "llama.cpp" else Way(generator="llama.cpp", trains=True)
+    if found.trainer == "torch":
+        return Way(generator=found.generator, trains=True, device=_device(found, here, settings))
+    return Way(
+        generator=found.generator,
+        trains=False,
+        note=sentence(
+            "There is not enough free memory to learn with {model} now: this node only answers. A smaller model learns "
+            "(`sapo-desktop fit`); to try this one all the same: settings set trainer torch",
+            model=found.model,
+        ),
+    )
+
+
+def _remote_way(settings: Settings, model: BaseModel, look: Callable[[Path], Hardware]) -> Way:
+    if settings.silo:
+        raise UsageError(REFUSED_IN_SILO)
+    if not settings.remote_url:
+        raise UsageError(
+            sentence("Name the server that is to answer: set remote_url to http://HOST:PORT (docs/remote.md).")
+        )
+    if model.is_gguf:
+        raise UsageError(
+            sentence(
+                "A server elsewhere answers in the tokens of a model folder. Set model to the folder, in "
+                "transformers' layout, of the model that the server has."
+            )
+        )
+    if settings.trainer == "torch" and not settings.remote_adapters:
+        raise UsageError(
+            sentence(
+                "What is learned here cannot reach the server. Set remote_adapters to a folder that both see "
+                "(docs/remote.md), or trainer to none."
+            )
+        )
+    trains = settings.trainer != "none" and bool(settings.remote_adapters)
+    if trains and settings.method == "full":
+        raise UsageError(
+            sentence("A server takes a LoRA adapter, not all weights. Set method to lora, or trainer to none.")
+        )
+    return _fitting_beside_server(settings, model, look) if trains else Way(generator="remote", trains=False)
+
+
+def _fitting_beside_server(settings: Settings, model: BaseModel, look: Callable[[Path], Hardware]) -> Way:
+    """Learning here by the memory that is free. Where it does not fit the server answers all the same, unless the
+    settings insist on learning: then the loader refuses, since no smaller model can take the place of the server's."""
+    here = look(model.path)
+    found = way_for(describe(model.path), here, settings, llama_cpp=False)
+    if found.fits or settings.trainer == "torch":
+        return Way(generator="remote", trains=True, device=_device(found, here, settings))
+    reason = sentence("{model} does not fit: {reason}", model=found.model, reason=found.why_not)
+    return Way(generator="remote", trains=False, note=only_answers(reason))
+
+
+def only_answers(reason: Text) -> Text:
+    """Said where a server answers and there is no memory to learn beside it. `reason`: a sentence, with numbers."""
+    return sentence("{reason} So this node only answers, until it is started with more free memory.", reason=reason)
+
+
+def _device(found: fitting.Way, here: Hardware, settings: Settings) -> str:
+    """Where torch computes; empty where the setting tells."""
+    return found.device if found.fits and here.gpus and settings.device == "auto" else ""

@@ -1,0 +1,368 @@
+"""The worker's side of the engine host: typed calls, one at a time, restarted when it dies.
+
+The host holds base weights and adapter, generator and trainer. Whatever must not be split by another caller
+(swap a checkpoint in, evaluate, swap back) runs under `exclusive()`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import tempfile
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, Protocol, TypeVar
+
+import msgspec
+
+from sapo_desktop.core.errors import CheckpointError, HostDied, HostError
+from sapo_desktop.core.records import Sampling, StepReport, TrainerSettings, TrainingSequence
+from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.engines.protocols import (
+    Configure,
+    Done,
+    Encode,
+    Encoded,
+    EngineReply,
+    EngineRequest,
+    Export,
+    Generate,
+    Generated,
+    GenerationProgress,
+    Load,
+    Loaded,
+    Restore,
+    Save,
+    Step,
+    Stepped,
+    TokenText,
+)
+from sapo_desktop.models.files.folder import ModelFolder
+from sapo_desktop.system.processes import own_memory
+from sapo_desktop.worker.hosts.choice import TORCH_ALONE, Way
+from sapo_desktop.worker.hosts.hosting import Host
+
+ReplyType = TypeVar("ReplyType", bound=msgspec.Struct)
+
+Progress = Callable[[int, int], None]
+"""Called with answers finished and answers in all."""
+Ended = Callable[[int, str], None]
+"""Called with an answer's place (question by question, answer by answer) and its text."""
+Spoken = Callable[[str, int], None]
+"""Called with the text of a single answer so far, and its tokens."""
+
+UNTRAINED = "untrained"
+"""A file that stands in a checkpoint for the training that was not done: the round only answered."""
+
+# Generous: a host that computes is not hung. What is caught here is a dead-lock, not slowness.
+LOAD_SECONDS = 900.0
+"""Of a host that does nothing at all meanwhile."""
+WORK_SECONDS = 3600.0
+
+
+@dataclass
+class EnginePlan:
+    """What the engine host is started with; a restart needs nothing else."""
+
+    model: Path
+    trainer: TrainerSettings
+    threads: int
+    device: str
+    way: Way = TORCH_ALONE
+    gguf: Path | None = None
+    """The file that llama.cpp answers with."""
+    batch: int = 0
+    """Most answers under way at once; 0: as many as the engine takes."""
+    cache_bytes: int = 0
+    """Most that keys and values may take where llama.cpp answers; 0: no bound but the memory there is."""
+    estimate: int = 0
+    """Bytes that all of it was estimated to take, before the last load; 0: it was not."""
+
+
+class Fitted(NamedTuple):
+    """What a look at the free memory came to."""
+
+    plan: EnginePlan
+    max_tokens: int | None
+    """Answers have to be cut at so many tokens; None: they do not."""
+    said: list[Text]
+    """What the user should know, in sentences."""
+
+
+class Fits(Protocol):
+    """Cuts plans to the memory that is free."""
+
+    def measure(self, asked: EnginePlan, held: int) -> Fitted:
+        """Look, in a thread. `held`: bytes that the engine's hosts have already. Raises TooBig."""
+
+    def take(self, fitted: Fitted) -> EnginePlan:
+        """Make it known, in the event loop; returns the plan."""
+
+
+class Engine:
+    """Generator and trainer of this node, in one process. Where they are two, or one: split_engine.py."""
+
+    trains = True
+    """Whether anything is learned."""
+    can_change_model = True
+    """Whether a smaller model can take the place of one that does not fit."""
+
+    def __init__(self, host: Host, plan: EnginePlan) -> None:
+        self.host = host
+        self.plan = plan
+        self._lock = asyncio.Lock()
+        self.loaded: Loaded | None = None
+        self.steps = 0
+        """Optimiser steps behind the adapter that is in the engine: its trainer counts them."""
+        self.fitting: Fits | None = None
+        """Cuts the plan to the memory that is free, before each load (worker/hosts/loading.py)."""
+
+    @property
+    def hosts(self) -> list[Host]:
+        """The processes behind it."""
+        return [self.host]
+
+    @property
+    def held(self) -> int:
+        """Bytes of memory that the processes have now."""
+        return sum(own_memory(host.pid) for host in self.hosts if host.pid is not None)
+
+    @property
+    def running(self) -> bool:
+        """Whether the state that counts is in memory; where not, only a restart at a checkpoint brings it back."""
+        return self.host.pid is not None
+
+    @property
+    def busy(self) -> bool:
+        """Whether it has work in hand, which may be a round's, of minutes."""
+        return self._lock.locked()
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Libraries that its numbers depend on, and their versions."""
+        return self.loaded.versions if self.loaded else {}
+
+    @property
+    def said(self) -> list[Text]:
+        """What the user should know of what answers, in sentences."""
+        return []
+
+    async def stop(self) -> None:
+        """End the processes."""
+        await asyncio.gather(*(host.stop() for host in self.hosts))
+
+    @property
+    def parameters(self) -> int:
+        """Of the base model; 0 before it is loaded."""
+        return self.loaded.parameters if self.loaded else 0
+
+    async def load(self, checkpoint: Path | None) -> Loaded:
+        """Load the base and, where given, a checkpoint."""
+        async with self.exclusive():
+            return await self._load(checkpoint)
+
+    def use_model(self, model: ModelFolder, trainer: TrainerSettings) -> None:
+        """Load another model from now on."""
+        self.plan = dataclasses.replace(self.plan, model=model.path, trainer=trainer, batch=0, cache_bytes=0)
+
+    async def restart(self, checkpoint: Path | None) -> Loaded:
+        """Start the host again after it died and bring it back to a checkpoint."""
+        async with self.exclusive():
+            await self.host.restart()
+            return await self._load(checkpoint)
+
+    @contextlib.asynccontextmanager
+    async def exclusive(self) -> AsyncIterator[None]:
+        """Hold the engine; inside, only this object's underscored calls may be used."""
+        async with self._lock:
+            yield
+
+    async def generate(
+        self,
+        questions: Sequence[str],
+        answers: int,
+        sampling: Sampling,
+        progress: Progress,
+        ended: Ended | None = None,
+    ) -> Generated:
+        """Answer each question `answers` times; `ended` is told now and then of one that is finished."""
+        async with self.exclusive():
+            return await self._generate(questions, answers, sampling, progress, ended=ended)
+
+    async def generate_with(
+        self,
+        checkpoint: Path | None,
+        questions: Sequence[str],
+        sampling: Sampling,
+        progress: Progress,
+        *,
+        live: bool = False,
+        spoken: Spoken | None = None,
+    ) -> Generated:
+        """Answer each question once with another state of the adapter; the live one is put back after.
+
+        `checkpoint` None is the base model, `live` the adapter as it is. `spoken` follows the answer to a single
+        question.
+        """
+        async with self.exclusive():
+            if live or checkpoint is None:
+                return await self._generate(questions, 1, sampling, progress, base=not live, spoken=spoken)
+            async with self._swapped(checkpoint):
+                return await self._generate(questions, 1, sampling, progress, spoken=spoken)
+
+    async def encode(self, questions: Sequence[str], texts: Sequence[str]) -> Encoded:
+        """Ids of our own questions, ready to be answered, and of foreign answers, each with its end-of-sequence."""
+        async with self.exclusive():
+            request = Encode(texts=list(texts), end=True, questions=list(questions))
+            return expect(await self._call(request, WORK_SECONDS), Encoded)
+
+    async def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
+        async with self.exclusive():
+            report = expect(await self._call(Step(batch=list(batch)), WORK_SECONDS), Stepped).report
+            self.steps = report.steps
+            return report
+
+    async def save(self, folder: Path) -> None:
+        async with self.exclusive():
+            expect(await self._call(Save(folder=str(folder)), WORK_SECONDS), Done)
+
+    async def restore(self, folder: Path | None, *, weights_only: bool = False) -> None:
+        async with self.exclusive():
+            await self._restore(folder, weights_only=weights_only)
+
+    async def configure(self, *, learning_rate: float | None = None, threads: int | None = None) -> None:
+        async with self.exclusive():
+            expect(await self._call(Configure(learning_rate=learning_rate, threads=threads), WORK_SECONDS), Done)
+        if learning_rate is not None:
+            self.plan.trainer = msgspec.structs.replace(self.plan.trainer, learning_rate=learning_rate)
+        if threads is not None:
+            self.plan.threads = threads
+
+    async def export(self, format: str, to: Path, checkpoint: Path | None, *, live: bool) -> list[str]:
+        """Write weights for use elsewhere; returns the names of the files."""
+        async with self.exclusive():
+            request = Export(format=format, folder=str(to))
+            if live:
+                return expect(await self._call(request, WORK_SECONDS), Done).files
+            async with self._swapped(checkpoint):
+                return expect(await self._call(request, WORK_SECONDS), Done).files
+
+    # -- inside `exclusive()` ------------------------------------------------------------------------------
+
+    async def _fit(self) -> None:
+        """Look at the memory that is free now. Raises TooBig."""
+        if self.fitting is not None:
+            fitted = await asyncio.to_thread(self.fitting.measure, self.plan, self.held)
+            self.plan = self.fitting.take(fitted)
+
+    async def _load(self, checkpoint: Path | None) -> Loaded:
+        await self._fit()
+        request = Load(
+            model=str(self.plan.model),
+            trainer=self.plan.trainer,
+            threads=self.plan.threads,
+            device=self.plan.way.device or self.plan.device,
+            batch=self.plan.batch,
+        )
+        reply: EngineReply = await self.host.call(request, timeout=LOAD_SECONDS, loading=True)
+        self.loaded = expect(reply, Loaded)
+        self.steps = 0
+        if checkpoint is not None:
+            await self._restore(checkpoint)
+        return self.loaded
+
+    async def _generate(
+        self,
+        questions: Sequence[str],
+        answers: int,
+        sampling: Sampling,
+        progress: Progress,
+        *,
+        base: bool = False,
+        ended: Ended | None = None,
+        spoken: Spoken | None = None,
+    ) -> Generated:
+        said = _Said(spoken)
+
+        def told(message: msgspec.Struct) -> None:
+            if isinstance(message, GenerationProgress):
+                progress(message.finished, message.total)
+                if ended is not None and message.ended is not None:
+                    ended(message.ended.place, message.ended.text)
+            elif isinstance(message, TokenText):
+                said.add(message)
+
+        request = Generate(prompts=list(questions), answers=answers, sampling=sampling, base=base)
+        return await self._answer(request, told)
+
+    async def _answer(self, request: Generate, told: Callable[[msgspec.Struct], None]) -> Generated:
+        return expect(await self._call(request, WORK_SECONDS, told), Generated)
+
+    async def _restore(self, folder: Path | None, *, weights_only: bool = False) -> None:
+        if folder is not None and (folder / UNTRAINED).exists():
+            folder = None
+        request = Restore(folder=None if folder is None else str(folder), weights_only=weights_only)
+        self.steps = expect(await self._call(request, WORK_SECONDS), Done).steps
+
+    @contextlib.asynccontextmanager
+    async def _swapped(self, checkpoint: Path | None) -> AsyncIterator[None]:
+        """Put another checkpoint in for a while. The live state waits in a temporary folder, optimiser and
+        all."""
+        with tempfile.TemporaryDirectory(prefix="sapo-live-") as live:
+            expect(await self._call(Save(folder=live), WORK_SECONDS), Done)
+            try:
+                await self._restore(checkpoint)
+                yield
+            finally:
+                await self._put_back(Path(live))
+
+    async def _put_back(self, live: Path) -> None:
+        """Where it fails the host ends: a restart from the newest checkpoint loses rounds, going on would train
+        another state than the one that counts."""
+        try:
+            await self._restore(live)
+        except CheckpointError as error:
+            await self.host.stop()
+            raise HostDied(
+                sentence(
+                    "{reason} The engine was ended, as it no longer holds the state that trains.", reason=error.text
+                )
+            ) from error
+
+    async def _call(
+        self, request: EngineRequest, timeout: float, progress: Callable[[msgspec.Struct], None] | None = None
+    ) -> EngineReply:
+        reply: EngineReply = await self.host.call(request, timeout=timeout, on_progress=progress)
+        return reply
+
+
+class _Said:
+    """Puts the pieces of a single answer together, for whoever listens."""
+
+    def __init__(self, spoken: Spoken | None) -> None:
+        self._spoken = spoken
+        self._text = ""
+        self._tokens = 0
+
+    def add(self, piece: TokenText) -> None:
+        if piece.tokens <= self._tokens:
+            self._text = ""  # a host that died begins anew
+        self._text += piece.text
+        self._tokens = piece.tokens
+        if self._spoken is not None:
+            self._spoken(self._text, self._tokens)
+
+
+def expect(reply: msgspec.Struct, kind: type[ReplyType]) -> ReplyType:
+    """The reply, where it is of that kind; raises HostError."""
+    if not isinstance(reply, kind):
+        raise HostError(
+            sentence(
+                "The engine answered {found} where {expected} was expected.",
+                found=type(reply).__name__,
+                expected=kind.__name__,
+            )
+        )
+    return reply

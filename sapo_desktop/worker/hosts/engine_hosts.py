@@ -1,0 +1,154 @@
+"""The engine that the chosen way asks for: its host processes started, nothing loaded yet.
+
+Only the processes that the way needs are started: a node that only answers never loads torch, but for the one time
+in which a model in transformers' layout is written as a GGUF file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.engines.protocols import AdapterFolder, LoadRemote
+from sapo_desktop.models.describe import describe
+from sapo_desktop.models.files.folder import ModelFolder
+from sapo_desktop.models.files.locate import locate
+from sapo_desktop.models.files.store import Store
+from sapo_desktop.models.fit.fit import weights_of
+from sapo_desktop.models.specs import catalogue_specs
+from sapo_desktop.system import remote_key
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.hardware import card_environment, gpus
+from sapo_desktop.worker.hosts.choice import GGUF, BaseModel, Way
+from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
+from sapo_desktop.worker.hosts.generator import GeneratorHost
+from sapo_desktop.worker.hosts.hosting import Host, OnBusy
+from sapo_desktop.worker.hosts.librarian import models_folder
+from sapo_desktop.worker.hosts.remote import RemoteEngine
+from sapo_desktop.worker.hosts.split import AnswerEngine, GgufBase, SplitEngine, generator_load
+
+_AS_IT_CAME = "f16"
+"""Of a GGUF file: llama.cpp's ordinary way to compute, whatever is in it."""
+
+
+@dataclass(frozen=True)
+class Hosting:
+    """How this node starts its hosts."""
+
+    folder: DataFolder
+    threads: int
+    low_priority: bool
+    on_busy: OnBusy | None = None
+
+    async def start(self, kind: str) -> Host:
+        """Start a host of that kind with its own log."""
+        threads = self.threads if kind == "engine" else None
+        # Of several cards the freest, for the host's whole life: CUDA does not look again.
+        card = card_environment(await asyncio.to_thread(gpus)) if kind in ("engine", "generator") else {}
+        return await Host.start(
+            kind,
+            log=self.folder.log(kind),
+            on_busy=self.on_busy,
+            threads=threads,
+            low_priority=self.low_priority,
+            env=card,
+        )
+
+
+async def start_engine(hosting: Hosting, model: BaseModel, settings: Settings, plan: EnginePlan) -> Engine:
+    """The engine with its processes running; raises SapoError, and then none of them runs."""
+    cache = hosting.folder.cache
+    match plan.way.generator:
+        case "torch":
+            return Engine(await hosting.start("engine"), plan)
+        case "remote":
+            return await _remote(hosting, settings, plan)
+    base = _base(cache, model.path, model.hash, settings)
+    plan = dataclasses.replace(plan, gguf=base.file)
+    load = generator_load(base, plan)
+    if not plan.way.trains and base.file.exists():
+        return AnswerEngine(GeneratorHost(await hosting.start("generator"), load), plan, cache / "kept-training")
+    trainer, generator = await _both(hosting)
+    try:
+        await base.convert(trainer, generator, plan.threads)
+    except ModelError as error:
+        await generator.stop()
+        if not plan.way.trains or settings.generator != "auto":
+            await trainer.stop()
+            raise
+        note = sentence("{reason} So torch answers.", reason=error.text)
+        return Engine(trainer, dataclasses.replace(plan, way=Way("torch", True, note=note)))
+    except BaseException:
+        await asyncio.gather(trainer.stop(), generator.stop())
+        raise
+    if not plan.way.trains:
+        await trainer.stop()  # it was wanted for the file alone
+        return AnswerEngine(GeneratorHost(generator, load), plan, cache / "kept-training")
+
+    def base_of(another: ModelFolder) -> GgufBase:
+        return _base(cache, another.path, another.hash, settings)
+
+    return SplitEngine(trainer, plan, GeneratorHost(generator, load), base, cache / "adapters", base_of)
+
+
+async def _remote(hosting: Hosting, settings: Settings, plan: EnginePlan) -> Engine:
+    """What speaks to a server elsewhere, with a trainer beside it where anything is learned."""
+    load = LoadRemote(
+        url=settings.remote_url,
+        model=settings.remote_model,
+        folder=str(plan.model),
+        key=await asyncio.to_thread(remote_key.load, settings.remote_url),
+        key_in_clear=settings.remote_key_in_clear,
+        adapters=_shared(settings.remote_adapters, hosting.folder) if settings.remote_adapters else None,
+    )
+    cache = hosting.folder.cache
+    if not plan.way.trains:
+        return AnswerEngine(GeneratorHost(await hosting.start("remote"), load), plan, cache / "kept-training")
+    trainer, generator = await _both(hosting, "remote")
+    return RemoteEngine(trainer, plan, GeneratorHost(generator, load), cache / "adapters")
+
+
+def _shared(path: str, node: DataFolder) -> AdapterFolder:
+    """The folder as the server has to be told it; adapters carry a part of the data folder's random name."""
+    return AdapterFolder(path=str(Path(path).expanduser().absolute()), owner=node.node_id()[:8])
+
+
+async def _both(hosting: Hosting, generating: str = "generator") -> tuple[Host, Host]:
+    """Trainer and generator, side by side."""
+    starting = [asyncio.create_task(hosting.start(kind)) for kind in ("engine", generating)]
+    try:
+        trainer, generator = await asyncio.gather(*starting)
+    except BaseException:
+        await stop_started(starting)
+        raise
+    return trainer, generator
+
+
+async def stop_started(starting: list[asyncio.Task[Host]]) -> None:
+    """End the hosts of those starts that succeeded."""
+    for done in await asyncio.gather(*starting, return_exceptions=True):
+        if isinstance(done, Host):
+            await done.stop()
+
+
+def _base(cache: Path, model: Path, hash: str, settings: Settings) -> GgufBase:
+    """The file that llama.cpp answers with: the model itself, a published one that is installed beside it, or one that
+    is written here."""
+    if model.suffix.lower() == GGUF:
+        return GgufBase(model=model, file=model, weights=_AS_IT_CAME)
+    weights = weights_of(describe(model), settings).lower()
+    published = _published(model, weights, models_folder(settings))
+    return GgufBase(model=model, file=published or cache / "gguf" / f"{hash[:16]}-{weights}.gguf", weights=weights)
+
+
+def _published(model: Path, weights: str, models: Path) -> Path | None:
+    """The GGUF version that the catalogue names for one of its models, where it was downloaded."""
+    name = f"{model.name}-{weights}"
+    if model.parent != models or name not in catalogue_specs() or not Store(models).folder(name).exists():
+        return None
+    return locate(name, models)

@@ -1,0 +1,205 @@
+"""The worker's side of the examiner host: questions and marks, whatever the answers do to the process.
+
+An answer that makes the examiner hang or die must cost one mark, not the round: the host is started again and
+the answers of that call are marked one by one, so that only the culprit ends as `timeout`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from sapo_desktop.core.errors import HostDied, HostError, HostTimeout, TaskError
+from sapo_desktop.core.records import Mark, Question
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.learning.questions import Place, training_questions
+from sapo_desktop.tasks.heldout import SetName
+from sapo_desktop.tasks.identity import read_ids, read_previous_ids, write_ids
+from sapo_desktop.tasks.limits import Limits
+from sapo_desktop.tasks.questions import FIRST_OWN_INDEX, SILO_NETWORK, question_seed, silo_key
+from sapo_desktop.tasks.service import (
+    AnswersToMark,
+    DescribeTasks,
+    HeldOut,
+    HeldOutQuestions,
+    MarkAnswers,
+    Marked,
+    QuestionRef,
+    QuestionsSet,
+    SetQuestions,
+    TaskIds,
+    TaskIdsAre,
+    TaskList,
+    Truth,
+    TruthIs,
+)
+from sapo_desktop.worker.hosts.hosting import Host
+
+ReplyType = TypeVar("ReplyType", bound=msgspec.Struct)
+log = logging.getLogger(__name__)
+
+CALL_SECONDS = 120.0
+FOREIGN_SECONDS = 20.0
+"""As CALL_SECONDS, where a stranger chose the question: what he makes hang must not hold up a round for minutes."""
+MARK_SECONDS = 2.0
+"""Per answer, on top of the second that the examiner gives itself."""
+_MOST_TRIES = 1000
+"""A task whose questions all are held out is a mistake in the catalogue, not a reason to search for ever."""
+
+
+@dataclass(frozen=True)
+class KeptIds:
+    """Where task ids are kept between starts, and the key under which they are valid (tasks/identity.py)."""
+
+    path: Path
+    key: str
+
+    def read(self) -> dict[str, bytes]:
+        """Those kept; none where they cannot be read, for they can be made again."""
+        try:
+            return read_ids(self.path, self.key)
+        except TaskError as error:
+            log.warning("%s They are made anew.", error)
+            return {}
+
+    def previous(self, ids: Mapping[str, bytes]) -> dict[str, bytes]:
+        """The ids that `ids`, all of the catalogue, took the place of lately."""
+        try:
+            return read_previous_ids(self.path, ids, time.time())
+        except TaskError as error:
+            log.warning("%s Groups under them are not accepted.", error)
+            return {}
+
+    def write(self, ids: Mapping[str, bytes]) -> None:
+        """Keep them, where that is possible."""
+        try:
+            write_ids(self.path, self.key, ids, time.time())
+        except TaskError as error:
+            log.warning("%s They are made anew at every start.", error)
+
+
+class Examiner:
+    """Sets questions and marks answers through a process that may be killed at any time.
+
+    Args:
+        patience: seconds in which it has to set the questions of a call, or to mark answers beside a time for each.
+    """
+
+    def __init__(self, host: Host, kept_ids: KeptIds, patience: float = CALL_SECONDS) -> None:
+        self.host = host
+        self._patience = patience
+        self._kept = kept_ids
+        self._task_ids = kept_ids.read()
+        self._restarting = asyncio.Lock()
+        self._is_closed = False
+
+    async def close(self) -> None:
+        """End the host for good: whoever still waits for it is told that it died, and it is not started again."""
+        self._is_closed = True
+        await self.host.stop()
+
+    async def training_questions(self, seed: int, slot: int, tasks: Sequence[str]) -> list[Question]:
+        """The questions of a silo round, one per entry of `tasks`; never one of the held-out side of the
+        split."""
+        ids = await self.task_ids(sorted(set(tasks)))
+        key = silo_key(seed)
+        next_index = dict.fromkeys(tasks, FIRST_OWN_INDEX)
+
+        def following(asked: Sequence[str]) -> list[Place]:
+            places = []
+            for task in asked:
+                index, next_index[task] = next_index[task], next_index[task] + 1
+                seed = question_seed(network=SILO_NETWORK, key=key, slot=slot, task=ids[task], index=index)
+                places.append(Place(seed))
+            return places
+
+        return await training_questions(self, tasks, following, _MOST_TRIES)
+
+    async def set_questions(self, items: Sequence[QuestionRef]) -> list[Question | None]:
+        """As many as were asked for; None where a seed has no question."""
+        return (await self._asked(SetQuestions(items=list(items)), QuestionsSet, self._patience)).questions
+
+    async def mark(
+        self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
+    ) -> list[list[Mark]]:
+        """Mark every text of every question; rows as long as they came."""
+        items = [
+            AnswersToMark(task=question.task, seed=question.seed, texts=list(row))
+            for question, row in zip(questions, texts, strict=True)
+        ]
+        count = sum(len(row) for row in texts)
+        try:
+            return await self._mark(items, strict, count)
+        except (HostTimeout, HostDied):
+            return [[await self._mark_alone(item, text, strict) for text in item.texts] for item in items]
+
+    async def held_out(self, which: SetName, secret: bytes) -> list[Question]:
+        return (await self._asked(HeldOut(which=which, secret=secret), HeldOutQuestions)).questions
+
+    async def limits(self) -> Limits:
+        """What the examiner's process is kept from doing on this system."""
+        return (await self._asked(DescribeTasks(), TaskList)).limits
+
+    async def truth(self, task: str, seed: int) -> str:
+        return (await self._asked(Truth(task=task, seed=seed), TruthIs)).text
+
+    async def task_ids(self, tasks: Sequence[str]) -> dict[str, bytes]:
+        """Task ids (32 bytes), asked for once: each takes 200 entries to compute."""
+        unknown = [task for task in tasks if task not in self._task_ids]
+        if unknown:
+            self._task_ids |= (await self._asked(TaskIds(tasks=unknown), TaskIdsAre)).ids
+            self._kept.write(self._task_ids)
+        return self._task_ids
+
+    def learn_ids(self, ids: Mapping[str, bytes]) -> None:
+        """Take over task ids that another examiner of this catalogue computed."""
+        self._task_ids = {**self._task_ids, **ids}
+        self._kept.write(self._task_ids)
+
+    @property
+    def known_ids(self) -> Mapping[str, bytes]:
+        """The task ids that are known without asking."""
+        return self._task_ids
+
+    async def _mark(self, items: list[AnswersToMark], strict: bool, count: int) -> list[list[Mark]]:
+        request = MarkAnswers(items=items, reward="strict" if strict else "partial")
+        return (await self._call(request, Marked, self._patience + MARK_SECONDS * count)).marks
+
+    async def _mark_alone(self, item: AnswersToMark, text: str, strict: bool) -> Mark:
+        alone = msgspec.structs.replace(item, texts=[text])
+        try:
+            return (await self._mark([alone], strict, 1))[0][0]
+        except (HostTimeout, HostDied):
+            return Mark(solved=False, partial=0.0, reward=0.0, answer=None, verdict="timeout")
+
+    async def _asked(self, request: msgspec.Struct, kind: type[ReplyType], seconds: float = CALL_SECONDS) -> ReplyType:
+        """A request without hostile text in it: where the host died of something else, one more try is
+        enough."""
+        try:
+            return await self._call(request, kind, seconds)
+        except (HostTimeout, HostDied):
+            return await self._call(request, kind, seconds)
+
+    async def _call(self, request: msgspec.Struct, kind: type[ReplyType], timeout: float) -> ReplyType:
+        async with self._restarting:
+            if self._is_closed:
+                raise HostDied(sentence("The examiner was ended."))
+            if self.host.pid is None:
+                await self.host.restart()
+        reply = await self.host.call(request, timeout)
+        if not isinstance(reply, kind):
+            raise HostError(
+                sentence(
+                    "The examiner answered {found} where {expected} was expected.",
+                    found=type(reply).__name__,
+                    expected=kind.__name__,
+                )
+            )
+        return reply

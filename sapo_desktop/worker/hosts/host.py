@@ -1,0 +1,188 @@
+"""A host: the process in which one service (examiner, engine) works for the worker.
+
+`python -m sapo_desktop.worker.hosts.host KIND --parent PID` speaks frames over what were its standard input and output;
+before anything heavy is imported these are moved away, so that whatever libraries print goes to standard error, the
+log. Requests are handled one by one on the main thread (signals and timers work only there); a second thread takes
+frames in and passes cancellations on. The process ends with its parent: at the end of its input, and by the kernel
+where it can (system/processes.py). What a service owes stands in worker/hosts/services.py. `--service MODULE:FUNCTION`
+instead of KIND runs a service that is not in the table there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import faulthandler
+import os
+import platform
+import queue
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Sequence
+from typing import Any, BinaryIO, NamedTuple
+
+import msgspec
+
+from sapo_desktop import __version__
+from sapo_desktop.core.errors import HostError, OutOfMemory, SapoError
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.system import processes
+from sapo_desktop.worker.hosts.frames import FrameError, FrameReader, FrameWriter
+from sapo_desktop.worker.hosts.services import (
+    KINDS,
+    Cancel,
+    Failed,
+    HostKind,
+    Progress,
+    Ready,
+    Reply,
+    Request,
+    ToHost,
+    decoder,
+    encode,
+    find,
+    kind_of_service,
+    pack_body,
+)
+
+
+class Pipes(NamedTuple):
+    read: BinaryIO
+    write: BinaryIO
+
+
+def take_pipes() -> Pipes:
+    """Keep standard input and output for frames; prints now go to standard error, reads find nothing."""
+    frames_in, frames_out = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return Pipes(os.fdopen(frames_in, "rb"), os.fdopen(frames_out, "wb"))
+
+
+class Desk:
+    """Requests and cancellations on their way from the reader thread to the main thread."""
+
+    def __init__(self, cancelled: threading.Event) -> None:
+        self._requests: queue.SimpleQueue[Request] = queue.SimpleQueue()
+        self._cancelled = cancelled
+        self._lock = threading.Lock()
+        self._current = 0
+        self._given_up: set[int] = set()
+
+    def put(self, message: Request | Cancel) -> None:
+        with self._lock:
+            if isinstance(message, Request):
+                self._requests.put(message)
+            elif message.id == self._current:
+                self._cancelled.set()
+            elif message.id > self._current:
+                self._given_up.add(message.id)
+
+    def next(self) -> Request:
+        """Wait for the next request and make it the current one; already given up, it starts as cancelled."""
+        request = self._requests.get()
+        with self._lock:
+            self._current = request.id
+            self._cancelled.clear()
+            if request.id in self._given_up:
+                self._given_up.discard(request.id)
+                self._cancelled.set()
+        return request
+
+
+def read_requests(reader: FrameReader, desk: Desk) -> None:
+    """Take frames until the parent ends or sends what is none; then end this process at once."""
+    frames: msgspec.msgpack.Decoder[ToHost] = msgspec.msgpack.Decoder(ToHost)
+    code = 0
+    try:
+        while (payload := reader.read()) is not None:
+            desk.put(frames.decode(payload))
+    except (FrameError, msgspec.DecodeError, OSError) as error:
+        print(f"The worker sent what is no frame, so this host ends: {error}", file=sys.stderr)
+        code = 1
+    finally:
+        # Not sys.exit: the main thread may be inside a computation of minutes that nobody waits for any more.
+        _end(code)
+
+
+def serve(kind: HostKind, service: Any, desk: Desk, writer: FrameWriter) -> None:
+    """Answer requests, one after the other, for ever."""
+    requests = decoder(kind.request)
+    while True:
+        request = desk.next()
+        try:
+            reply = service.handle(requests.decode(request.body), _progress(request.id, writer))
+            frame = encode(Reply(id=request.id, body=pack_body(reply)))
+            writer.write(frame)
+        except BrokenPipeError:
+            _end(0)
+        except Exception as error:  # noqa: BLE001 - the edge of the process: each error becomes a reply
+            writer.write(encode(failure(request.id, error)))
+
+
+def failure(request: int, error: Exception) -> Failed:
+    """How an error crosses to the worker; the unexpected ones leave their traceback in the log."""
+    if isinstance(error, SapoError):
+        return Failed(id=request, error=type(error).__name__, text=error.text)
+    traceback.print_exception(error)
+    if isinstance(error, MemoryError):
+        said = sentence("Out of memory. {error}", error=str(error)) if str(error) else sentence("Out of memory.")
+        return Failed(id=request, error=OutOfMemory.__name__, text=said)
+    text = f"{type(error).__name__}: {error} (this is a bug; the traceback is in the log)"
+    return Failed(id=request, error=HostError.__name__, text=text)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one host until its parent ends."""
+    pipes = take_pipes()
+    faulthandler.enable(sys.stderr)
+    options = _parse(arguments)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker decides what Ctrl-C means
+    processes.die_with_parent(options.parent)
+    writer = FrameWriter(pipes.write)
+    kind = kind_of_service(options.service) if options.service else KINDS[options.kind]
+    try:
+        service = find(kind.create)()
+        cancelled = getattr(service, "cancelled", None) or threading.Event()
+        desk = Desk(cancelled)
+    except Exception as error:  # the worker is told why
+        writer.write(encode(failure(0, error)))
+        raise SystemExit(1) from error
+    threading.Thread(target=read_requests, args=(FrameReader(pipes.read), desk), daemon=True).start()
+    versions = {"python": platform.python_version(), "sapo-desktop": __version__}
+    versions |= getattr(service, "versions", {})
+    writer.write(encode(Ready(kind=kind.name, pid=os.getpid(), versions=versions)))
+    serve(kind, service, desk, writer)
+
+
+def _progress(request: int, writer: FrameWriter) -> Any:
+    def progress(message: msgspec.Struct) -> None:
+        writer.write(encode(Progress(id=request, body=pack_body(message))))
+
+    return progress
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="sapo_desktop.worker.hosts.host", description=__doc__)
+    parser.add_argument("kind", nargs="?", choices=sorted(KINDS))
+    parser.add_argument("--service", metavar="MODULE:FUNCTION")
+    parser.add_argument("--parent", type=int, required=True, metavar="PID")
+    options = parser.parse_args(arguments)
+    if (options.kind is None) == (options.service is None):
+        parser.error("name a KIND or a --service")
+    return options
+
+
+def _end(code: int) -> None:
+    with contextlib.suppress(OSError):
+        sys.stderr.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    main()

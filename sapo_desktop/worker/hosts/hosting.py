@@ -1,0 +1,414 @@
+"""The worker's side of a host: start it, ask it, suspend it, give up, notice its death.
+
+A `Host` is one process with one request in hand at a time; further calls wait their turn. Nothing here
+decides what to do about an error: the round restarts a host with `restart()`, at its own pace. Suspended time
+counts for no time-out, nor does time in which a host gets no processor (patience.py). It loads at normal priority and
+gives way to other programs after that: to lower a priority is easy, to raise it again is for root alone. Hosts are
+started from the thread that runs the event loop, the main one: Linux kills them with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any, NoReturn
+
+import msgspec
+
+from sapo_desktop.core.errors import HostCancelled, HostDied, HostError, HostTimeout, error_class
+from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.system import processes
+from sapo_desktop.system.logs import last_lines, open_log
+from sapo_desktop.worker.hosts.frames import FrameError, pack, read_frame
+from sapo_desktop.worker.hosts.options import HostOptions, command, environment
+from sapo_desktop.worker.hosts.patience import LOOK_SECONDS, Patience, Sight, look
+from sapo_desktop.worker.hosts.services import (
+    KINDS,
+    Cancel,
+    Failed,
+    FromHost,
+    Progress,
+    Ready,
+    Reply,
+    Request,
+    decoder,
+    encode,
+    kind_of_service,
+    pack_body,
+)
+
+GRACE = 0.6
+"""Seconds a host has to give up its work, and then again to end, before the next harder step."""
+PATIENCE = 60.0
+"""The first of these where a client gives up a request: what the host holds in memory is worth more than a minute."""
+grace_of_caller = contextvars.ContextVar("grace_of_caller", default=GRACE)
+"""How long a call that is cancelled waits for the host to give up, before it ends the process."""
+READ_BUFFER = 1 << 20
+OnProgress = Callable[[Any], None]
+OnBusy = Callable[[Text], None]
+"""Told in a sentence that loading takes long because the computer is busy."""
+
+
+class Host:
+    """One host process. Made by `start`."""
+
+    def __init__(self, options: HostOptions, on_busy: OnBusy | None = None) -> None:
+        self.options = options
+        self._on_busy = on_busy
+        self.versions: dict[str, str] = {}
+        self._replies = decoder(options.kind.reply)
+        self._progress = decoder(options.kind.progress)
+        self._process: asyncio.subprocess.Process | None = None
+        self._listener: asyncio.Task[None] | None = None
+        self._turn = asyncio.Lock()
+        self._number = 0
+        self._call: _PendingCall | None = None
+        self._suspended = False
+        self._asleep = False
+        """Whether it is to be suspended: a process that is started meanwhile begins so."""
+        self._switched = asyncio.Event()
+        self._log_start = 0
+        self._haste: asyncio.TimerHandle | None = None
+
+    @classmethod
+    async def start(
+        cls, kind: str, *, log: Path, service: str | None = None, on_busy: OnBusy | None = None, **options: Any
+    ) -> Host:
+        """Start a host of a kind in the table (or of `service`, `module:function`) and await its Ready.
+
+        Further keywords are the fields of HostOptions.
+
+        Raises:
+            HostError: it could not start; HostDied, HostTimeout, or what its service raised.
+        """
+        chosen = kind_of_service(service) if service else KINDS[kind]
+        host = cls(HostOptions(kind=chosen, log=log, **options), on_busy)
+        await host._launch()
+        return host
+
+    @property
+    def pid(self) -> int | None:
+        """Process id, None while it does not run."""
+        return self._process.pid if self._process and self._process.returncode is None else None
+
+    @property
+    def alive(self) -> bool:
+        return self.pid is not None
+
+    @property
+    def suspended(self) -> bool:
+        return self._suspended
+
+    async def call(
+        self,
+        request: msgspec.Struct,
+        timeout: float | None,
+        on_progress: OnProgress | None = None,
+        *,
+        loading: bool = False,
+    ) -> Any:
+        """Ask the host and wait for its reply, at most `timeout` seconds in which it was not suspended and had a
+        processor; of one that is `loading`, in which it did nothing at all.
+
+        Raises:
+            HostTimeout: no reply in time; the host was killed.
+            HostDied: the process ended; restart it.
+            HostCancelled: `cancel` was called meanwhile.
+            SapoError: what the service raised, as its own class.
+        """
+        async with self._turn:
+            if self.pid is None:
+                raise HostDied(sentence("The {host} is not running.", host=self._name))
+            self._number += 1
+            self._call = _PendingCall(self._number, on_progress)
+            if loading:
+                self._keep_pace()
+            try:
+                await self._send(Request(id=self._number, body=pack_body(request)))
+                await self._settle(self._call.answer, Patience(timeout, loading=loading))
+                if loading:
+                    self._loaded()
+                return self._call.answer.result()
+            except asyncio.CancelledError:
+                await _to_the_end(self.cancel(grace_of_caller.get()))
+                raise
+            finally:
+                self._call.forget()
+                self._call = None
+
+    async def cancel(self, grace: float = GRACE) -> None:
+        """Give up the request in hand: ask the service, then end the process, then kill it. Idle: nothing.
+
+        The pending `call` raises HostCancelled. Afterwards the host is ready for the next call, or it has
+        ended (`pid` is None) and wants `restart()`.
+        """
+        call = self._call
+        if call is None or call.answer.done():
+            return
+        call.given_up = True
+        self._switch(False)
+        with contextlib.suppress(HostDied):
+            await self._send(Cancel(id=call.number))
+        await asyncio.wait({call.answered}, timeout=grace)
+        if not call.answered.done():
+            await self._end(min(grace, GRACE))
+        self._switch(self._asleep)
+
+    def suspend(self) -> None:
+        """Stop the process where it stands, its children too. It keeps its memory."""
+        self._asleep = True
+        self._switch(True)
+
+    def resume(self) -> None:
+        self._asleep = False
+        self._switch(False)
+
+    def give_way(self, low: bool) -> bool:
+        """Let every other program go before this one, or no longer; False where the system refuses, and then it holds
+        from the next start on where `options` say so."""
+        self._keep_pace()
+        if self.pid is not None and not processes.give_way(self.pid, low):
+            return False
+        self.options = msgspec.structs.replace(self.options, low_priority=low)
+        return True
+
+    async def stop(self) -> None:
+        """End the process; a pending call raises HostDied."""
+        await self._end(GRACE)
+
+    async def restart(self) -> None:
+        """End the process where it still runs and start a fresh one; all it held in memory is gone."""
+        await self._end(GRACE)
+        await self._launch()
+
+    # -- the process -----------------------------------------------------------------------------------------
+
+    @property
+    def _name(self) -> str:
+        return self.options.kind.name
+
+    async def _launch(self) -> None:
+        self._suspended = False
+        with open_log(self.options.log) as log:
+            self._log_start = log.tell()
+            self._process = await asyncio.create_subprocess_exec(
+                *command(self.options),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=log,
+                env=environment(self.options),
+                limit=READ_BUFFER,
+                **processes.group_options(),
+            )
+        processes.tie_to_this_process(self._process.pid)
+        self._switch(self._asleep)
+        # A call like any other, with number 0, that the Ready frame answers.
+        self._call = _PendingCall(0, None)
+        self._listener = asyncio.create_task(self._listen(self._process))
+        try:
+            await self._settle(self._call.answer, Patience(self.options.start_timeout, loading=True))
+            self.versions = self._call.answer.result()
+            if not self.options.kind.loads:
+                self._loaded()
+        except BaseException:
+            await _to_the_end(self._end(0.0))
+            raise
+        finally:
+            self._call.forget()
+            self._call = None
+
+    def _loaded(self) -> None:
+        """From now on it only computes: it gives way, in a while."""
+        if self.options.low_priority:
+            loop = asyncio.get_running_loop()
+            self._haste = loop.call_later(self.options.haste, self.give_way, True)
+
+    def _keep_pace(self) -> None:
+        """Forget that it was to give way soon."""
+        if self._haste is not None:
+            self._haste.cancel()
+            self._haste = None
+
+    async def _end(self, grace: float) -> None:
+        """Terminate, wait, kill; returns when the process is gone and its last frame was read."""
+        self._keep_pace()
+        process, listener = self._process, self._listener
+        if process is None or listener is None:
+            return
+        if process.returncode is None:
+            self._switch(False)
+            processes.terminate_tree(process.pid)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(grace):
+                    await process.wait()
+        if process.returncode is None:
+            processes.kill_tree(process.pid)
+            await process.wait()
+        await asyncio.wait({listener})
+
+    def _switch(self, suspended: bool) -> None:
+        if self._suspended == suspended or self.pid is None:
+            return
+        (processes.suspend if suspended else processes.resume)(self.pid)
+        self._suspended = suspended
+        self._switched.set()
+
+    # -- frames ----------------------------------------------------------------------------------------------
+
+    async def _send(self, message: Request | Cancel) -> None:
+        assert self._process is not None and self._process.stdin is not None
+        try:
+            self._process.stdin.write(pack(encode(message)))
+            await self._process.stdin.drain()
+        except (BrokenPipeError, ConnectionResetError):
+            # The listener sees the same end and knows the reason; the caller waits for what it says.
+            return
+
+    async def _listen(self, process: asyncio.subprocess.Process) -> None:
+        """Take frames until the process ends; then fail the pending call."""
+        assert process.stdout is not None
+        frames: msgspec.msgpack.Decoder[FromHost] = msgspec.msgpack.Decoder(FromHost)
+        fault: Exception | None = None
+        try:
+            while (payload := await read_frame(process.stdout)) is not None:
+                self._take(frames.decode(payload))
+        except (FrameError, msgspec.DecodeError) as error:
+            fault = error
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(0.0 if fault else GRACE):
+                await process.wait()
+        if process.returncode is None:
+            processes.kill_tree(process.pid)
+            await process.wait()
+        if self._call is not None:
+            self._call.fail(self._death(process, fault))
+
+    def _take(self, frame: FromHost) -> None:
+        call = self._call
+        if call is None or call.number != (0 if isinstance(frame, Ready) else frame.id):
+            return  # an answer that nobody waits for any more
+        match frame:
+            case Ready():
+                call.succeed(frame.versions)
+            case Progress():
+                call.tell(self._progress.decode(frame.body))
+            case Reply():
+                call.succeed(self._replies.decode(frame.body))
+            case Failed():
+                call.fail(error_class(frame.error)(frame.text))
+
+    def _death(self, process: asyncio.subprocess.Process, fault: Exception | None) -> HostError:
+        if fault is not None:
+            return HostError(
+                sentence(
+                    "The {host} wrote what cannot be read and was ended: {error}", host=self._name, error=str(fault)
+                )
+            )
+        reason = processes.exit_reason(process.returncode or 0)
+        said = last_lines(self.options.log, self._log_start)
+        text = sentence("The {host} ended without answering: {reason}.", host=self._name, reason=reason)
+        if said:
+            text = sentence("{text} Its last words:\n{words}", text=text, words=said)
+        return HostDied(text, killed=process.returncode == -9)  # SIGKILL; the name does not exist on Windows
+
+    # -- waiting ---------------------------------------------------------------------------------------------
+
+    async def _settle(self, answer: asyncio.Future[Any], patience: Patience) -> None:
+        """Wait for the answer; kill the host where the patience is used up."""
+        clock = asyncio.get_running_loop().time
+        seen: Sight | None = None  # most calls are over before there is anything to see
+        while not answer.done():
+            self._switched.clear()
+            suspended, began = self._suspended, clock()
+            if patience.left <= 0 and not suspended:
+                await self._time_out(patience)
+            pause = None if suspended or patience.limit is None else min(LOOK_SECONDS, patience.left)
+            switched = asyncio.ensure_future(self._switched.wait())
+            try:
+                await asyncio.wait({answer, switched}, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                switched.cancel()
+            if answer.done() or patience.limit is None or self.pid is None:
+                continue
+            now = look(self.pid, clock(), loading=patience.loading)
+            if not suspended:
+                patience.count(clock() - began, seen, now)
+                self._tell_busy(patience.busy(now))
+            seen = now
+
+    def _tell_busy(self, busy: Text | None) -> None:
+        if busy is not None and self._on_busy is not None:
+            self._on_busy(busy)
+
+    async def _time_out(self, patience: Patience) -> NoReturn:
+        if self.pid is not None:
+            processes.kill_tree(self.pid)
+        await self._end(0.0)
+        seconds = float(patience.limit or 0)
+        if patience.loading:
+            raise HostTimeout(
+                sentence("The {host} did nothing for {seconds} s and was ended.", host=self._name, seconds=seconds)
+            )
+        raise HostTimeout(
+            sentence(
+                "The {host} did not answer within {seconds} s and was ended.",
+                host=self._name,
+                seconds=seconds,
+            )
+        )
+
+
+class _PendingCall:
+    """The request in hand. `answered`: the host settled it; `answer`: what the caller gets."""
+
+    def __init__(self, number: int, on_progress: OnProgress | None) -> None:
+        loop = asyncio.get_running_loop()
+        self.number = number
+        self.on_progress = on_progress
+        self.given_up = False
+        self.answer: asyncio.Future[Any] = loop.create_future()
+        self.answered: asyncio.Future[None] = loop.create_future()
+
+    def forget(self) -> None:
+        """Nobody waits for the answer any more."""
+        if not self.answer.cancel() and not self.answer.cancelled():
+            self.answer.exception()  # looked at, so that asyncio does not report it as overlooked
+
+    def tell(self, progress: Any) -> None:
+        if self.on_progress is None or self.given_up:
+            return
+        try:
+            self.on_progress(progress)
+        except Exception as error:  # noqa: BLE001 - the caller's own mistake goes back to the caller
+            self.fail(error)
+
+    def succeed(self, value: Any) -> None:
+        self._settle(None, value)
+
+    def fail(self, error: Exception) -> None:
+        self._settle(error, None)
+
+    def _settle(self, error: Exception | None, value: Any) -> None:
+        if self.answered.done():
+            return
+        self.answered.set_result(None)
+        if self.answer.done():
+            return
+        if self.given_up:
+            self.answer.set_exception(HostCancelled(sentence("The work was given up on purpose.")))
+        elif error is not None:
+            self.answer.set_exception(error)
+        else:
+            self.answer.set_result(value)
+
+
+async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
+    """Wait for work that must not be left half done, however often the waiting task is cancelled."""
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.shield(task)
+    task.result()

@@ -1,0 +1,100 @@
+"""Work on model files, done in a process of its own: what a command does by itself where no worker runs, and the worker
+for its clients.
+
+Whether the network may be used is decided here, before there is a process that could open a socket. The token is looked
+up, and sent, only where the hub refuses us without one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from sapo_desktop.core.errors import AccessRefused, HostError, InSilo, UsageError
+from sapo_desktop.core.models import PUBLIC_HUB, Access, Fetch, Kept, StoreReply, StoreRequest, Transfer, installed_name
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.system import hub_token
+from sapo_desktop.system.folders import DataFolder, shared_models
+from sapo_desktop.worker.hosts.hosting import Host
+
+OnTransfer = Callable[[Transfer], None]
+ReplyType = TypeVar("ReplyType", bound=StoreReply)
+
+
+def models_folder(settings: Settings) -> Path:
+    """Where this node's models are kept."""
+    return Path(settings.models_folder).expanduser().absolute() if settings.models_folder else shared_models()
+
+
+def endpoint(settings: Settings) -> str:
+    """Where models are downloaded from: the setting, else HF_ENDPOINT, else the public hub."""
+    return (settings.hub_endpoint or os.environ.get("HF_ENDPOINT", "") or PUBLIC_HUB).rstrip("/")
+
+
+def check_network(settings: Settings) -> None:
+    """Refuse a download where no network is wanted. Raises InSilo."""
+    if settings.silo:
+        raise InSilo(
+            sentence(
+                "This node is in silo: no network at all, so nothing is downloaded. Leave it for the "
+                "download (sapo-desktop silo off, and then silo on), or import the model: sapo-desktop "
+                "models import PATH"
+            )
+        )
+    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
+        raise InSilo(sentence("HF_HUB_OFFLINE is set in the environment, so nothing is downloaded: unset it first."))
+
+
+def check_unused(settings: Settings, name: str) -> None:
+    """Refuse to remove the model that this node learns with. Raises UsageError."""
+    if name in (settings.model, installed_name(settings.model)):
+        raise UsageError(
+            sentence("{model} is this node's model: choose another first (settings set model starter).", model=name)
+        )
+
+
+async def fetch(
+    settings: Settings, data: DataFolder, reference: str, files: list[str], on_transfer: OnTransfer | None = None
+) -> Kept:
+    """Download a model; cancel the task to end the process at once.
+
+    Raises:
+        InSilo: this node uses no network; no process was started.
+        SapoError: what the download raised.
+    """
+    check_network(settings)
+    folder, hub = str(models_folder(settings)), endpoint(settings)
+    request = Fetch(folder=folder, reference=reference, files=files, access=Access(endpoint=hub))
+    try:
+        return await ask(request, Kept, data, on_transfer)
+    except AccessRefused:
+        token = await asyncio.to_thread(hub_token.load, hub)
+        if token is None:
+            raise
+    access = Access(endpoint=hub, token=token)
+    request = Fetch(folder=folder, reference=reference, files=files, access=access)
+    return await ask(request, Kept, data, on_transfer)
+
+
+async def ask(
+    request: StoreRequest, kind: type[ReplyType], data: DataFolder, on_transfer: OnTransfer | None = None
+) -> ReplyType:
+    """One piece of work in a process that lives as long as it takes. Raises SapoError."""
+    host = await Host.start("librarian", log=data.log("librarian"), low_priority=True)
+    try:
+        reply = await host.call(request, None, on_transfer)
+    finally:
+        await host.stop()
+    if not isinstance(reply, kind):
+        raise HostError(
+            sentence(
+                "The librarian answered {found} where {expected} was expected.",
+                found=type(reply).__name__,
+                expected=kind.__name__,
+            )
+        )
+    return reply

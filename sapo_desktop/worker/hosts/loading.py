@@ -1,0 +1,132 @@
+"""How much a model is asked for at once: memory is looked at anew before each load, and models/fit/fit.py decides.
+
+What did not fit once (a checkpoint's micro-batch, a killed engine's) is an upper bound that stays. Where a model does
+not fit at all the largest smaller one that is on disk takes its place, at last the starter; that is for a node without
+checkpoints, since those belong to their model.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from sapo_desktop.core import fitting
+from sapo_desktop.core.errors import ModelError, SapoError
+from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.learning.plan import answer_tokens
+from sapo_desktop.models.catalogue import model_catalogue
+from sapo_desktop.models.describe import describe
+from sapo_desktop.models.files.folder import ModelFolder, read_folder
+from sapo_desktop.models.files.gguf_file import parts_of
+from sapo_desktop.models.fit import fit
+from sapo_desktop.models.fit.memory import LLAMA_RUNTIME, TORCH_RUNTIME
+from sapo_desktop.models.starter import starter_folder
+from sapo_desktop.system.hardware import Hardware, probe
+from sapo_desktop.worker.hosts.choice import Way
+from sapo_desktop.worker.hosts.engine import EnginePlan, Fitted
+from sapo_desktop.worker.hosts.librarian import models_folder
+
+Probe = Callable[[Path], Hardware]
+Say = Callable[[Text], None]
+_SHARE_OF_MEMORY, _LEAST_CACHE = 4, 256 * 2**20
+"""Where a GGUF file does not tell the model's shape: keys and values may take a fourth of the free memory."""
+
+
+class Fitting:
+    """Adapts an engine's plan to the memory that is free now. `shorten` is told a lower token limit, `say`
+    sentences."""
+
+    def __init__(
+        self,
+        settings: Callable[[], Settings],
+        shorten: Callable[[int], None],
+        say: Say,
+        look: Probe = probe,
+    ) -> None:
+        self._settings, self._shorten, self._say, self._look = settings, shorten, say, look
+        self._said: set[Text] = set()
+
+    def measure(self, asked: EnginePlan, held: int) -> Fitted:
+        """The plan with as much at once as fits. `held`: bytes that the engine's hosts, which run already, have.
+
+        Raises:
+            TooBig: the model does not fit.
+        """
+        settings, here = self._settings(), self._look(asked.model.parent)
+        try:
+            model = describe(asked.model)
+        except ModelError:
+            if asked.way.trains:
+                raise
+            cache_bytes = max(_LEAST_CACHE, here.memory_free // _SHARE_OF_MEMORY)
+            return Fitted(dataclasses.replace(asked, cache_bytes=cache_bytes), None, [])
+        way = fit.plan(
+            _with_file(model, asked.gguf, settings),
+            here,
+            settings,
+            running=held,
+            generator=asked.way.generator,
+            trainer="torch" if asked.way.trains else "none",
+            device=asked.way.device,
+        )
+        said: list[Text] = [way.why_not] if way.why_not else []
+        cut = None
+        if way.max_tokens < min(answer_tokens(settings, model.parameters), model.context - model.prompt_tokens):
+            cut = way.max_tokens
+            said.append(sentence("Not enough memory for longer answers: they are cut at {count} tokens.", count=cut))
+        return Fitted(_cut(asked, way), cut, said)
+
+    def take(self, fitted: Fitted) -> EnginePlan:
+        """Shorten the answers and say the sentences, each of them once and not at every load."""
+        if fitted.max_tokens is not None:
+            self._shorten(fitted.max_tokens)
+        for text in fitted.said:
+            self._tell(text)
+        return fitted.plan
+
+    def _tell(self, text: Text) -> None:
+        if text not in self._said:
+            self._said.add(text)
+            self._say(text)
+
+
+def _cut(asked: EnginePlan, way: fitting.Way) -> EnginePlan:
+    """No more at once than fits, and no more than was asked."""
+    batch = min(asked.batch, way.batch) if asked.batch else way.batch
+    trainer = asked.trainer
+    if asked.way.trains:
+        trainer = msgspec.structs.replace(trainer, micro_batch=min(trainer.micro_batch, way.micro_batch))
+    cache_bytes = way.memory.kv_cache * batch // way.batch if way.generator == "llama.cpp" else 0
+    return dataclasses.replace(asked, trainer=trainer, batch=batch, cache_bytes=cache_bytes, estimate=way.estimate)
+
+
+def _with_file(model: fit.Model, file: Path | None, settings: Settings) -> fit.Model:
+    """The model with the size that its GGUF file has in all its parts, where there is one already."""
+    if file is None or not file.exists():
+        return model
+    size = sum(part.stat().st_size for part in parts_of(file) if part.exists())
+    return msgspec.structs.replace(model, gguf={**model.gguf, fit.weights_of(model, settings): size})
+
+
+def smaller_model(than: int, settings: Settings, way: Way, look: Probe = probe) -> ModelFolder | None:
+    """The largest model on disk with fewer parameters than `than` that fits in the same way; None where not even the
+    starter does."""
+    for entry in sorted(model_catalogue().models, key=lambda entry: -entry.exact_parameters):
+        path = starter_folder() if entry.shipped else models_folder(settings) / entry.id
+        if entry.exact_parameters < than and path.is_dir() and (found := _usable(path, settings, way, look)):
+            return found
+    return None
+
+
+def _usable(path: Path, settings: Settings, way: Way, look: Probe) -> ModelFolder | None:
+    """The model in that folder where it is whole and fits; a damaged one is no way out, and is named when asked for."""
+    try:
+        held = TORCH_RUNTIME + (LLAMA_RUNTIME if way.generator == "llama.cpp" else 0)
+        fit.plan(describe(path), look(path), settings, running=held, generator=way.generator, device=way.device)
+        return read_folder(path)  # last: it reads all of the weights for their hash
+    except (SapoError, OSError):
+        return None

@@ -1,0 +1,170 @@
+"""The kinds of host, and the envelopes in which the worker and a host write to each other.
+
+A service is what a host process runs. Its module has `create()`, which returns an object with
+
+- `handle(request, progress) -> reply`: does the work on the main thread; `progress(message)` may be called
+  from it;
+- optionally `cancelled: threading.Event`: set while a request is to be given up; `handle` then raises
+  HostCancelled or
+  returns early (the caller gets HostCancelled either way). The host clears it before each request;
+- optionally `versions: dict[str, str]`: names and versions of the libraries its results depend on.
+
+Errors under SapoError cross as they are; MemoryError becomes OutOfMemory; anything else a HostError, with the
+traceback in the log. A kind names its service's module and where the types of its messages stand; nothing is
+imported before it is needed, because a service's libraries are heavy and the worker must not load them.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import msgspec
+
+from sapo_desktop.core.sentences import Text
+
+
+class HostKind(msgspec.Struct, frozen=True, kw_only=True):
+    """One kind of host: `module:name` of what creates its service and of the types of its messages."""
+
+    name: str
+    create: str
+    request: str
+    reply: str
+    progress: str | None = None
+    environment: dict[str, str] = {}
+    """Set for the process before Python starts."""
+    loads: bool = False
+    """Whether it is asked to load something before it can work (`Host.call(..., loading=True)`)."""
+
+
+KINDS = {
+    "examiner": HostKind(
+        name="examiner",
+        create="sapo_desktop.tasks.service:create",
+        request="sapo_desktop.tasks.service:ExaminerRequest",
+        reply="sapo_desktop.tasks.service:ExaminerReply",
+        # Six of reasoning_gym's datasets depend on the hash seed; one question at a time needs no
+        # threads.
+        environment={"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+    ),
+    "engine": HostKind(
+        name="engine",
+        loads=True,
+        create="sapo_desktop.engines.torch.service:create",
+        request="sapo_desktop.engines.protocols:EngineRequest",
+        reply="sapo_desktop.engines.protocols:EngineReply",
+        progress="sapo_desktop.engines.protocols:EngineProgress",
+        # Models come from local folders only; the tokenizers' threads would compete with torch's.
+        environment={"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1"},
+    ),
+    "remote": HostKind(
+        name="remote",
+        loads=True,
+        create="sapo_desktop.engines.remote.engine:create",
+        request="sapo_desktop.engines.protocols:RemoteRequest",
+        reply="sapo_desktop.engines.protocols:GeneratorReply",
+        progress="sapo_desktop.engines.protocols:EngineProgress",
+        environment={"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
+    ),
+    "generator": HostKind(
+        name="generator",
+        loads=True,
+        create="sapo_desktop.engines.llama_cpp.service:create",
+        request="sapo_desktop.engines.protocols:GeneratorRequest",
+        reply="sapo_desktop.engines.protocols:GeneratorReply",
+        progress="sapo_desktop.engines.protocols:EngineProgress",
+        # Of numpy's; llama.cpp's threads are its own and set by request.
+        environment={"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+    ),
+    "librarian": HostKind(
+        name="librarian",
+        create="sapo_desktop.models.service:create",
+        request="sapo_desktop.core.models:StoreRequest",
+        reply="sapo_desktop.core.models:StoreReply",
+        progress="sapo_desktop.core.models:StoreProgress",
+        # Nothing is asked of a hub but what a download needs, and no token is looked for but ours. Large files come
+        # over plain HTTP: the library's other way (Xet) keeps a cache of its own and cannot be watched.
+        environment={
+            "HF_HUB_DISABLE_TELEMETRY": "1",
+            "HF_HUB_DISABLE_UPDATE_CHECK": "1",
+            "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",
+            "HF_HUB_DISABLE_XET": "1",
+            "HF_HUB_OFFLINE": "0",
+        },
+    ),
+}
+
+
+def kind_of_service(create: str) -> HostKind:
+    """A kind for `module:function`, a service outside the table; its module has REQUEST, REPLY, PROGRESS."""
+    module = create.partition(":")[0]
+    return HostKind(
+        name=module.rpartition(".")[2],
+        create=create,
+        request=f"{module}:REQUEST",
+        reply=f"{module}:REPLY",
+        progress=f"{module}:PROGRESS",
+    )
+
+
+def find(path: str) -> Any:
+    """The object that `module:name` stands for, its module imported now."""
+    module, _, name = path.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def decoder(path: str | None) -> msgspec.msgpack.Decoder[Any]:
+    """A decoder for the type that `module:name` stands for; without a path one that accepts nil only."""
+    return msgspec.msgpack.Decoder(find(path) if path else None)
+
+
+class Envelope(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknown_fields=True):
+    """Base of what a frame carries. A body is decoded by the kind's own types."""
+
+
+class Request(Envelope, frozen=True):
+    id: int
+    body: msgspec.Raw
+
+
+class Cancel(Envelope, frozen=True):
+    """Give up request `id`; ignored where it is answered already."""
+
+    id: int
+
+
+class Ready(Envelope, frozen=True):
+    """The first frame of a host: it can be asked now."""
+
+    kind: str
+    pid: int
+    versions: dict[str, str]
+
+
+class Reply(Envelope, frozen=True):
+    id: int
+    body: msgspec.Raw
+
+
+class Progress(Envelope, frozen=True):
+    id: int
+    body: msgspec.Raw
+
+
+class Failed(Envelope, frozen=True):
+    """The request failed (id 0: the host cannot start). `error`: name of a class in core/errors.py."""
+
+    id: int
+    error: str
+    text: Text
+
+
+ToHost = Request | Cancel
+FromHost = Ready | Reply | Progress | Failed
+
+encode = msgspec.msgpack.Encoder().encode
+
+
+def pack_body(message: msgspec.Struct) -> msgspec.Raw:
+    return msgspec.Raw(encode(message))

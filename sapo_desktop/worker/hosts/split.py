@@ -1,0 +1,307 @@
+"""Engines whose generator is llama.cpp in a process of its own: with a trainer beside it, or without any.
+
+`SplitEngine`: torch learns. The base is written as a GGUF file once and kept in the node's cache by its hash; after
+each step the adapter goes over as a small file. Whatever answers (rounds, held-out scores, `ask`) is llama.cpp, so that
+scores of one node can be compared. Only the trainer's state counts: checkpoints are what they are with torch alone.
+
+`AnswerEngine`: nothing learns. Checkpoints hold the counters, and what was trained before, unchanged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from sapo_desktop.core.errors import HostError, UsageError
+from sapo_desktop.core.records import Sampling, StepReport, TrainerSettings, TrainingSequence
+from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.engines.protocols import (
+    Done,
+    Encode,
+    Encoded,
+    Generate,
+    Generated,
+    GgufWeights,
+    Loaded,
+    LoadGguf,
+    Quantise,
+    WriteAdapter,
+    WriteGguf,
+)
+from sapo_desktop.models.files.folder import ModelFolder
+from sapo_desktop.worker.hosts.engine import UNTRAINED, WORK_SECONDS, Engine, EnginePlan, Progress, Spoken, expect
+from sapo_desktop.worker.hosts.generator import GeneratorHost
+from sapo_desktop.worker.hosts.hosting import Host
+from sapo_desktop.worker.store.checkpoints import STATE
+from sapo_desktop.worker.store.sealed import MANIFEST
+
+
+@dataclass(frozen=True)
+class GgufBase:
+    """The generator's base weights: where they are, and how they are made where they are not."""
+
+    model: Path
+    """The folder that they are made of."""
+    file: Path
+    weights: str
+    """f32, f16, q8_0, q4_0 or q4_k_m."""
+
+    @property
+    def exact(self) -> bool:
+        return self.weights == "f32"
+
+    async def convert(self, trainer: Host, generator: Host, threads: int) -> None:
+        """Have the model written, and made smaller where fewer bits are wanted. Kept files of other models are removed.
+
+        Raises:
+            ModelError: llama.cpp would compute another model.
+        """
+        if self.file.exists():
+            return
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        for other in self.file.parent.iterdir():
+            other.unlink()
+        plain: GgufWeights = "F32" if self.exact else "F16"
+        quantised = self.weights not in ("f32", "f16")
+        written = self.file.with_suffix(".plain") if quantised else self.file
+        write = WriteGguf(model=str(self.model), file=str(written), weights=plain)
+        expect(await trainer.call(write, WORK_SECONDS), Done)
+        if quantised:
+            request = Quantise(source=str(written), target=str(self.file), weights=self.weights, threads=threads)
+            expect(await generator.call(request, WORK_SECONDS), Done)
+            written.unlink()
+
+
+FindBase = Callable[[ModelFolder], GgufBase]
+
+
+class SplitEngine(Engine):
+    """torch learns in `host`, llama.cpp answers in `generator`."""
+
+    def __init__(
+        self,
+        host: Host,
+        plan: EnginePlan,
+        generator: GeneratorHost,
+        base: GgufBase | None,
+        folder: Path,
+        find_base: FindBase | None = None,
+    ) -> None:
+        """`base`: None where the generator has its own weights. `folder`: for the adapters that go over; emptied first.
+        `find_base`: of another model."""
+        super().__init__(host, plan)
+        self.generator = generator
+        self._base = base
+        self._find_base = find_base
+        self._folder = folder
+        self._stale = True
+        """Whether the generator's adapter is not the live one."""
+        self._number = 0
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+
+    @property
+    def hosts(self) -> list[Host]:
+        return [self.host, self.generator.host]
+
+    @property
+    def versions(self) -> dict[str, str]:
+        made = self.generator.loaded
+        return super().versions | (made.versions | {"generator weights": made.dtype} if made else {})
+
+    @property
+    def said(self) -> list[Text]:
+        return [*self.generator.loaded.said] if self.generator.loaded else []
+
+    async def generate_with(
+        self,
+        checkpoint: Path | None,
+        questions: Sequence[str],
+        sampling: Sampling,
+        progress: Progress,
+        *,
+        live: bool = False,
+        spoken: Spoken | None = None,
+    ) -> Generated:
+        """As the base class; the trainer's state is not touched for it."""
+        async with self.exclusive():
+            if live or checkpoint is None:
+                return await self._generate(questions, 1, sampling, progress, base=not live, spoken=spoken)
+            if (checkpoint / UNTRAINED).exists():
+                return await self._generate(questions, 1, sampling, progress, base=True, spoken=spoken)
+            await self._hand_over(checkpoint)
+            self._stale = False  # for this one request
+            try:
+                return await self._generate(questions, 1, sampling, progress, spoken=spoken)
+            finally:
+                self._stale = True
+
+    def use_model(self, model: ModelFolder, trainer: TrainerSettings) -> None:
+        super().use_model(model, trainer)
+        if self._find_base is not None:
+            self._base = self._find_base(model)
+            self.plan = dataclasses.replace(self.plan, gguf=self._base.file)
+
+    async def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
+        try:
+            return await super().step(batch)
+        finally:
+            # Not before the lock was had: an answer that waited for it too would hand over what the step then changes.
+            self._stale = True
+
+    async def configure(self, *, learning_rate: float | None = None, threads: int | None = None) -> None:
+        await super().configure(learning_rate=learning_rate, threads=threads)
+        if threads is not None:
+            await self.generator.configure(threads)
+
+    async def _load(self, checkpoint: Path | None) -> Loaded:
+        self._stale = True
+        self.generator.use(None)
+        if self._base is not None:
+            await self.generator.change_file(self._base.file)
+            await self.generator.revive()
+            await self._base.convert(self.host, self.generator.host, self.plan.threads)
+        loaded = await super()._load(checkpoint)
+        self.generator.bound(self.plan.cache_bytes)
+        await self.generator.start()
+        return loaded
+
+    async def _restore(self, folder: Path | None, *, weights_only: bool = False) -> None:
+        self._stale = True
+        await super()._restore(folder, weights_only=weights_only)
+
+    async def _answer(self, request: Generate, told: Callable[[msgspec.Struct], None]) -> Generated:
+        if self._stale and not request.base:
+            await self._hand_over(None)
+            self._stale = False
+        return expect(await self.generator.ask(request, told), Generated)
+
+    async def _hand_over(self, checkpoint: Path | None) -> None:
+        """Let the generator answer with the adapter as it is, or as a checkpoint has it."""
+        before = sorted(self._folder.iterdir())
+        self._number += 1
+        place = self._folder / f"adapter-{self._number:08d}"
+        self.generator.use(await self._write_adapter(place, checkpoint))
+        for old in before:
+            if old.is_dir():
+                shutil.rmtree(old)
+            else:
+                old.unlink()
+
+    async def _write_adapter(self, place: Path, checkpoint: Path | None) -> Path:
+        """Write the adapter in the form that the generator takes; returns where it is."""
+        file = place.with_suffix(".gguf")
+        request = WriteAdapter(file=str(file), folder=None if checkpoint is None else str(checkpoint))
+        expect(await self._call(request, WORK_SECONDS), Done)
+        return file
+
+
+class AnswerEngine(Engine):
+    """llama.cpp answers with the base model; nothing learns, and no torch is loaded."""
+
+    trains = False
+    can_change_model = False
+    """A model in transformers' layout is written as a GGUF file before this engine is made."""
+
+    def __init__(self, generator: GeneratorHost, plan: EnginePlan, folder: Path) -> None:
+        """`folder`: keeps what was trained before the node only answered; emptied first."""
+        super().__init__(generator.host, plan)
+        self.generator = generator
+        self._folder = folder
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+
+    @property
+    def said(self) -> list[Text]:
+        return [*self.generator.loaded.said] if self.generator.loaded else []
+
+    @property
+    def running(self) -> bool:
+        return True  # it holds nothing that counts, and comes back by itself
+
+    async def encode(self, questions: Sequence[str], texts: Sequence[str]) -> Encoded:
+        async with self.exclusive():
+            request = Encode(texts=list(texts), end=True, questions=list(questions))
+            return expect(await self.generator.ask(request), Encoded)
+
+    async def generate_with(
+        self,
+        checkpoint: Path | None,
+        questions: Sequence[str],
+        sampling: Sampling,
+        progress: Progress,
+        *,
+        live: bool = False,
+        spoken: Spoken | None = None,
+    ) -> Generated:
+        if checkpoint is not None and not live and not (checkpoint / UNTRAINED).exists():
+            raise UsageError(
+                sentence(
+                    "This node only answers, with the base model. To use a trained checkpoint set trainer to auto."
+                )
+            )
+        async with self.exclusive():
+            return await self._generate(questions, 1, sampling, progress, base=True, spoken=spoken)
+
+    async def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
+        raise HostError(sentence("A node that only answers was asked to learn."))
+
+    async def save(self, folder: Path) -> None:
+        """Put what was trained before into a checkpoint as it was, or a note that nothing was."""
+        await asyncio.to_thread(_carry, self._folder, folder)
+
+    async def restore(self, folder: Path | None, *, weights_only: bool = False) -> None:
+        raise UsageError(sentence("This node only answers, with the base model: there is nothing to go back to."))
+
+    async def configure(self, *, learning_rate: float | None = None, threads: int | None = None) -> None:
+        if learning_rate is not None:
+            self.plan.trainer = msgspec.structs.replace(self.plan.trainer, learning_rate=learning_rate)
+        if threads is not None:
+            await self.generator.configure(threads)
+            self.plan.threads = threads
+
+    async def export(self, format: str, to: Path, checkpoint: Path | None, *, live: bool) -> list[str]:
+        raise UsageError(sentence("This node only answers: there is nothing to export but the model it was given."))
+
+    async def restart(self, checkpoint: Path | None) -> Loaded:
+        async with self.exclusive():
+            return await self._load(checkpoint)
+
+    async def _load(self, checkpoint: Path | None) -> Loaded:
+        if checkpoint is not None and not any(self._folder.iterdir()):
+            await asyncio.to_thread(_carry, checkpoint, self._folder)
+        await self._fit()
+        self.generator.bound(self.plan.cache_bytes)
+        self.loaded = await self.generator.start()
+        return self.loaded
+
+    async def _answer(self, request: Generate, told: Callable[[msgspec.Struct], None]) -> Generated:
+        return expect(await self.generator.ask(request, told), Generated)
+
+
+def _carry(source: Path, target: Path) -> None:
+    """Copy the trainer's files of a checkpoint; where there are none, leave a note."""
+    files = [file for file in source.iterdir() if file.name not in (STATE, MANIFEST)]
+    # What the trainer wrote are files; a link beside them is not its own, and leads to what is no part of it.
+    files = [file for file in files if file.is_file() and not file.is_symlink()]
+    for file in files:
+        shutil.copyfile(file, target / file.name)
+    if not files:
+        (target / UNTRAINED).write_text("Rounds were answered here without training.\n", encoding="utf-8")
+
+
+def generator_load(base: GgufBase, plan: EnginePlan) -> LoadGguf:
+    """What the generator's host is asked to load."""
+    return LoadGguf(
+        model=str(base.file),
+        threads=plan.threads,
+        device=plan.device,
+        cache_bytes=plan.cache_bytes,
+        exact=base.exact,
+    )

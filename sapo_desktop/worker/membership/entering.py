@@ -1,0 +1,118 @@
+"""The steps by which a node and a relay enter the swarm: task ids, port, local network, announcement,
+seeds.
+
+Each does one thing with what it is given; in which order is the caller's (swarm_side.py, relay.py).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.swarm.addresses.address import Address
+from sapo_desktop.swarm.addresses.announcement import Announcement
+from sapo_desktop.swarm.addresses.seeds import read_seeds
+from sapo_desktop.swarm.sockets.certificate import self_signed
+from sapo_desktop.tasks.catalogue import TaskKey
+from sapo_desktop.worker.hosts.examiner import Examiner
+from sapo_desktop.worker.membership.joining import PUBLIC_SWARM, Joined, Linked
+from sapo_desktop.worker.membership.private import announced
+from sapo_desktop.worker.membership.settings import host_and_port, keys_of, place_on_lan
+from sapo_desktop.worker.membership.view import LOOKS_ON_LAN, SHOWN_ON_LAN
+from sapo_desktop.worker.showing import Say
+
+_IDS_AT_ONCE = 4
+
+
+async def task_ids(examiner: Examiner, tasks: Sequence[TaskKey], show: Callable[[Text], None]) -> dict[TaskKey, bytes]:
+    """Ids of all these tasks: kept ones, and the rest made a few at a time."""
+    unknown = [task for task in tasks if task not in examiner.known_ids]
+    for start in range(0, len(unknown), _IDS_AT_ONCE):
+        count = len(unknown)
+        show(sentence("Joining the swarm: {done} of {count} tasks compared", done=start, count=count))
+        await examiner.task_ids(unknown[start : start + _IDS_AT_ONCE])
+    return {task: examiner.known_ids[task] for task in tasks}
+
+
+async def listen_at(linked: Linked, where: str, tls: tuple[Path, Path] | None, folder: Path) -> Address:
+    """Listen at HOST:PORT, over TLS with these files or a certificate of our own.
+
+    Raises:
+        UsageError: there is no listening there, and why.
+    """
+    host, port = host_and_port(where)
+    try:
+        return await linked.listen(host, port, tls or self_signed(folder))
+    except OSError as error:
+        raise UsageError(
+            sentence(
+                "Cannot listen at {address}: {error}. Name another one.",
+                address=where,
+                error=error.strerror or str(error),
+            )
+        ) from error
+
+
+async def look_on_lan(
+    joined: Joined, listens: str, port: int, folder: Path, say: Say, stack: contextlib.AsyncExitStack
+) -> None:
+    """Look for nodes on the local network until the stack ends; where that cannot be, the swarm goes on without.
+
+    `listens`: the setting; `port`: the one that was opened for it. Where it is empty, a port is opened at the addresses
+    of the local network alone: two nodes that only look would never meet.
+    """
+    from sapo_desktop.swarm.addresses.lan import Lan  # loading zeroconf takes half a second, and few ask for it
+
+    at, shown = place_on_lan(listens, port)
+    if not at:
+        say("warning", sentence("This computer is on no local network: no nodes are looked for there."))
+        return
+    if not listens:
+        at, shown = await _listen_at_home(joined, at, folder)
+    lan = Lan(at, shown, joined.links.found_on_lan, joined.links.lost_on_lan)
+    stack.push_async_callback(lan.stop)
+    try:
+        await lan.start()
+    except OSError as error:
+        say("warning", sentence("No nodes are looked for on the local network: {error}.", error=str(error)))
+        return
+    joined.network.lan_is_open = True
+    say("info", LOOKS_ON_LAN if shown is None else SHOWN_ON_LAN)
+
+
+async def _listen_at_home(linked: Linked, hosts: Sequence[str], folder: Path) -> tuple[list[str], int | None]:
+    """Listen at one port of these addresses; at which of them it could be had, and the port."""
+    opened: list[str] = []
+    port = 0
+    for host in hosts:
+        with contextlib.suppress(OSError):  # what was free at one address may be taken at another
+            port = (await linked.listen(host, port, self_signed(folder))).port
+            opened.append(host)
+    return (opened, port) if opened else (list(hosts), None)
+
+
+def announcement(linked: Linked, address: str, *, relay: bool = False) -> Announcement | None:
+    """What tells others this address under our key; None where there is none to be told."""
+    if not address:
+        return None
+    signer, network = linked.signer, linked.network_id
+    return Announcement(signer, network, announced(address, signer.key), relay=relay, admission=linked.admission)
+
+
+def begin_with_seeds(linked: Linked, settings: Settings, path: Path) -> None:
+    """Take in the seed list of the public swarm, where the settings let it; another swarm has no seeds of ours."""
+    if settings.use_seed_list and linked.network_id == PUBLIC_SWARM:
+        linked.links.seed(read_seeds(path))
+
+
+def block(linked: Linked, blocked: str) -> None:
+    """Have nothing to do with these keys from now on."""
+    exchange = linked.network.exchange
+    exchange.blocked = keys_of(blocked)
+    for link in list(exchange.links):
+        if link.key in exchange.blocked:
+            link.goodbye = link.session.close("blocked", retry_after=86400)

@@ -1,0 +1,304 @@
+"""Foreign groups on their way into a round: regenerated, marked, cut to shape and encoded by us, without exception.
+
+What a peer sent is a task's name, a slot, an index and some texts. The question is made again from them, the marks are
+ours, and only text that an own answer could have been is trained on: one answer, at the end, nothing after it, with
+reasoning no longer than twice our own. What is encoded is that reasoning and the answer as the marker read it, never
+the span as sent, and no more ids than an own answer may have: whatever the grammar overlooks, blanks by the thousand,
+never reaches the trainer. Foreign work has an examiner of its own, so whatever a text does to it costs
+our round nothing; and each link and identity has its budget of that examiner's time (foreign_budget.py).
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sapo_desktop.core.errors import HostDied, HostError, HostTimeout
+from sapo_desktop.core.records import Completion, Group, Mark, Question
+from sapo_desktop.engines.protocols import Encoded
+from sapo_desktop.swarm.pool.pool import Entry
+from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
+from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, open_envelope
+from sapo_desktop.swarm.protocol.refusals import Reason, Refusals
+from sapo_desktop.tasks.catalogue import Catalogue, family_of
+from sapo_desktop.tasks.extraction import CLOSE, OPEN
+from sapo_desktop.tasks.questions import question_seed
+from sapo_desktop.tasks.service import QuestionRef
+from sapo_desktop.tasks.split import held_out_side
+from sapo_desktop.worker.membership.foreign_budget import Cost, ForeignBudget
+
+log = logging.getLogger(__name__)
+
+SHORTEST_REASONING = 256
+"""Characters of reasoning that are always let through."""
+
+
+class Examiner(Protocol):
+    """The examiner for foreign work; worker/hosts/examiner.py is the one with a process behind it."""
+
+    async def set_questions(self, items: Sequence[QuestionRef]) -> list[Question | None]: ...
+
+    async def mark(
+        self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
+    ) -> list[list[Mark]]: ...
+
+
+class Encoder(Protocol):
+    """Turns text into our model's token ids."""
+
+    async def encode(self, questions: Sequence[str], texts: Sequence[str]) -> Encoded: ...
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """How long this node's own answers are and may be; foreign ones that are longer are not trained on.
+
+    `max_tokens`: ids of an answer, its end among them; `context`: ids of a question and its answer together; `lengths`:
+    median characters of reasoning by task key, of the tasks that this node reasoned about.
+    """
+
+    max_tokens: int
+    context: int
+    lengths: Mapping[str, float]
+
+    def reasoning(self, task: str) -> float:
+        """The most characters before the answer."""
+        return max(SHORTEST_REASONING, 2 * self.lengths.get(task, 0.0))
+
+    def holds(self, prompt: Sequence[int], tokens: Sequence[int]) -> bool:
+        """Whether an own answer to that prompt could have as many ids."""
+        return len(tokens) <= self.max_tokens and len(prompt) + len(tokens) <= self.context
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """A group that may be trained on, with the ids of its question and what our marks of all its answers say."""
+
+    group: Group
+    prompt: list[int]
+    entry: Entry
+
+
+@dataclass(frozen=True)
+class Marked:
+    """What we say about a group's answers, whether or not it may be trained on."""
+
+    entry: Entry
+    task: str
+    marks: list[Mark]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What came of drawn entries: `marked` holds the `fit` ones too."""
+
+    fit: list[Foreign]
+    marked: list[Marked]
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """An entry with its question made again and the answers that have the right shape."""
+
+    entry: Entry
+    body: GroupBody
+    question: Question
+    answers: list[Answer]
+
+
+class Intake:
+    """Makes drawn entries fit for training; each refusal is counted.
+
+    Args:
+        tasks: local task keys by task id.
+        yardstick: what our own answers are like now.
+        clock: monotonic seconds.
+        refused: where the groups that are not fit can be looked at.
+    """
+
+    def __init__(
+        self,
+        examiner: Examiner,
+        encoder: Encoder,
+        catalogue: Catalogue,
+        tasks: Mapping[bytes, str],
+        network: bytes,
+        refusals: Refusals,
+        yardstick: Callable[[], Yardstick],
+        clock: Callable[[], float] = time.monotonic,
+        refused: RefusedGroups | None = None,
+    ) -> None:
+        self._examiner = examiner
+        self._encoder = encoder
+        self._catalogue = catalogue
+        self._tasks = tasks
+        self._network = network
+        self._refusals = refusals
+        self._refused = refused or RefusedGroups()
+        self._yardstick = yardstick
+        self._clock = clock
+        self._budget = ForeignBudget()
+
+    async def take(self, entries: Sequence[Entry], answers: int, *, strict: bool) -> Taken:
+        """The groups of these entries, each cut to at most `answers` answers; fewer than entries where some are not
+        fit."""
+        affordable = self._affordable(entries)
+        if not affordable:
+            return Taken([], [])
+        began = self._clock()
+        try:
+            return await self._work_on(affordable, answers, strict=strict)
+        except (HostDied, HostTimeout) as error:
+            log.warning("The examiner for foreign answers failed: %s", error)
+        except HostError as error:
+            # Its host is started again at the next call; a round never waits for foreign work that goes wrong.
+            log.warning("There is no examiner for foreign answers: %s", error)
+            self._refusals.add(Reason.TIMED_OUT, len(affordable))
+            return Taken([], [])
+        if len(affordable) > 1:
+            return await self._one_by_one(affordable, answers, strict=strict)
+        self._charge(affordable[0], self._clock() - began, is_its_doing=True)
+        return Taken([], [])
+
+    async def _one_by_one(self, entries: Sequence[Entry], answers: int, *, strict: bool) -> Taken:
+        """As many of the groups as the examiner survives: each by itself, so that only the culprit is charged."""
+        fit: list[Foreign] = []
+        marked: list[Marked] = []
+        culprits: list[tuple[Entry, float]] = []
+        for entry in entries:
+            began = self._clock()
+            try:
+                taken = await self._work_on([entry], answers, strict=strict)
+            except HostError:
+                culprits.append((entry, self._clock() - began))
+            else:
+                fit += taken.fit
+                marked += taken.marked
+        for entry, seconds in culprits:
+            # Where each of them fails nobody can tell whose doing it was: the examiner itself is not well.
+            self._charge(entry, seconds, is_its_doing=len(culprits) < len(entries))
+        return Taken(fit, marked)
+
+    def _charge(self, entry: Entry, seconds: float, *, is_its_doing: bool) -> None:
+        self._refuse(Reason.TIMED_OUT, self._body(entry))
+        self._budget.spent(seconds, [Cost(entry, 1, timed_out=is_its_doing)], self._clock())
+
+    async def _work_on(self, entries: Sequence[Entry], answers: int, *, strict: bool) -> Taken:
+        """Raises HostError where the examiner did not come through it."""
+        began = self._clock()
+        drawn = await self._regenerate(entries, answers)
+        made = self._clock()
+        self._budget.spent(made - began, [Cost(entry, 1, timed_out=False) for entry in entries], made)
+        marks = await self._mark(drawn, strict=strict)
+        timely = [(one, row) for one, row in zip(drawn, marks, strict=True) if not _timed_out(row)]
+        for one, row in zip(drawn, marks, strict=True):
+            if _timed_out(row):
+                self._refuse(Reason.TIMED_OUT, one.body)
+        return Taken(await self._encode(timely), [Marked(one.entry, one.question.task, row) for one, row in timely])
+
+    def _affordable(self, entries: Sequence[Entry]) -> list[Entry]:
+        now, affordable = self._clock(), []
+        for entry in entries:
+            if reason := self._budget.refuses(entry, now):
+                self._refusals.add(reason)
+            else:
+                affordable.append(entry)
+        return affordable
+
+    async def _mark(self, drawn: Sequence[_Drawn], *, strict: bool) -> list[list[Mark]]:
+        began = self._clock()
+        texts = [[answer.text for answer in one.answers] for one in drawn]
+        marks = await self._examiner.mark([one.question for one in drawn], texts, strict=strict)
+        costs = [Cost(one.entry, len(row), _timed_out(row)) for one, row in zip(drawn, marks, strict=True)]
+        self._budget.spent(self._clock() - began, costs, self._clock())
+        return marks
+
+    async def _regenerate(self, entries: Sequence[Entry], answers: int) -> list[_Drawn]:
+        named = []
+        for entry in entries:
+            body = self._body(entry)
+            task = self._tasks.get(body.task)
+            if task is None:
+                self._refuse(Reason.UNKNOWN_TASK, body)
+                continue
+            named.append((entry, body, task))
+        questions = await self._examiner.set_questions([self._reference(body, task) for _, body, task in named])
+        drawn, yardstick = [], self._yardstick()
+        for (entry, body, task), question in zip(named, questions, strict=True):
+            if question is None or question.hash != body.question:
+                self._refusals.add_other_question(entry.path.examiner)
+                self._refused.add(Reason.OTHER_QUESTION, body.key, body)
+            elif held_out_side(family_of(task), question.text):
+                self._refuse(Reason.HELD_OUT, body)
+            elif fit := [one for one in body.answers if self._is_fit(one.text, task, yardstick)][:answers]:
+                drawn.append(_Drawn(entry, body, question, fit))
+            else:
+                self._refuse(Reason.UNFIT, body)
+        return drawn
+
+    def _body(self, entry: Entry) -> GroupBody:
+        return open_envelope(entry.envelope, GroupBody, self._network).body
+
+    def _refuse(self, reason: Reason, body: GroupBody) -> None:
+        self._refusals.add(reason)
+        self._refused.add(reason, body.key, body)
+
+    def _reference(self, body: GroupBody, task: str) -> QuestionRef:
+        seed = question_seed(network=self._network, key=body.key, slot=body.slot, task=body.task, index=body.index)
+        return QuestionRef(task=task, seed=seed)
+
+    def _is_fit(self, text: str, task: str, yardstick: Yardstick) -> bool:
+        """Whether an own answer to this task could look so."""
+        if not self._catalogue.family(family_of(task)).reasoning:
+            return True  # trained on in its canonical form, whatever stood around it
+        if text.count(OPEN) != 1 or text.count(CLOSE) != 1 or not text.rstrip().endswith(CLOSE):
+            return False
+        return text.find(OPEN) <= yardstick.reasoning(task)
+
+    async def _encode(self, marked: Sequence[tuple[_Drawn, list[Mark]]]) -> list[Foreign]:
+        """Groups with the ids of question and answers. Answers that spell a special token, that the marker could not
+        read or that have more ids than our own are left out."""
+        texts = [
+            [self._trained_text(answer, mark, one) for answer, mark in zip(one.answers, row, strict=True)]
+            for one, row in marked
+        ]
+        encoded = await self._encoder.encode(
+            [one.question.text for one, _ in marked], [text or "" for row in texts for text in row]
+        )
+        ids, yardstick = iter(encoded.tokens), self._yardstick()
+        taken = []
+        for (one, row), prompt, written in zip(marked, encoded.prompts, texts, strict=True):
+            kept = [
+                (Completion(tokens=tokens, logprobs=[], text=text, finish="stop", kind=answer.kind), mark)
+                for text, tokens, mark, answer in zip(written, [next(ids) for _ in row], row, one.answers, strict=True)
+                if text and tokens and yardstick.holds(prompt, tokens)
+            ]
+            if not kept:
+                self._refuse(Reason.UNFIT, one.body)
+                continue
+            group = Group(
+                question=one.question,
+                completions=[completion for completion, _ in kept],
+                marks=[mark for _, mark in kept],
+                origin="human" if any(completion.kind == "human" for completion, _ in kept) else "peer",
+                author=one.body.key.hex(),
+            )
+            taken.append(Foreign(group, prompt, one.entry))
+        return taken
+
+    def _trained_text(self, answer: Answer, mark: Mark, one: _Drawn) -> str | None:
+        """What was marked is what is trained on; None where there is nothing of it."""
+        reasons = self._catalogue.family(family_of(one.question.task)).reasoning
+        return as_marked(answer.text if reasons else "", mark)
+
+
+def as_marked(text: str, mark: Mark) -> str | None:
+    """The text's reasoning, if any, and its answer as the marker read it; None where it read none."""
+    return None if mark.answer is None else f"{text[: max(0, text.find(OPEN))]}{OPEN}{mark.answer}{CLOSE}"
+
+
+def _timed_out(marks: Sequence[Mark]) -> bool:
+    return any(mark.verdict == "timeout" for mark in marks)

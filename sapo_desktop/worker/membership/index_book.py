@@ -1,0 +1,122 @@
+"""Which question indices of the current slot are used up: a number must never stand for two answers.
+
+A group is published under (key, instance, slot, task, index), and peers keep the first body they see, so an index that
+is used twice is a lie told by accident. The counts are on disk before the questions are asked and lie outside the
+checkpoints: rolling back training does not roll back what the world has seen. Indices below 64 may be published, those
+from 64 on are for own training alone. A busy node uses up the first in minutes, so the last of them are left for a
+person's answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from sapo_desktop.core.errors import HistoryError
+from sapo_desktop.core.files.durable import write_atomically
+from sapo_desktop.core.files.reading import read_json
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.tasks.questions import FIRST_OWN_INDEX
+
+FIRST_PERSON_INDEX = 56
+"""From here to 63: eight questions of a task that a person may be asked in ten minutes."""
+_SLOTS_KEPT = 16
+
+
+class _Slot(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    used: dict[str, int] = {}
+    """Next unused index by task key."""
+    published: dict[str, int] = {}
+    posed: dict[str, int] = {}
+    """Questions posed to a person by task key."""
+
+
+class _Book(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    slots: dict[int, _Slot] = {}
+    forgotten: int = -1
+    """The latest slot of which nothing is known any more."""
+
+
+class IndexBook:
+    """The counts of one data folder, for the latest slots: the clock may be set back, or have run ahead."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._book = _read(path)
+
+    def take(self, slot: int, tasks: Sequence[str]) -> list[int]:
+        """A fresh index for each entry of `tasks`, in order; of a forgotten slot none that may be published."""
+        first = FIRST_OWN_INDEX if slot <= self._book.forgotten else 0
+        used = self._slot(slot).used
+        indices = []
+        for task in tasks:
+            index = max(first, used.get(task, 0))
+            if index >= FIRST_PERSON_INDEX:
+                index = max(index, FIRST_OWN_INDEX)
+            used[task] = index + 1
+            indices.append(index)
+        self._write()
+        return indices
+
+    def take_for_person(self, slot: int, task: str) -> int | None:
+        """A fresh index for a question that a person is asked; None where all of this slot are used up."""
+        if slot <= self._book.forgotten:
+            return None
+        posed = self._slot(slot).posed
+        index = FIRST_PERSON_INDEX + posed.get(task, 0)
+        if index >= FIRST_OWN_INDEX:
+            return None
+        posed[task] = posed.get(task, 0) + 1
+        self._write()
+        return index
+
+    def publish(self, slot: int, task: str) -> tuple[int, int]:
+        """Count one more published group; returns how many indices of slot and task were answered and published.
+
+        What a person skipped counts as answered: leaving out is a choice that peers should see.
+        """
+        counts = self._slot(slot)
+        counts.published[task] = counts.published.get(task, 0) + 1
+        self._write()
+        answered = min(counts.used.get(task, 0), FIRST_PERSON_INDEX) + counts.posed.get(task, 0)
+        return answered, counts.published[task]
+
+    def _slot(self, slot: int) -> _Slot:
+        slots = self._book.slots
+        if slot not in slots:
+            slots[slot] = _Slot()
+            while len(slots) > _SLOTS_KEPT:
+                oldest = min(key for key in slots if key != slot)
+                del slots[oldest]
+                self._book.forgotten = max(self._book.forgotten, oldest)
+        return slots[slot]
+
+    def _write(self) -> None:
+        try:
+            write_atomically(self._path, msgspec.json.encode(self._book))
+        except OSError as error:
+            raise HistoryError(
+                sentence(
+                    "{path} cannot be written: {error}. Free some disk space.",
+                    path=str(self._path),
+                    error=error.strerror or str(error),
+                )
+            ) from error
+
+
+def _read(path: Path) -> _Book:
+    try:
+        return read_json(path, _Book)
+    except FileNotFoundError:
+        return _Book()
+    except (OSError, msgspec.DecodeError) as error:
+        raise HistoryError(
+            sentence(
+                "{path} cannot be read ({error}). Delete it and wait ten minutes before sharing again: it "
+                "says which question numbers were used.",
+                path=str(path),
+                error=str(error),
+            )
+        ) from error

@@ -1,0 +1,268 @@
+"""The relay process: `python -m sapo_desktop.worker.membership.relay --data DIR --listen HOST:PORT`.
+
+The same swarm code as in a node, with more room for links and nothing that computes: no model, and an examiner only
+until the tasks are compared. A relay keeps what authors publish to it and serves it to those who ask; it looks at
+signatures, sizes, slots and alphabets, never at whether an answer is right.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import functools
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import sapo_desktop
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.resources import resource
+from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.swarm.addresses.proxies import check_environment
+from sapo_desktop.swarm.clock import Now
+from sapo_desktop.swarm.protocol.signing import Signer
+from sapo_desktop.swarm.trust import claims
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.logs import begin_log, bounded_logs
+from sapo_desktop.tasks.catalogue import TaskKey, load_catalogue
+from sapo_desktop.tasks.identity import ids_key
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control import parent as starter
+from sapo_desktop.worker.control.channel import ControlServer
+from sapo_desktop.worker.control.last_words import last_words
+from sapo_desktop.worker.control.lock import FolderLock
+from sapo_desktop.worker.hosts.examiner import Examiner, KeptIds
+from sapo_desktop.worker.hosts.hosting import Host
+from sapo_desktop.worker.membership.entering import announcement, listen_at, task_ids
+from sapo_desktop.worker.membership.identity import PASSPHRASE, OwnIdentity
+from sapo_desktop.worker.membership.joining import Identified, Linked, link_up
+from sapo_desktop.worker.membership.private import members_of
+from sapo_desktop.worker.membership.settings import addresses
+from sapo_desktop.worker.membership.view import linked_info
+
+SESSIONS = 2000
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line of the process says. `tls`: certificate and key files; None: a certificate of our own."""
+
+    data: Path
+    listen: str
+    tls: tuple[Path, Path] | None
+    peers: str
+    invited: str
+    announce: str
+    private_addresses: bool
+    started: bool = False
+    """Whether somebody holds our standard input until it has attached (starter.py)."""
+    swarm: str = ""
+    admission: str = ""
+    """As in the settings of a node (core/settings.py)."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Relay until told to end; returns the exit code."""
+    options = _parse(arguments)
+    try:
+        return asyncio.run(_work(options))
+    except SapoError as error:
+        print(last_words(error), file=sys.stderr)
+        return error.exit_code
+
+
+def _parse(arguments: Sequence[str] | None) -> Options:
+    parser = argparse.ArgumentParser(prog="sapo_desktop.worker.membership.relay", description="A relay of the swarm.")
+    parser.add_argument("--data", type=Path, required=True, help="the relay's data folder")
+    parser.add_argument("--listen", required=True, help="HOST:PORT")
+    parser.add_argument("--cert", type=Path, help="certificate chain (PEM)")
+    parser.add_argument("--key", type=Path, help="its private key (PEM)")
+    parser.add_argument("--peers", default="", help="addresses to keep links to, by comma")
+    parser.add_argument("--invited", default="", help="of these, those dialled only on the public internet")
+    parser.add_argument("--announce", default="", help="the address to tell others")
+    parser.add_argument("--private-addresses", action="store_true", help="home and loopback addresses are as good")
+    parser.add_argument(starter.OPTION, action="store_true", help="end where the end of our input comes too early")
+    parser.add_argument("--swarm", default="", help="admission key of a private swarm, in hex")
+    parser.add_argument("--admission", default="", help="what admits the relay's key there, in hex")
+    given = parser.parse_args(arguments)
+    return Options(
+        data=given.data,
+        listen=given.listen,
+        tls=(given.cert, given.key) if given.cert and given.key else None,
+        peers=given.peers,
+        invited=given.invited,
+        announce=given.announce,
+        private_addresses=given.private_addresses,
+        started=given.started,
+        swarm=given.swarm,
+        admission=given.admission,
+    )
+
+
+async def _work(options: Options) -> int:
+    folder = DataFolder.open(options.data)
+    begin_log(sys.stderr, folder.log("worker"))
+    for key in ("swarm", "admission"):
+        settings_file.parse_value(key, getattr(options, key))
+    with FolderLock(folder) as held:
+        async with bounded_logs(folder.logs):
+            return await Relay(folder, options).run(held)
+
+
+class Relay:
+    """The parts of one relay and their order of beginning and ending."""
+
+    def __init__(self, folder: DataFolder, options: Options) -> None:
+        self._folder = folder
+        self._options = options
+        self._catalogue = load_catalogue(resource("tasks.toml"))
+        self._server = ControlServer(folder.control, self._handle, self._attached, self._detached)
+        self._quit = asyncio.Event()
+        self._found = False
+        """Whether a client has come."""
+        self._started = time.monotonic()
+        self._info = m.SwarmInfo(state="joining", reason=sentence("Starting"))
+        self._linked: Linked | None = None
+        self._identity = OwnIdentity(folder, self._say_for_session)
+        self._address = ""
+
+    async def run(self, held: FolderLock) -> int:
+        """Compare tasks, listen, relay, say goodbye. Returns the exit code."""
+        for name in (signal.SIGTERM, signal.SIGINT):
+            with contextlib.suppress(NotImplementedError):  # Windows
+                asyncio.get_running_loop().add_signal_handler(name, self._quit.set)
+        if self._options.started:
+            starter.when_let_go(self._let_go)
+        await self._server.start()
+        losing = asyncio.create_task(held.until_lost())
+        relaying = asyncio.create_task(self._relay())
+        ending = asyncio.create_task(self._quit.wait())
+        try:
+            await asyncio.wait({relaying, ending, losing}, return_when=asyncio.FIRST_COMPLETED)
+            failed = relaying.exception() if relaying.done() else losing.result() if losing.done() else None
+            self._server.publish(m.Stopping(failed=failed is not None, reason=_last_words(failed)))
+            if failed is not None:
+                raise failed
+            return 0
+        finally:
+            relaying.cancel()
+            ending.cancel()
+            losing.cancel()
+            await asyncio.wait({relaying})
+            await self._server.close()
+
+    async def _relay(self) -> None:
+        options = self._options
+        who = await self._identity.identify()
+        members = members_of(options.swarm, options.admission, Signer(who.seed).key, time.time())
+        ids, previous = await self._task_ids()
+        identified = Identified(
+            seed=who.seed,
+            folder=self._folder.control,
+            catalogue=self._catalogue,
+            ids=ids,
+            previous=previous,
+            book_secret=self._folder.secret("address-book"),
+            private_addresses=options.private_addresses,
+            members=members,
+            admission=bytes.fromhex(options.admission) if members else b"",
+        )
+        check_environment()
+        linked = link_up(identified, most_links=SESSIONS, found_links=0)
+        try:
+            address = await listen_at(linked, options.listen, options.tls, self._folder.control)
+            self._address, self._linked = str(address), linked
+            linked.links.keep(addresses(options.peers), addresses(options.invited))
+            linked.links.announcement = announcement(linked, options.announce, relay=True)
+            linked.links.tell_claims = functools.partial(_tell_claims, linked)
+            self._say("info", sentence("Relaying at {address}", address=str(address)))
+            await asyncio.gather(linked.links.run(), linked.network.run())
+        finally:
+            await linked.close()
+
+    async def _task_ids(self) -> tuple[dict[TaskKey, bytes], dict[TaskKey, bytes]]:
+        """Ids of the catalogue, and those before its change; the examiner that compares ends before the first link."""
+        key = ids_key(self._catalogue, version("reasoning_gym"), sapo_desktop.__version__)
+        host = await Host.start("examiner", log=self._folder.log("examiner"), on_busy=self._comparing)
+        try:
+            kept = KeptIds(self._folder.cache / "task-ids.json", key)
+            ids = await task_ids(Examiner(host, kept), self._catalogue.tasks(), self._comparing)
+            return ids, kept.previous(ids)
+        finally:
+            await host.stop()
+
+    def _comparing(self, text: Text) -> None:
+        self._info = m.SwarmInfo(state="joining", reason=text)
+
+    def _say_for_session(self) -> None:
+        self._say(
+            "warning",
+            sentence(
+                "The relay's key lasts until it ends, and its address with it: there is no keyring here. Set "
+                "{variable} to keep the key in a file.",
+                variable=PASSPHRASE,
+            ),
+        )
+
+    def _say(self, level: str, text: Text) -> None:
+        logging.getLogger(__name__).info("%s", str(text).partition(" at ")[0])
+        self._server.publish(m.Notice(level="warning" if level == "warning" else "info", text=text, time=time.time()))
+
+    # -- the control channel's side --------------------------------------------------------------------------
+
+    async def _handle(self, client: object, request: m.Request) -> m.Reply:
+        if isinstance(request, m.Quit):
+            self._quit.set()
+            return m.Ok(text=sentence("Ending."))
+        if isinstance(request, m.GetStatus):
+            return self._status()
+        raise UsageError(sentence("This folder is a relay's: it answers `status`, `peers` and `quit`."))
+
+    def _status(self) -> m.RelayStatus:
+        info = self._info
+        if self._linked is not None and self._identity.used is not None:
+            info = linked_info(self._linked, kept=self._identity.used.where, address=self._address, relay=True)
+        return m.RelayStatus(
+            swarm=info,
+            pid=os.getpid(),
+            version=sapo_desktop.__version__,
+            uptime=time.monotonic() - self._started,
+        )
+
+    def _attached(self, client: object, owner: bool) -> None:
+        """A relay goes on whoever comes."""
+        self._found = True
+
+    def _detached(self, client: object, owner: bool) -> None:
+        """And whoever leaves."""
+
+    def _let_go(self) -> None:
+        """Whoever started this relay has attached; or it died, or gave up, before that."""
+        if not self._found:
+            self._quit.set()
+
+
+def _last_words(failed: BaseException | None) -> Text:
+    if isinstance(failed, SapoError):
+        return failed.text
+    return sentence("Ended as asked.") if failed is None else str(failed)
+
+
+def _tell_claims(linked: Linked, at: Now) -> None:
+    """Tell each node how often its groups were handed on."""
+    exchange = linked.network.exchange
+    claims.tell(
+        exchange.links, exchange, linked.signer, linked.network_id, linked.admission, claims.About(label="relay"), at
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

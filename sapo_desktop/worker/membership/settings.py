@@ -1,0 +1,80 @@
+"""What the settings say about the swarm, checked and taken apart."""
+
+from __future__ import annotations
+
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.swarm.addresses.address import Address, is_private
+from sapo_desktop.swarm.addresses.proxies import check_proxy
+from sapo_desktop.system.interfaces import home_addresses
+
+_NO_KEY = sentence("A peer is blocked by its key of 64 hex digits, as `sapo-desktop peers` shows it.")
+_READ_WHEN_JOINING = (
+    *("silo", "listen", "private_addresses", "label", "swarm", "admission"),
+    *("lan", "proxy", "use_seed_list"),
+)
+
+
+def check(settings: Settings) -> None:
+    """Refuse addresses and keys that cannot be read. Raises UsageError."""
+    for address in addresses(settings.peers):
+        if not address.tls and not address.is_loopback and not settings.private_addresses:
+            raise UsageError(
+                sentence(
+                    "{address} is not encrypted: whoever is in between reads along. Use wss://, or say so: "
+                    "settings set private_addresses on",
+                    address=str(address),
+                )
+            )
+    if settings.listen:
+        host_and_port(settings.listen)
+    if settings.announce:
+        Address.parse(settings.announce)
+    check_proxy(settings.proxy)
+    keys_of(settings.blocked)
+
+
+def addresses(text: str) -> list[Address]:
+    """The addresses of a comma-separated list. Raises UsageError."""
+    return [Address.parse(word) for word in text.replace(",", " ").split()]
+
+
+def keys_of(text: str) -> frozenset[bytes]:
+    """The keys (64 hex digits) of a comma-separated list. Raises UsageError."""
+    words = text.replace(",", " ").split()
+    try:
+        keys = frozenset(bytes.fromhex(word) for word in words)
+    except ValueError as error:
+        raise UsageError(_NO_KEY) from error
+    if any(len(key) != 32 for key in keys):
+        raise UsageError(_NO_KEY)
+    return keys
+
+
+def host_and_port(where: str) -> tuple[str, int]:
+    """`0.0.0.0:8765` or `[::]:8765`, taken apart. Raises UsageError."""
+    host, colon, port = where.strip().rpartition(":")
+    if not colon or not host or not port.isdigit() or not 0 <= int(port) < 65536:
+        raise UsageError(
+            sentence(
+                "Where to listen is written HOST:PORT, like 0.0.0.0:8765 or [::]:8765, not '{where}'.", where=where
+            )
+        )
+    return host.strip("[]"), int(port)
+
+
+def place_on_lan(listen: str, port: int) -> tuple[list[str], int | None]:
+    """Own IPv4 addresses where nodes of the local network are looked for, and the port at which this one takes links
+    at all of them; no port where it listens at none. `port`: the one it has, where `listen` leaves it to the system."""
+    host = host_and_port(listen)[0] if listen else ""
+    if host == "0.0.0.0":
+        return home_addresses(), port
+    if is_private(host) and ":" not in host:
+        return [host], port
+    return home_addresses(), None
+
+
+def rejoins(before: Settings | None, now: Settings) -> bool:
+    """Whether the change is one that a member cannot take over as it is."""
+    return before is None or any(getattr(before, key) != getattr(now, key) for key in _READ_WHEN_JOINING)

@@ -1,0 +1,365 @@
+"""Whether and how this node is in the swarm: follows the settings, joins in the background, leaves at once.
+
+The swarm is never what training waits for. While the node joins, or where it cannot, rounds are played alone; what
+keeps it from joining is one sentence in the status. In silo there is no socket, no second examiner and no key in
+memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import logging
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from sapo_desktop.core import sentences
+from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.core.resources import resource
+from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.swarm.addresses.address import Address
+from sapo_desktop.swarm.addresses.proxies import check_environment, check_proxy
+from sapo_desktop.swarm.clock import Now
+from sapo_desktop.swarm.link import Link
+from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
+from sapo_desktop.swarm.protocol.events import Event, SameKey, StatsHeard
+from sapo_desktop.swarm.protocol.signing import Signer
+from sapo_desktop.swarm.trust import claims
+from sapo_desktop.swarm.trust.same_key import seen_elsewhere
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.identity import Identity
+from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.hosts.examiner import FOREIGN_SECONDS, Examiner, KeptIds
+from sapo_desktop.worker.hosts.hosting import Host
+from sapo_desktop.worker.membership.entering import (
+    announcement,
+    begin_with_seeds,
+    block,
+    listen_at,
+    look_on_lan,
+    task_ids,
+)
+from sapo_desktop.worker.membership.foreign import Encoder, Yardstick
+from sapo_desktop.worker.membership.identity import OwnIdentity
+from sapo_desktop.worker.membership.joining import Joined, Joining, join
+from sapo_desktop.worker.membership.member import Member
+from sapo_desktop.worker.membership.private import members_of
+from sapo_desktop.worker.membership.settings import addresses, check, rejoins
+from sapo_desktop.worker.membership.view import (
+    DRAWS_ONLY,
+    SESSION_IDENTITY,
+    USED_TWICE,
+    linked_info,
+    listening_at,
+    refused_group,
+)
+from sapo_desktop.worker.showing import Say
+from sapo_desktop.worker.store.lasting import Lasting
+
+log = logging.getLogger(__name__)
+
+_TELL_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the swarm's side of a node is built on."""
+
+    folder: DataFolder
+    catalogue: Catalogue
+    own: Examiner
+    encoder: Encoder
+    kept_ids: KeptIds
+    instance: bytes
+    """Of the data folder; it holds until another identity is taken."""
+    yardstick: Callable[[], Yardstick]
+    """How long this node's own answers are now; the longest foreign ones are measured by it."""
+
+
+class SwarmSide:
+    """The membership of one node.
+
+    Args:
+        entered: called with the member once rounds can use it, and with None when they no longer may.
+        publish: told when what there is to say of the swarm changes.
+        progress: the last round and its reward, for the claims that peers are shown.
+        lasting: told what was shared, and how much of it peers say they used.
+        identity: who this node is; None: whom the data folder says.
+    """
+
+    def __init__(
+        self,
+        around: Surroundings,
+        say: Say,
+        entered: Callable[[Member | None], None],
+        publish: Callable[[m.Event], None],
+        progress: Callable[[], tuple[int, float]],
+        lasting: Lasting | None = None,
+        identity: OwnIdentity | None = None,
+    ) -> None:
+        self.identity = identity or OwnIdentity(around.folder, lambda: say("warning", SESSION_IDENTITY))
+        self._around = around
+        self._progress = progress
+        self._publish = publish
+        self._told: m.SwarmChanged | None = None
+        self._failed_by_bug: Text = ""
+        self._say = say
+        self._entered = entered
+        self._settings: Settings | None = None
+        self._membership: asyncio.Task[None] | None = None
+        self._following = asyncio.Lock()
+        self._joined: Joined | None = None
+        self._address = ""
+        self._state: m.SwarmState = "silo"
+        self._reason: Text = sentence("In silo: no network at all.")
+        self._foreign: Host | None = None
+        """The host that marks what peers answered."""
+        self._said_used_twice = False
+        self._lasting = lasting
+        self._refused = RefusedGroups(lambda: progress()[0] + 1)
+
+    @property
+    def instance(self) -> bytes:
+        """What tells this node's groups from those of another one that uses the same key."""
+        return self.identity.instance or self._around.instance
+
+    # -- what is asked of it ---------------------------------------------------------------------------------
+
+    async def follow(self, settings: Settings) -> None:
+        """Make what these settings say true: leave within a second, join in the background."""
+        check(settings)
+        async with self._following:
+            before, self._settings = self._settings, settings
+            if settings.silo:
+                await self._leave("silo", sentence("In silo: no network at all."))
+            elif self._membership is None or self._membership.done() or rejoins(before, settings):
+                await self._leave("joining", sentence("Joining the swarm"))
+                self._membership = asyncio.create_task(self._take_part(settings))
+            elif self._joined is not None:
+                self._apply(self._joined, settings)
+
+    async def use(self, who: Identity | None) -> None:
+        """Be this identity from now on, where nothing else is said the kept one; a member leaves and joins again."""
+        async with self._following:
+            settings, was_in = self._settings, self._membership is not None
+            if was_in:
+                await self._leave("joining", sentence("Joining the swarm"))
+            self.identity.used = who
+        if was_in and settings is not None:
+            await self.follow(settings)
+
+    async def close(self) -> None:
+        # Where it goes on under a new node, nobody is to be told of a silo that is none.
+        joining = self._settings is not None and not self._settings.silo
+        async with self._following:
+            await self._leave("joining" if joining else "silo", sentence("Ending"))
+
+    async def test(self, text: str) -> m.PeerAnswered:
+        """Dial an address once. Raises UsageError where nobody answers, or not to that key."""
+        if self._joined is None:
+            raise UsageError(sentence("Only a node in the swarm can dial a peer. {reason}", reason=self._reason))
+        address, began = Address.parse(text), time.monotonic()
+        link = await self._joined.network.link(address, only_greet=True)
+        if link is None:
+            raise UsageError(sentence("Nobody can be reached at {address}.", address=str(address)))
+        if not link.key or link.told is None:
+            why = link.goodbye.reason if link.goodbye else sentence("it hung up")
+            raise UsageError(
+                sentence(
+                    "Who answers at {address} is no peer of this swarm: {reason}.", address=str(address), reason=why
+                )
+            )
+        milliseconds = 1000 * (time.monotonic() - began)
+        return m.PeerAnswered(key=link.key.hex(), program=link.told.program, milliseconds=milliseconds)
+
+    @property
+    def member(self) -> Member | None:
+        """This node in the swarm; None while it is not."""
+        return self._joined.member if self._joined else None
+
+    @property
+    def reason(self) -> Text:
+        """One sentence on why there is no member."""
+        return self._reason
+
+    def info(self, tasks: tuple[TaskKey, ...]) -> m.SwarmInfo:
+        """What there is to see, at once; the reward on `tasks` as it was looked at last."""
+        joined = self._joined
+        if joined is None:
+            return m.SwarmInfo(state=self._state, reason=self._reason)
+        return linked_info(
+            joined,
+            kept=self.identity.used.where if self.identity.used else "",
+            address=self._address,
+            sharing=joined.member.sharing,
+            counts=joined.member.counts,
+            one_source=joined.member.one_source,
+            shares=joined.member.draw_shares(),
+            reward=joined.member.measuring.known(tasks),
+        )
+
+    @property
+    def hosts(self) -> list[Host]:
+        """The processes behind it."""
+        return [] if self._foreign is None else [self._foreign]
+
+    async def look(self, tasks: Collection[TaskKey]) -> None:
+        """Have the reward on these tasks measured, for `info`."""
+        if self._joined is not None:
+            await self._joined.member.measuring.look(tasks)
+
+    def refused(self, limit: int) -> list[m.RefusedGroup]:
+        """Groups of peers that were not taken lately, newest first."""
+        tasks = {identity: task for task, identity in self._around.own.known_ids.items()}
+        return [refused_group(group, tasks) for group in self._refused.newest(limit)]
+
+    # -- taking part -----------------------------------------------------------------------------------------
+
+    async def _take_part(self, settings: Settings) -> None:
+        """Join, and look after the links until cancelled."""
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                joined = await self._enter(settings, stack)
+            except (SapoError, OSError) as error:
+                reason = sentence("The swarm cannot be joined: {reason} Training goes on alone.", reason=_why(error))
+                self._show("failed", reason)
+                self._say("error", self._reason)
+                return
+            self._joined = joined
+            stack.callback(self._left, joined)
+            self._apply(joined, settings)
+            self._entered(joined.member)
+            entered = sentence("Joined the swarm.")
+            self._say("info", entered if settings.share else sentences.joined([entered, DRAWS_ONLY]))
+            if settings.lan:
+                port = Address.parse(self._address).port if self._address else 0
+                control = self._around.folder.control
+                await look_on_lan(joined, settings.listen, port, control, self._say, stack)
+            try:
+                await asyncio.gather(joined.links.run(), joined.network.run(), self._tell_changes())
+            except Exception as error:
+                log.error("The swarm's side failed.", exc_info=error)
+                self._failed_by_bug = sentence(
+                    "A bug ended this node's part in the swarm ({error}). Training goes on alone; `silo off` joins "
+                    "again.",
+                    error=type(error).__name__,
+                )
+        if self._failed_by_bug:
+            self._show("failed", self._failed_by_bug)
+            self._say("error", self._reason)
+            self._failed_by_bug = ""
+
+    async def _enter(self, settings: Settings, stack: contextlib.AsyncExitStack) -> Joined:
+        around = self._around
+        if check_proxy(settings.proxy) == "":
+            check_environment()
+        who = await self.identity.identify()
+        members = members_of(settings.swarm, settings.admission, Signer(who.seed).key, time.time())
+        host = await Host.start(
+            "examiner",
+            log=around.folder.log("foreign-examiner"),
+            on_busy=lambda text: self._show("joining", text),
+            low_priority=settings.low_priority,
+        )
+        self._foreign = host
+        foreign = Examiner(host, around.kept_ids, FOREIGN_SECONDS)
+        stack.push_async_callback(foreign.close)
+        ids = await task_ids(foreign, around.catalogue.tasks(), lambda text: self._show("joining", text))
+        around.own.learn_ids(ids)
+        joining = Joining(
+            seed=who.seed,
+            folder=around.folder.control,
+            catalogue=around.catalogue,
+            ids=ids,
+            previous=around.kept_ids.previous(ids),
+            book_secret=around.folder.secret("address-book"),
+            private_addresses=settings.private_addresses,
+            members=members,
+            admission=bytes.fromhex(settings.admission) if members else b"",
+            instance=self.instance,
+            label=settings.label,
+            yardstick=around.yardstick,
+            refused=self._refused,
+            proxy=settings.proxy,
+            rotation=self.identity.rotation,
+        )
+        joined = join(joining, around.own, foreign, around.encoder)
+        if self._lasting is not None:
+            joined.member.shared = self._lasting.shared
+        joined.network.heard = functools.partial(self._heard, joined)
+        joined.links.tell_claims = functools.partial(self._tell_claims, joined)
+        self._said_used_twice = False
+        stack.push_async_callback(joined.close)
+        if settings.listen:
+            self._address = str(await listen_at(joined, settings.listen, None, around.folder.control))
+            self._say("info", listening_at(self._address))
+        begin_with_seeds(joined, settings, resource("seeds.txt"))
+        return joined
+
+    def _heard(self, joined: Joined, link: Link, event: Event) -> None:
+        """What comes over links beside groups: the keeper of links knows what to do with it."""
+        joined.links.heard(link, event)
+        if isinstance(event, StatsHeard) and link.claim is not None and self._lasting is not None:
+            self._lasting.claimed(link.key.hex(), link.claim.used)
+        if isinstance(event, SameKey) and not self._said_used_twice and seen_elsewhere(joined.network.exchange.links):
+            self._said_used_twice = True
+            self._say("warning", USED_TWICE)
+
+    def _tell_claims(self, joined: Joined, at: Now) -> None:
+        """Only who shares says anything of itself."""
+        if not joined.member.sharing or self._settings is None:
+            return
+        number, reward = self._progress()
+        about = claims.About(number, reward, self._settings.label)
+        exchange = joined.network.exchange
+        claims.tell(exchange.links, exchange, joined.signer, joined.network_id, joined.admission, about, at)
+
+    def _apply(self, joined: Joined, settings: Settings) -> None:
+        """What takes effect without joining anew."""
+        joined.member.sharing = settings.share
+        joined.links.keep(addresses(settings.peers), addresses(settings.invited))
+        joined.links.announcement = announcement(joined, settings.announce)
+        block(joined, settings.blocked)
+
+    def _left(self, joined: Joined) -> None:
+        self._entered(None)
+        joined.member.leave()
+        self._joined, self._address = None, ""
+
+    async def _leave(self, state: m.SwarmState, reason: Text) -> None:
+        if self._membership is not None:
+            self._membership.cancel()
+            await asyncio.wait({self._membership})
+            if not self._membership.cancelled() and (error := self._membership.exception()) is not None:
+                log.error("The swarm's side failed.", exc_info=error)
+            self._membership = None
+        self._show(state, reason)
+
+    def _show(self, state: m.SwarmState, reason: Text) -> None:
+        self._state, self._reason = state, reason
+        self._tell()
+
+    async def _tell_changes(self) -> None:
+        while True:
+            self._tell()
+            await asyncio.sleep(_TELL_SECONDS)
+
+    def _tell(self) -> None:
+        """Say how it stands, where that is not what was said last."""
+        info = self.info(())
+        told = m.SwarmChanged(state=info.state, reason=info.reason, peers=len(info.links))
+        if told != self._told:
+            self._told = told
+            self._publish(told)
+
+
+def _why(error: Exception) -> Text:
+    """What it says, ending as a sentence does."""
+    text = str(error) or type(error).__name__
+    if not text.endswith((".", "!", "?")):
+        return f"{text}."
+    return error.text if isinstance(error, SapoError) else text

@@ -1,0 +1,219 @@
+"""What a node or a relay shows of its links, as the control channel carries it, and what it says of its part in the
+swarm."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+from sapo_desktop.core.records import SwarmReward
+from sapo_desktop.core.sentences import Text, joined, sentence
+from sapo_desktop.swarm.exchange import Exchange
+from sapo_desktop.swarm.link import Link
+from sapo_desktop.swarm.pool.refused_groups import RefusedGroup
+from sapo_desktop.swarm.protocol.envelope import StatsBody
+from sapo_desktop.swarm.protocol.refusals import Refused, kind_of
+from sapo_desktop.swarm.trust import same_key
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.membership.joining import Linked
+from sapo_desktop.worker.membership.member import Counts
+from sapo_desktop.worker.membership.private import how_to_be_admitted
+
+DRAWS_ONLY = sentence("It draws others' answers and shares none of its own: that needs your consent (run --share).")
+SHOWN_ON_LAN = sentence(
+    "This node shows itself on the local network, under a name of the moment, and looks for others there."
+)
+LOOKS_ON_LAN = sentence(
+    "This node looks for others on the local network. It is not shown there itself: for that it listens at an IPv4 "
+    "address of this network (--listen 0.0.0.0:8765)."
+)
+ONE_SOURCE = sentence(
+    "All that was drawn last came over the only link there is: one peer decides which answers of others this node "
+    "learns from. Add another one."
+)
+_MOST, _FEWEST_DRAWN = 0.5, 16
+"""From this share on one source is named, once so many groups were drawn lately."""
+ANYWHERE = ("0.0.0.0", "[::]")
+"""Where one listens at all addresses of a computer, none of which this is."""
+SESSION_IDENTITY = sentence(
+    "This computer has no keyring that keeps secrets: the identity lasts until this node ends. To keep it: "
+    "sapo-desktop identity protect"
+)
+USED_TWICE = sentence(
+    "This node's identity is used in two places at once, and both share one quota. Give one of them its own: "
+    "sapo-desktop identity new"
+)
+
+
+def linked_info(
+    linked: Linked,
+    *,
+    kept: str,
+    address: str,
+    sharing: bool = False,
+    counts: Counts | None = None,
+    one_source: bool = False,
+    shares: Mapping[bytes, float] | None = None,
+    reward: SwarmReward | None = None,
+    relay: bool = False,
+) -> m.SwarmInfo:
+    """All there is to see of a swarm that was joined. `shares`: of the groups drawn lately, by source."""
+    exchange, counts = linked.network.exchange, counts or Counts()
+    links = [link for link in exchange.links if link.session.is_open]
+    return m.SwarmInfo(
+        state="linked" if links else "alone",
+        reason=_ended(linked, time.time())
+        or _reason(
+            len(links),
+            clock_wrong=exchange.clock.is_wrong,
+            relay=relay,
+            sharing=sharing,
+            lan=linked.network.lan_is_open,
+        ),
+        key=linked.signer.key.hex(),
+        swarm=linked.members.swarm.hex() if linked.members else "",
+        kept=kept,
+        address=address,
+        sharing=sharing,
+        links=[link_info(link, time.monotonic(), (shares or {}).get(link.source, 0.0)) for link in links],
+        pool=len(exchange.pool),
+        published=counts.published,
+        drawn=counts.drawn,
+        taken=counts.taken,
+        one_source=one_source,
+        refused=exchange.refusals.by_kind(),
+        other_questions=exchange.refusals.other_questions,
+        clock_offset=exchange.clock.offset,
+        clock_wrong=exchange.clock.is_wrong,
+        notices=notices(exchange),
+        reward=reward,
+        warnings=warnings(links, shares or {}, one_source=one_source, drawn=counts.drawn),
+    )
+
+
+def link_info(link: Link, now: float, share: float = 0.0) -> m.LinkInfo:
+    """One link as it is shown. `share`: of the groups drawn lately, those from its source."""
+    latency = link.session.latency
+    return m.LinkInfo(
+        key=link.key.hex(),
+        dialled=str(link.dialled) if link.dialled else "",
+        program=link.told.program if link.told else "",
+        seconds=max(0.0, now - link.opened),
+        groups_in=link.traffic.groups_in,
+        groups_out=link.traffic.groups_out,
+        bytes_in=link.traffic.bytes_in,
+        bytes_out=link.traffic.bytes_out,
+        refused=link.refused.by_kind(),
+        claim=_claim(link.claim) if link.claim else None,
+        latency_ms=None if latency is None else 1000 * latency,
+        draw_share=share,
+    )
+
+
+def warnings(links: Sequence[Link], shares: Mapping[bytes, float], *, one_source: bool, drawn: int) -> list[Text]:
+    """Sentences on sources that most of what was drawn came from."""
+    if one_source:
+        return [ONE_SOURCE]
+    if drawn < _FEWEST_DRAWN:
+        return []
+    keys = {link.source: link.key.hex()[:16] for link in links}
+    return [_most_from(keys.get(source, ""), share) for source, share in shares.items() if share > _MOST]
+
+
+def _most_from(key: str, share: float) -> Text:
+    percent = round(100 * share)
+    if key:
+        return sentence("{percent}% of the groups drawn lately came from one source ({key}).", percent=percent, key=key)
+    return sentence("{percent}% of the groups drawn lately came from one source.", percent=percent)
+
+
+def refused_group(group: RefusedGroup, tasks: Mapping[bytes, str]) -> m.RefusedGroup:
+    """As it is shown. `tasks`: local names by task id."""
+    return m.RefusedGroup(
+        reason=group.reason.value,
+        kind=kind_of(group.reason),
+        author=group.author.hex(),
+        task=tasks.get(group.task, group.task.hex()),
+        round=group.round,
+        time=group.unix,
+        answers=list(group.answers),
+    )
+
+
+def _claim(body: StatsBody) -> m.Claim:
+    return m.Claim(round=body.round, reward=body.reward, label=body.label, used=body.used)
+
+
+def notices(exchange: Exchange) -> list[Text]:
+    """What a person should know about links and identities, a sentence each."""
+    said: list[Text] = []
+    if seen := same_key.seen_elsewhere(exchange.links):
+        one = sentence("{warning} (1 peer says so)", warning=USED_TWICE)
+        more = sentence("{warning} ({count} peers say so)", warning=USED_TWICE, count=seen)
+        said.append(one if seen == 1 else more)
+    if doubled := same_key.doubled(exchange.links):
+        one = sentence(
+            "1 peer has several links to this node, or an identity that two nodes use: each key has one quota."
+        )
+        more = sentence(
+            "{count} peers have several links to this node, or an identity that two nodes use: each key has one quota.",
+            count=doubled,
+        )
+        said.append(one if doubled == 1 else more)
+    if failing := len(exchange.audit.excluded):
+        one = sentence("1 author could not show what was said to be published: left out of the peers' reward.")
+        more = sentence(
+            "{count} authors could not show what was said to be published: left out of the peers' reward.",
+            count=failing,
+        )
+        said.append(one if failing == 1 else more)
+    return said
+
+
+def listening_at(address: str) -> Text:
+    """What a person tells others, so that they link to this node."""
+    for host in ANYWHERE:
+        if f"//{host}:" in address:
+            return sentence(
+                "Listening. Others reach this node by this computer's name or address in place of {host}: {address}",
+                host=host,
+                address=address,
+            )
+    return sentence("Listening. Others reach this node at {address}", address=address)
+
+
+def _ended(linked: Linked, unix_time: float) -> Text:
+    """Why peers of the private swarm no longer talk to us; empty while they do, or in the public one."""
+    if linked.members is None:
+        return ""
+    try:
+        linked.members.check(linked.signer.key, linked.admission, unix_time)
+    except Refused as refused:
+        return sentence(
+            "No longer in the private swarm: {reason}. {advice}",
+            reason=refused.detail,
+            advice=how_to_be_admitted(linked.signer.key),
+        )
+    return ""
+
+
+def _reason(links: int, *, clock_wrong: bool, relay: bool, sharing: bool, lan: bool) -> Text:
+    if clock_wrong:
+        return sentence(
+            "The peers' clocks differ from this one by more than twenty minutes: look at this computer's clock."
+        )
+    if relay:
+        return sentence("Relaying for 1 peer.") if links == 1 else sentence("Relaying for {count} peers.", count=links)
+    if links == 0:
+        return _nobody(lan=lan)
+    linked = sentence("Linked to 1 peer.") if links == 1 else sentence("Linked to {count} peers.", count=links)
+    return linked if sharing else joined([linked, DRAWS_ONLY])
+
+
+def _nobody(*, lan: bool) -> Text:
+    if lan:
+        return sentence(
+            "No peer is linked: training goes on alone. Name one (peers add URL), or nobody else is on the local "
+            "network so far."
+        )
+    return sentence("No peer is linked: training goes on alone. Name one (peers add URL), or look around (run --lan).")

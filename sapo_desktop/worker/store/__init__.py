@@ -1,0 +1,1 @@
+"""What lasts: checkpoints, the history's database, and the order in which they are written."""

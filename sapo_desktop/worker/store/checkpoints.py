@@ -1,0 +1,377 @@
+"""Checkpoints: immutable folders from which training goes on after any kill.
+
+```
+checkpoints/
+├── 00000025/          what the engine saved, state.msgpack (counters), manifest.json (sizes and hashes)
+├── best.json          which of them scored best on validation
+├── damaged/           what did not verify, moved aside, never deleted
+├── .new-…             being written; removed at the next start
+└── .gone-…            being deleted; likewise
+```
+A checkpoint exists from the moment its folder is renamed into place; before that every file and the folder
+are synced, the manifest last. One process uses a store at a time (the data folder's lock sees to it). What
+the engine writes is its own matter; when a checkpoint may be written is `worker/store/write_budget.py`.
+"""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from sapo_desktop.core.errors import CheckpointError
+from sapo_desktop.core.files.durable import (
+    disk_errors_as,
+    remove_leftovers,
+    remove_tree,
+    sync_folder,
+    sync_tree,
+    write_atomically,
+)
+from sapo_desktop.core.files.reading import UnfitFile, read_bytes, read_json
+from sapo_desktop.core.records import Record
+from sapo_desktop.core.sentences import Text, sentence
+from sapo_desktop.learning.adaptive import AdaptiveState
+from sapo_desktop.learning.curriculum import FamilyProgress
+from sapo_desktop.learning.guard import GuardState
+from sapo_desktop.worker.store.sealed import FORMAT, MANIFEST, Contents, Unsound, check, fingerprints, seal, unseal
+
+STATE, BEST, DAMAGED = "state.msgpack", "best.json", "damaged"
+_NEW, _GONE = ".new-", ".gone-"
+_BROKEN = (
+    msgspec.MsgspecError,
+    UnicodeDecodeError,
+    RecursionError,
+    UnfitFile,
+    FileNotFoundError,
+    NotADirectoryError,
+    IsADirectoryError,
+)
+
+
+class Counters(Record, frozen=True):
+    """Everything outside the engine that the next round depends on."""
+
+    round: int
+    """Last finished round; never goes back, not even at a roll-back."""
+    instance: str
+    """Random name of this data folder."""
+    seed: int
+    """What every draw of the run derives from."""
+    run: int = 0
+    """Row in history's table of runs."""
+    model: str = ""
+    """Hash of the base model's folder: an adapter fits no other one."""
+    solve_rates: dict[str, float] = msgspec.field(default_factory=dict)
+    """Smoothed share solved per task, for displays; the curriculum keeps its own."""
+    curriculum: dict[str, FamilyProgress] = msgspec.field(default_factory=dict)
+    guard: GuardState = GuardState()
+    adaptive: AdaptiveState = AdaptiveState()
+    """What the mixes earned, where the mix is adaptive."""
+    micro_batch: int = 0
+    """What fitted so far; 0: as the settings say."""
+    reasoning: dict[str, list[int]] = msgspec.field(default_factory=dict)
+    """Characters before the last own answers, by task (learning/reasoning.py)."""
+
+
+class Checkpoint(Record, frozen=True):
+    """A checkpoint that verified when it was read or written."""
+
+    number: int
+    """Its round, or one more than the newest where that number is taken (after a roll-back by hand)."""
+    round: int
+    created: float
+    bytes: int
+    folder: Path
+    counters: Counters
+
+
+class Damaged(Record, frozen=True):
+    """A checkpoint that did not verify, and where it was moved."""
+
+    number: int
+    reason: Text
+    moved_to: Path
+
+
+class Newest(Record, frozen=True):
+    """The newest checkpoint that verifies (None: training starts from the base) and the damaged ones above
+    it.
+    """
+
+    checkpoint: Checkpoint | None
+    damaged: list[Damaged]
+
+
+class Summary(Record, frozen=True):
+    """What a list of checkpoints shows; from the manifest alone, so not verified."""
+
+    number: int
+    round: int
+    created: float
+    bytes: int
+    model: str
+    """Hash of the base model that it belongs to; empty where its counters cannot be read."""
+
+
+class Best(Record, frozen=True):
+    number: int
+    score: float
+
+
+class CheckpointStore:
+    """The checkpoints of one data folder. `folder` is made if need be; leftovers of a killed run are
+    removed.
+    """
+
+    def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
+        self.folder = folder
+        self._clock = clock
+        folder.mkdir(parents=True, exist_ok=True)
+        for leftover in [*folder.glob(f"{_NEW}*"), *folder.glob(f"{_GONE}*")]:
+            remove_tree(leftover)
+        remove_leftovers(folder / BEST)
+
+    def begin(self, round_number: int) -> Path:
+        """Make an empty folder for the engine to write into; ends in `commit` or `discard`."""
+        with disk_errors_as(CheckpointError, sentence("The checkpoint could not be begun")):
+            return Path(tempfile.mkdtemp(prefix=f"{_NEW}{round_number:08d}-", dir=self.folder))
+
+    def discard(self, path: Path) -> None:
+        """Throw away what `begin` started."""
+        remove_tree(path)
+
+    def commit(self, path: Path, counters: Counters) -> Checkpoint:
+        """Turn a begun folder into a checkpoint, durably.
+
+        Raises:
+            CheckpointError: it could not be written (disk full, say). Older checkpoints are untouched, the
+                folder is gone, and training may go on.
+        """
+        number = self.next_number(counters.round)
+        try:
+            with disk_errors_as(
+                CheckpointError, sentence("Checkpoint {number} could not be written", number=str(number))
+            ):
+                (path / STATE).write_bytes(msgspec.msgpack.encode(counters))
+                created = self._clock()
+                body = Contents(
+                    format=FORMAT,
+                    number=number,
+                    round=counters.round,
+                    created=created,
+                    files=fingerprints(path),
+                )
+                (path / MANIFEST).write_bytes(seal(body))
+                sync_tree(path)
+                final = self._path(number)
+                path.rename(final)
+                sync_folder(self.folder)
+        except CheckpointError:
+            remove_tree(path)
+            raise
+        return Checkpoint(
+            number=number,
+            round=counters.round,
+            created=created,
+            bytes=body.size,
+            folder=final,
+            counters=counters,
+        )
+
+    def next_number(self, round_number: int) -> int:
+        """The number that a checkpoint of that round would get now."""
+        return max(round_number, max(self.numbers(), default=-1) + 1)
+
+    def numbers(self) -> list[int]:
+        """Numbers of the checkpoints in the folder, oldest first, not verified."""
+        names = (entry.name for entry in self.folder.iterdir() if entry.is_dir())
+        return sorted(int(name) for name in names if name.isascii() and name.isdigit())
+
+    def summaries(self) -> list[Summary]:
+        """The checkpoints whose manifest can be read, oldest first."""
+        items: list[Summary] = []
+        for number in self.numbers():
+            try:
+                body = unseal(read_bytes(self._path(number) / MANIFEST))
+            except (Unsound, *_BROKEN):
+                continue  # said, and moved aside, when it is to be used
+            counters = self._counters(number)
+            model = counters.model if counters else ""
+            items.append(Summary(number=number, round=body.round, created=body.created, bytes=body.size, model=model))
+        return items
+
+    def newest_of(self, model: str) -> Checkpoint | None:
+        """The newest checkpoint of that base model that verifies; others are left where they are."""
+        for number in reversed(self.numbers()):
+            counters = self._counters(number)
+            if counters is not None and counters.model == model:
+                try:
+                    return self._verified(number)
+                except Unsound:
+                    continue  # said, and moved aside, when it is the newest of all
+        return None
+
+    def read(self, number: int) -> Checkpoint:
+        """The checkpoint of that number, verified.
+
+        Raises:
+            CheckpointError: there is none, it is damaged, or a newer program wrote it.
+        """
+        if not self._path(number).is_dir():
+            have = ", ".join(map(str, self.numbers())) or sentence("none yet")
+            raise CheckpointError(
+                sentence(
+                    "There is no checkpoint {number}; there are: {numbers}, and `base`.",
+                    number=str(number),
+                    numbers=have,
+                )
+            )
+        try:
+            return self._verified(number)
+        except Unsound as error:
+            raise CheckpointError(
+                sentence(
+                    "Checkpoint {number} is damaged ({reason}); choose another one.",
+                    number=str(number),
+                    reason=error.text,
+                )
+            ) from error
+
+    def get(self, name: str) -> Checkpoint | None:
+        """The checkpoint that `base`, `best`, `last` or a number names; None: the base, the untrained adapter.
+
+        Raises:
+            CheckpointError: no such checkpoint, a damaged one, or a name that is none of these.
+        """
+        if name == "base":
+            return None
+        if name == "last":
+            numbers = self.numbers()
+            return self.read(numbers[-1]) if numbers else None
+        if name == "best":
+            best = self.best()
+            if best is None:
+                raise CheckpointError(
+                    sentence(
+                        "There is no best checkpoint yet: it is chosen at the first validation score (setting "
+                        "validate_every). Use `last` or `base`."
+                    )
+                )
+            return self.read(best.number)
+        if not (name.isascii() and name.isdigit()):
+            raise CheckpointError(
+                sentence("There is no checkpoint '{name}'; say base, best, last or a number.", name=name)
+            )
+        return self.read(int(name))
+
+    def newest_valid(self) -> Newest:
+        """The newest checkpoint that verifies; newer, damaged ones are moved to `damaged/` and reported.
+
+        The best mark follows its guard state: a kill may have come between writing the one and the other.
+        """
+        damaged: list[Damaged] = []
+        for number in reversed(self.numbers()):
+            try:
+                found = self._verified(number)
+                self.follow(found.counters.guard)
+                return Newest(checkpoint=found, damaged=damaged)
+            except Unsound as error:
+                damaged.append(Damaged(number=number, reason=error.text, moved_to=self._set_aside(number)))
+        return Newest(checkpoint=None, damaged=damaged)
+
+    def best(self) -> Best | None:
+        """Which checkpoint is marked best, if it still exists."""
+        try:
+            best = read_json(self.folder / BEST, Best)
+        except _BROKEN:
+            return None  # only a pointer: the guard's state inside the newest checkpoint names it too
+        return best if self._path(best.number).is_dir() else None
+
+    def mark_best(self, number: int, score: float) -> None:
+        """Remember that this checkpoint has the best validation score; pruning keeps it."""
+        with disk_errors_as(
+            CheckpointError, sentence("Checkpoint {number} could not be marked as the best", number=str(number))
+        ):
+            write_atomically(self.folder / BEST, msgspec.json.encode(Best(number=number, score=score)))
+
+    def follow(self, guard: GuardState) -> None:
+        """Mark the best that this guard's state names, and none where it names none that is there."""
+        number, marked = guard.best_checkpoint, self.best()
+        if number is None or number not in self.numbers():
+            with disk_errors_as(CheckpointError, sentence("The mark of the best checkpoint could not be removed")):
+                (self.folder / BEST).unlink(missing_ok=True)
+        elif marked is None or marked.number != number:
+            self.mark_best(number, guard.best_score)
+
+    def prune(self, keep: int) -> list[int]:
+        """Delete all but the newest `keep`, the best, and of every other base model the newest and its best: what was
+        learned on that goes on where it is chosen again. Returns the numbers deleted."""
+        best = self.best()
+        kept = self._last_of_each_model() | ({best.number} if best else set())
+        gone = [number for number in self.numbers()[: -keep or None] if number not in kept]
+        for number in gone:
+            # Renamed first: a kill in the middle must not leave half a checkpoint that looks damaged.
+            doomed = self.folder / f"{_GONE}{number:08d}-{time.monotonic_ns()}"
+            with disk_errors_as(
+                CheckpointError, sentence("Old checkpoint {number} could not be deleted", number=str(number))
+            ):
+                self._path(number).rename(doomed)
+                remove_tree(doomed)
+        return gone
+
+    def _last_of_each_model(self) -> set[int]:
+        kept: dict[str, set[int]] = {}
+        for number in reversed(self.numbers()):
+            counters = self._counters(number)
+            if counters is not None and counters.model not in kept:
+                kept[counters.model] = {number, counters.guard.best_checkpoint or number}
+        return set().union(*kept.values())
+
+    def _counters(self, number: int) -> Counters | None:
+        """Not verified; None where they cannot be read."""
+        try:
+            return msgspec.msgpack.decode(read_bytes(self._path(number) / STATE), type=Counters)
+        except (*_BROKEN, OSError):
+            return None
+
+    def _path(self, number: int) -> Path:
+        return self.folder / f"{number:08d}"
+
+    def _set_aside(self, number: int) -> Path:
+        (self.folder / DAMAGED).mkdir(exist_ok=True)
+        target = Path(tempfile.mkdtemp(prefix=f"{number:08d}-", dir=self.folder / DAMAGED))
+        shutil.move(self._path(number), target)
+        sync_folder(self.folder)
+        return target / self._path(number).name
+
+    def _verified(self, number: int) -> Checkpoint:
+        folder = self._path(number)
+        try:
+            body = unseal(read_bytes(folder / MANIFEST))
+            if body.number != number:
+                raise Unsound(sentence("its manifest is that of checkpoint {number}", number=str(body.number)))
+            for name, file in body.files.items():
+                check(folder / name, name, file)
+            counters = msgspec.msgpack.decode(read_bytes(folder / STATE), type=Counters)
+        except _BROKEN as error:
+            raise Unsound(str(error)) from error
+        except OSError as error:
+            if error.errno == errno.EIO:  # the disk itself lost it
+                raise Unsound(str(error)) from error
+            raise CheckpointError(
+                sentence("Checkpoint {number} cannot be read: {error}.", number=str(number), error=str(error))
+            ) from error
+        return Checkpoint(
+            number=number,
+            round=body.round,
+            created=body.created,
+            bytes=body.size,
+            folder=folder,
+            counters=counters,
+        )

@@ -1,0 +1,263 @@
+"""The history of a data folder: rounds, marks, answers, scores, in SQLite.
+
+A round is stored in one transaction before its checkpoint is written, and the checkpoint's number is added
+after: so a kill at any instant leaves at most rounds without a checkpoint, and `reconcile` marks those lost
+when training resumes before them. They stay in the file and count nowhere. Answers are kept whole for the
+last 200 rounds and as one group per round before that; where each group came from is kept for ever.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from sapo_desktop.core.errors import HistoryError
+from sapo_desktop.core.records import EvalReport, Group, RoundReport, TaskMark
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.worker.control import messages
+from sapo_desktop.worker.store import ahas, curves, rows
+from sapo_desktop.worker.store import rollouts as kept_rollouts
+from sapo_desktop.worker.store.database import Database
+from sapo_desktop.worker.store.lasting import MOST_PEERS, Latest, Totals
+from sapo_desktop.worker.store.manifest import RunManifest
+from sapo_desktop.worker.store.write_budget import DAY, Written
+
+WHOLE_ROUNDS = 200
+MOST_BYTES = 1_000_000_000
+ALL_ROLLOUTS = messages.GetRollouts()
+
+
+class History:
+    """The history database at `path`, made if need be. One writer at a time; any number of readers.
+
+    Raises:
+        HistoryError: the file cannot be used. A damaged one is set aside instead, and `said` tells so.
+    """
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.time, most_bytes: int = MOST_BYTES) -> None:
+        self._clock = clock
+        self._most_bytes = most_bytes
+        self._database = Database(path, clock())
+        self.said = self._database.said
+
+    def close(self) -> None:
+        self._database.close()
+
+    # -- writing --------------------------------------------------------------------------------
+
+    def begin_run(self, manifest: RunManifest) -> int:
+        """Note that training starts under these conditions; returns the run's id."""
+        with self._database.writing() as db:
+            row = db.execute(
+                "INSERT INTO runs (started, seed, model_hash, manifest) VALUES (?, ?, ?, ?) RETURNING id",
+                (self._clock(), manifest.seed, manifest.model_sha256, msgspec.json.encode(manifest).decode()),
+            ).fetchone()
+            return int(row[0])
+
+    def record_round(
+        self, run: int, report: RoundReport, groups: Sequence[Group], advantages: Sequence[Sequence[float]]
+    ) -> None:
+        """Store a finished round: its report, where its groups came from, and their answers.
+
+        `advantages`: per group, per answer.
+
+        Raises:
+            HistoryError: the round is there already (`reconcile` first), or the database cannot be written.
+        """
+        try:
+            with self._database.writing() as db:
+                round_id = rows.insert_round(db, run, report, self._clock())
+                rows.insert_marks(db, round_id, report.tasks)
+                for place, (group, values) in enumerate(zip(groups, advantages, strict=True)):
+                    rows.insert_group(db, round_id, place, group, values)
+                ahas.note_round(db, report, groups, advantages)
+                rows.add_to_total(db, "rounds", 1)
+                rows.add_to_total(db, "answers_own", sum(mark.answers for mark in report.tasks))
+                rows.prune_old(db, report.round - WHOLE_ROUNDS)
+                rows.prune_large(db, self._most_bytes)
+        except HistoryError as error:
+            if isinstance(error.__cause__, sqlite3.IntegrityError):
+                raise HistoryError(
+                    sentence("Round {round} is in the history already; reconcile first.", round=str(report.round))
+                ) from error
+            raise
+
+    def record_checkpoint(self, number: int, round_number: int, size: int) -> None:
+        """Note that a checkpoint of `size` bytes was written after that round."""
+        with self._database.writing() as db:
+            db.execute(
+                "INSERT INTO checkpoints (number, round, written, bytes) VALUES (?, ?, ?, ?)",
+                (number, round_number, self._clock(), size),
+            )
+            rows.name_checkpoint(db, number, round_number)
+
+    def record_eval(self, run: int, report: EvalReport) -> None:
+        """Store a held-out score."""
+        with self._database.writing() as db:
+            db.execute(
+                "INSERT INTO evals (run, round, finished, which, score, report) VALUES (?, ?, ?, ?, ?, ?)",
+                (run, report.round, self._clock(), _kind(report), report.score, rows.to_json(report)),
+            )
+
+    def reconcile(self, round_number: int, checkpoint: int | None = None) -> int:
+        """Make history agree with the checkpoint that training resumes from; returns how many rounds it lost.
+
+        `round_number`: the checkpoint's round, 0 for the base. `checkpoint`: its number, noted where a kill
+        came between writing it and `record_checkpoint`.
+        """
+        with self._database.writing() as db:
+            lost = db.execute("UPDATE rounds SET lost = 1 WHERE round > ? AND lost = 0", (round_number,)).rowcount
+            db.execute("UPDATE evals SET lost = 1 WHERE round > ? AND lost = 0", (round_number,))
+            ahas.forget_after(db, round_number)
+            rows.add_to_total(db, "rounds", -lost)
+            if checkpoint is not None:
+                rows.name_checkpoint(db, checkpoint, round_number)
+            return lost
+
+    def note_shared(self, answers: int) -> None:
+        """Count own answers that were published."""
+        with self._database.writing() as db:
+            rows.add_to_total(db, "answers_shared", answers)
+
+    def note_claims(self, told: Mapping[str, int], gained: int) -> None:
+        """Keep what peers (hex keys) told last, who told longest ago first, and add what their numbers grew by."""
+        with self._database.writing() as db:
+            rows.add_to_total(db, "used", gained)
+            # In their order, which the clock may be too coarse for.
+            for peer, used in told.items():
+                db.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (peer, used, self._clock()))
+            db.execute(
+                "DELETE FROM claims WHERE peer IN (SELECT peer FROM claims ORDER BY told DESC, peer LIMIT -1 OFFSET ?)",
+                (MOST_PEERS,),
+            )
+
+    # -- reading --------------------------------------------------------------------------------
+
+    def last_manifest(self) -> RunManifest | None:
+        """The conditions that the latest round was played under, None before the first.
+
+        One that an older release wrote and this one cannot read counts as none: it serves comparison only.
+        """
+        with self._database.reading() as db:
+            row = db.execute(
+                "SELECT manifest FROM runs WHERE id IN (SELECT run FROM rounds) ORDER BY id DESC LIMIT 1"
+            ).fetchone()
+        try:
+            return msgspec.json.decode(row[0], type=RunManifest) if row else None
+        except msgspec.ValidationError:
+            return None
+
+    def totals(self) -> Totals:
+        """Counts over all history; none of its rows is read for them."""
+        with self._database.reading() as db:
+            return Totals(**dict(db.execute("SELECT name, value FROM totals").fetchall()))
+
+    def claims(self) -> dict[str, int]:
+        """What each peer said last, who told longest ago first."""
+        with self._database.reading() as db:
+            return dict(db.execute("SELECT peer, used FROM claims ORDER BY told, peer").fetchall())
+
+    def latest(self) -> Latest:
+        """The last round and the scores that count."""
+        totals, last = self.totals(), self.last_rounds(1)
+        evals = self.evals("validation")
+        return Latest(
+            last=last[0] if last else None,
+            rounds=totals.rounds,
+            answers_own=totals.answers_own,
+            best_validation=max((report.score for report in evals), default=None),
+            base_validation=next((report.score for report in reversed(evals) if report.round == 0), None),
+        )
+
+    def rounds(self, after: int = 0, limit: int = 1000) -> messages.History:
+        """Finished rounds after round `after` that count, oldest first, at most `limit`."""
+        with self._database.reading() as db:
+            found = db.execute(
+                "SELECT id, report, checkpoint FROM rounds WHERE lost = 0 AND round > ? ORDER BY round LIMIT ?",
+                (after, limit + 1),
+            ).fetchall()
+            reports = [rows.read_report(db, *row) for row in found[:limit]]
+        return messages.History(rounds=reports, more=len(found) > limit)
+
+    def last_rounds(self, count: int) -> list[RoundReport]:
+        """The newest `count` rounds that count, oldest first."""
+        with self._database.reading() as db:
+            found = db.execute(
+                "SELECT id, report, checkpoint FROM rounds WHERE lost = 0 ORDER BY round DESC LIMIT ?",
+                (count,),
+            ).fetchall()
+            return [rows.read_report(db, *row) for row in reversed(found)]
+
+    def rollouts(self, wanted: messages.GetRollouts = ALL_ROLLOUTS) -> messages.Rollouts:
+        """A page of kept answers."""
+        with self._database.reading() as db:
+            return kept_rollouts.read_page(db, wanted)
+
+    def curve(self, after: int = 0, limit: int = 50_000) -> messages.Curve:
+        """One point a round after round `after`, at most `limit`; with the first one every held-out score."""
+        with self._database.reading() as db:
+            curve, evals = curves.read_curve(db, after, limit), [] if after else curves.read_evals(db)
+        return msgspec.structs.replace(curve, evals=evals)
+
+    def task_curve(self, task: str) -> list[tuple[int, float]]:
+        """Round and share solved of one task, oldest first."""
+        with self._database.reading() as db:
+            return curves.read_task_curve(db, task)
+
+    def ahas(self) -> list[messages.Aha]:
+        """Tasks first solved here after a peer's answer had been learned from, newest first."""
+        with self._database.reading() as db:
+            return ahas.read_ahas(db)
+
+    def sources(self) -> list[messages.Source]:
+        """Where the groups that entered training came from, by author and task; lost rounds left out."""
+        with self._database.reading() as db:
+            return rows.read_sources(db)
+
+    def evals(self, which: str | None = None) -> list[EvalReport]:
+        """Held-out scores that count, oldest first; `which`: only `validation`, `test`, or one of them `(sampled)`."""
+        with self._database.reading() as db:
+            found = db.execute(
+                "SELECT report FROM evals WHERE lost = 0 AND which = coalesce(?, which) ORDER BY id", (which,)
+            ).fetchall()
+        return [msgspec.json.decode(row[0], type=EvalReport) for row in found]
+
+    def best_validation(self) -> float | None:
+        """The highest validation score that counts."""
+        with self._database.reading() as db:
+            row = db.execute("SELECT max(score) FROM evals WHERE lost = 0 AND which = 'validation'").fetchone()
+        return None if row[0] is None else float(row[0])
+
+    def task_totals(self, last_rounds: int) -> list[TaskMark]:
+        """Marks per task over the newest `last_rounds` rounds, by name; shares weighed by answers."""
+        with self._database.reading() as db:
+            found = db.execute(
+                "SELECT n.name, sum(m.answers), sum(m.solved * m.answers) / sum(m.answers), "
+                "sum(m.partial * m.answers) / sum(m.answers), sum(m.reward * m.answers) / sum(m.answers) "
+                "FROM task_marks m JOIN names n ON n.id = m.task WHERE m.answers > 0 AND m.round_id IN "
+                "(SELECT id FROM rounds WHERE lost = 0 ORDER BY round DESC LIMIT ?) "
+                "GROUP BY n.name ORDER BY n.name",
+                (last_rounds,),
+            ).fetchall()
+        return [rows.task_mark(*row) for row in found]
+
+    def checkpoints_written(self, since: float) -> list[Written]:
+        """What was written since that Unix time, oldest first: what WriteBudget starts from."""
+        with self._database.reading() as db:
+            found = db.execute(
+                "SELECT written, bytes FROM checkpoints WHERE written >= ? ORDER BY written, id", (since,)
+            ).fetchall()
+        return [Written(time=row[0], bytes=row[1]) for row in found]
+
+    def bytes_written_last_day(self) -> int:
+        """Bytes of checkpoints written within the last 24 hours."""
+        return sum(written.bytes for written in self.checkpoints_written(self._clock() - DAY))
+
+
+def _kind(report: EvalReport) -> str:
+    """The two kinds of answers give scores that must never be compared."""
+    return f"{report.which} (sampled)" if report.samples else report.which

@@ -1,0 +1,105 @@
+"""Pages of kept answers, filtered: functions on an open transaction, as in worker/store/rows.py.
+
+An answer's id is made of its round's row, its group's place and its own place in it, so that ids need no column, grow
+with every answer that counts, and lead straight to their place in the table, however long the history is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterable
+from typing import Any
+
+from sapo_desktop.worker.control.messages import GetRollouts, Rollout, Rollouts
+from sapo_desktop.worker.store.rows import storable
+
+_GROUPS, _ANSWERS = 1 << 12, 1 << 8
+"""More than a round has, and than a group has."""
+_PAGE_BYTES = 4_000_000
+"""Of texts in a page: a message holds 16 MiB."""
+# CROSS JOIN keeps SQLite on the order of the table, so that a page stops where it is full.
+_SELECT = """
+SELECT r.round, a.round_id, a.place, a.answer, t.name, g.seed, q.text, g.origin, coalesce(u.name, ''), a.text,
+       a.solved, a.partial, a.reward, a.advantage, a.verdict, a.kind
+FROM rollouts a CROSS JOIN rounds r ON r.id = a.round_id
+JOIN questions q ON q.round_id = a.round_id AND q.place = a.place
+JOIN groups g ON g.round_id = a.round_id AND g.place = a.place
+JOIN names t ON t.id = g.task LEFT JOIN names u ON u.id = g.author
+WHERE r.lost = 0"""
+
+
+def read_page(db: sqlite3.Connection, wanted: GetRollouts) -> Rollouts:
+    """Newest first up to `limit` answers; oldest first whole rounds up to `limit`, at least one."""
+    conditions, values = _conditions(wanted)
+    way = "DESC" if wanted.newest_first else "ASC"
+    order = f"ORDER BY a.round_id {way}, a.place {way}, a.answer {way}"
+    with contextlib.closing(db.execute(f"{_SELECT} {' '.join(conditions)} {order}", values)) as rows:
+        return _page(map(_rollout, rows), wanted)
+
+
+def _page(rollouts: Iterable[Rollout], wanted: GetRollouts) -> Rollouts:
+    """As many of them as a page holds."""
+    items: list[Rollout] = []
+    size = begun = 0
+    for one in rollouts:
+        if items and one.round != items[-1].round:
+            begun = len(items)
+        size += len(one.question) + len(one.completion)
+        if len(items) >= wanted.limit or size > _PAGE_BYTES:
+            if wanted.newest_first and items:
+                return Rollouts(items=items, more=True)
+            if begun:
+                return Rollouts(items=items[:begun], more=True)
+        items.append(one)
+    return Rollouts(items=items, more=False)
+
+
+def _conditions(wanted: GetRollouts) -> tuple[list[str], dict[str, Any]]:
+    conditions: list[str] = []
+    values: dict[str, Any] = {}
+    if wanted.after > 0:
+        # Rows of rounds that count grow with their rounds: those that were played again came later.
+        conditions.append(
+            "AND a.round_id > (SELECT coalesce(max(id), 0) FROM rounds WHERE lost = 0 AND round <= :after)"
+        )
+        values["after"] = wanted.after
+    if wanted.before is not None:
+        conditions.append("AND (a.round_id, a.place, a.answer) < (:round_id, :place, :answer)")
+        rest, answer = divmod(max(0, wanted.before), _ANSWERS)
+        round_id, place = divmod(rest, _GROUPS)
+        values |= {"round_id": round_id, "place": place, "answer": answer}
+    if wanted.task:
+        conditions.append("AND (t.name = :task OR instr(t.name, :task || '/') = 1)")
+        values["task"] = wanted.task
+    if wanted.origin:
+        conditions.append("AND g.origin = :origin")
+        values["origin"] = wanted.origin
+    if wanted.verdict:
+        conditions.append("AND a.verdict = :verdict")
+        values["verdict"] = wanted.verdict
+    if wanted.search:
+        conditions.append("AND (instr(lower(a.text), lower(:search)) OR instr(lower(q.text), lower(:search)))")
+        values["search"] = storable(wanted.search)
+    return conditions, values
+
+
+def _rollout(row: tuple[Any, ...]) -> Rollout:
+    number, round_id, place, answer, task, seed, question, origin, author, text, solved, *marks = row
+    partial, reward, advantage, verdict, kind = marks
+    return Rollout(
+        id=(round_id * _GROUPS + place) * _ANSWERS + answer,
+        round=number,
+        task=task,
+        seed=seed,
+        question=question,
+        origin=origin,
+        author=author,
+        completion=text,
+        solved=bool(solved),
+        partial=partial,
+        reward=reward,
+        advantage=advantage,
+        verdict=verdict,
+        kind=kind,
+    )

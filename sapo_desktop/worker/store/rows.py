@@ -1,0 +1,168 @@
+"""The rows behind `worker/store/history.py`: what is inserted for a round, read back, and pruned.
+
+Functions on an open transaction; when one begins and ends is decided there. The tables stand in
+`worker/store/migrations.py`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+import msgspec
+
+from sapo_desktop.core.records import Group, RoundReport, TaskMark
+from sapo_desktop.worker.control.messages import Source
+
+_ROUNDS_A_STEP = 10
+"""Pruning is done a little at every round, so that no round waits for it."""
+
+
+def insert_round(db: sqlite3.Connection, run: int, report: RoundReport, now: float) -> int:
+    bare, swarm = msgspec.structs.replace(report, tasks=[]), report.swarm_reward
+    row = db.execute(
+        "INSERT INTO rounds (run, round, finished, checkpoint, reward, solved, partial, swarm_reward, swarm_low, "
+        "swarm_high, swarm_peers, silo, local_groups, external_groups, seconds, report) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+        (
+            run,
+            report.round,
+            now,
+            report.checkpoint,
+            report.reward,
+            report.solved,
+            report.partial,
+            *((swarm.value, swarm.low, swarm.high, swarm.peers) if swarm else (None, None, None, None)),
+            report.silo,
+            report.local_groups,
+            report.external_groups,
+            report.seconds,
+            to_json(bare),
+        ),
+    ).fetchone()
+    return int(row[0])
+
+
+def insert_marks(db: sqlite3.Connection, round_id: int, marks: Sequence[TaskMark]) -> None:
+    for place, mark in enumerate(marks):
+        db.execute(
+            "INSERT INTO task_marks VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (round_id, place, name_id(db, mark.task), mark.answers, mark.solved, mark.partial, mark.reward),
+        )
+
+
+def insert_group(db: sqlite3.Connection, round_id: int, place: int, group: Group, advantages: Sequence[float]) -> None:
+    question = group.question
+    author = name_id(db, group.author) if group.author else None
+    db.execute(
+        "INSERT INTO groups (round_id, place, task, seed, origin, author, answers, weight) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            round_id,
+            place,
+            name_id(db, question.task),
+            question.seed,
+            group.origin,
+            author,
+            len(group.completions),
+            sum(abs(value) for value in advantages),
+        ),
+    )
+    db.execute("INSERT INTO questions VALUES (?, ?, ?)", (round_id, place, storable(question.text)))
+    rows = [
+        (
+            round_id,
+            place,
+            answer,
+            storable(completion.text),
+            mark.solved,
+            mark.partial,
+            mark.reward,
+            value,
+            mark.verdict,
+            completion.kind,
+        )
+        for answer, (completion, mark, value) in enumerate(zip(group.completions, group.marks, advantages, strict=True))
+    ]
+    db.executemany(
+        "INSERT INTO rollouts (round_id, place, answer, text, solved, partial, reward, advantage, verdict, kind) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        rows,
+    )
+
+
+def add_to_total(db: sqlite3.Connection, name: str, value: int) -> None:
+    db.execute("UPDATE totals SET value = value + ? WHERE name = ?", (value, name))
+
+
+def name_id(db: sqlite3.Connection, name: str) -> int:
+    db.execute("INSERT INTO names (name) VALUES (?) ON CONFLICT DO NOTHING", (name,))
+    return int(db.execute("SELECT id FROM names WHERE name = ?", (name,)).fetchone()[0])
+
+
+def name_checkpoint(db: sqlite3.Connection, number: int, round_number: int) -> None:
+    db.execute("UPDATE rounds SET checkpoint = ? WHERE round = ? AND lost = 0", (number, round_number))
+
+
+def prune_old(db: sqlite3.Connection, newest: int) -> None:
+    """Of rounds up to `newest` keep one group's answers, another place in each; of lost rounds none."""
+    rows = db.execute(
+        "SELECT id, round, lost FROM rounds WHERE pruned = 0 AND round <= ? ORDER BY round LIMIT ?",
+        (newest, _ROUNDS_A_STEP),
+    ).fetchall()
+    for round_id, round_number, lost in rows:
+        (groups,) = db.execute("SELECT count(*) FROM groups WHERE round_id = ?", (round_id,)).fetchone()
+        kept = -1 if lost or not groups else round_number % groups
+        db.execute("DELETE FROM questions WHERE round_id = ? AND place <> ?", (round_id, kept))
+        db.execute("UPDATE rounds SET pruned = 1 WHERE id = ?", (round_id,))
+
+
+def prune_large(db: sqlite3.Connection, most_bytes: int) -> None:
+    """Above `most_bytes` the oldest kept answers go; their space is used again, the file does not shrink."""
+    (page,), (pages,), (free,) = (
+        db.execute(f"PRAGMA {name}").fetchone() for name in ("page_size", "page_count", "freelist_count")
+    )
+    if page * (pages - free) <= most_bytes:
+        return
+    db.execute(
+        "DELETE FROM questions WHERE round_id IN (SELECT DISTINCT round_id FROM questions "
+        "WHERE round_id < (SELECT max(id) FROM rounds) ORDER BY round_id LIMIT ?)",
+        (_ROUNDS_A_STEP,),
+    )
+
+
+def read_report(db: sqlite3.Connection, round_id: int, report: str, checkpoint: int | None) -> RoundReport:
+    rows = db.execute(
+        "SELECT n.name, m.answers, m.solved, m.partial, m.reward FROM task_marks m "
+        "JOIN names n ON n.id = m.task WHERE m.round_id = ? ORDER BY m.place",
+        (round_id,),
+    ).fetchall()
+    bare = msgspec.json.decode(report, type=RoundReport)
+    return msgspec.structs.replace(bare, tasks=[task_mark(*row) for row in rows], checkpoint=checkpoint)
+
+
+def read_sources(db: sqlite3.Connection) -> list[Source]:
+    """What training was fed from whom, by author and task; groups made here have no author. The most weight first."""
+    rows = db.execute(
+        "SELECT t.name, g.origin, coalesce(u.name, ''), count(*), sum(g.answers), coalesce(sum(g.weight), 0.0) "
+        "FROM groups g JOIN rounds r ON r.id = g.round_id JOIN names t ON t.id = g.task "
+        "LEFT JOIN names u ON u.id = g.author WHERE r.lost = 0 "
+        "GROUP BY g.origin, u.name, t.name ORDER BY 6 DESC, 3, 1"
+    ).fetchall()
+    return [
+        Source(task=task, origin=origin, author=author, groups=groups, answers=answers, weight=weight)
+        for task, origin, author, groups, answers, weight in rows
+    ]
+
+
+def task_mark(task: str, answers: int, solved: float, partial: float, reward: float) -> TaskMark:
+    return TaskMark(task=task, answers=answers, solved=solved, partial=partial, reward=reward)
+
+
+def to_json(record: msgspec.Struct) -> str:
+    return msgspec.json.encode(record).decode()
+
+
+def storable(text: str) -> str:
+    """SQLite stores UTF-8: half a surrogate pair, which a tokenizer can yield, has no place in it."""
+    return text.encode("utf-8", "replace").decode()

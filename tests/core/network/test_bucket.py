@@ -1,0 +1,32 @@
+"""Buckets, with values worked out by hand."""
+
+from __future__ import annotations
+
+from sapo_desktop.core.network.bucket import Bucket
+
+
+def test_a_bucket_gains_its_rate_up_to_its_capacity() -> None:
+    bucket = Bucket(10, 2, now=0)
+    assert bucket.take(10, 0) and not bucket.take(1, 0)
+    assert bucket.level(3) == 6
+    assert bucket.level(100) == 10
+
+
+def test_a_clock_that_goes_back_and_forth_gains_nothing() -> None:
+    bucket = Bucket(10, 1, now=100)
+    bucket.take(10, 100)
+    assert bucket.level(0) == 0
+    assert bucket.level(101) == 1
+
+
+def test_slack_is_paid_back() -> None:
+    bucket = Bucket(10, 1, now=0)
+    assert bucket.take(12, 0, slack=2) and not bucket.take(1, 0, slack=2)
+    assert bucket.level(2) == 0
+
+
+def test_a_grant_raises_level_and_capacity_up_to_the_most() -> None:
+    bucket = Bucket(10, 1, now=0)
+    bucket.take(10, 0)
+    bucket.grant(5, most=12)
+    assert (bucket.level(0), bucket.level(100)) == (5, 12)

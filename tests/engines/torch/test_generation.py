@@ -1,0 +1,228 @@
+"""The generation loop: batches, seeds, limits, memory and cancelling."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import msgspec
+import pytest
+import torch
+
+from sapo_desktop.core.errors import HostCancelled, OutOfMemory
+from sapo_desktop.core.records import Completion, Sampling, TrainerSettings
+from sapo_desktop.engines import answering
+from sapo_desktop.engines.answering import Answers, GenerationJob, Watch
+from sapo_desktop.engines.protocols import Generate, GenerationProgress, Load, TokenText
+from sapo_desktop.engines.torch import decoder, generation
+from sapo_desktop.engines.torch.decoder import PromptBatch, Start, Started
+from sapo_desktop.engines.torch.generation import generate
+from sapo_desktop.engines.torch.service import TorchEngine
+from tests.engines.tiny import answer, engine_in_modules, loaded_engine, sequences, token_logprobs_of
+
+PROMPTS = ["what is 1+1?", "a", "greatest common divisor of 12, 8", "what is 1+1?"]
+CPU = torch.device("cpu")
+
+
+def flat(completions: list[list[Completion]]) -> list[Completion]:
+    return [c for row in completions for c in row]
+
+
+@pytest.mark.parametrize("kind", ["llama", "qwen2", "neox"])
+def test_a_batch_equals_one_by_one(kind: str, request: pytest.FixtureRequest) -> None:
+    engine = loaded_engine(request.getfixturevalue(kind))
+    for sampling in ({"greedy": True}, {"seed": 4}):
+        together = answer(engine, PROMPTS, 2, max_tokens=20, **sampling)
+        job = GenerationJob(
+            together.prompt_tokens,
+            2,
+            msgspec.convert({"max_tokens": 20, **sampling}, Sampling),
+            engine.lm.stop_tokens,
+            engine.lm.context,
+            batch=1,
+        )
+        alone = generate(job, engine.starter(False), CPU, Watch())
+        assert alone.tokens == [c.tokens for c in flat(together.completions)]
+        for one, other in zip(alone.logprobs, flat(together.completions), strict=True):
+            assert one == pytest.approx(other.logprobs, abs=1e-4)
+
+
+def test_greedy_answers_equal_transformers_generate(folder: Path) -> None:
+    engine = engine_in_modules(folder)
+    made = answer(engine, PROMPTS, greedy=True, max_tokens=15)
+    for prompt, (completion,) in zip(made.prompt_tokens, made.completions, strict=True):
+        out = engine.lm.model.generate(
+            input_ids=torch.tensor([prompt]),
+            attention_mask=torch.ones(1, len(prompt), dtype=torch.int64),
+            max_new_tokens=15,
+            do_sample=False,
+        )
+        assert out[0, len(prompt) :].tolist() == completion.tokens
+
+
+def test_logprobs_equal_the_trainers(folder: Path) -> None:
+    engine = loaded_engine(folder)
+    made = answer(engine, PROMPTS, 3, max_tokens=30, seed=9)
+    trainers = token_logprobs_of(engine, sequences(made, [1.0, 0.0, -1.0]))
+    for completion, values in zip(flat(made.completions), trainers, strict=True):
+        assert completion.logprobs == pytest.approx(values.tolist(), abs=1e-4)
+
+
+def test_a_seed_repeats_bit_for_bit_and_rows_differ(engine: TorchEngine) -> None:
+    first, again, other = (answer(engine, PROMPTS, 2, max_tokens=20, seed=s) for s in (1, 1, 2))
+    assert first.completions == again.completions
+    assert first.completions != other.completions
+    assert first.completions[0] != first.completions[3]  # the same prompt, another row
+
+
+def test_end_of_sequence_is_kept_and_the_limit_is_told(engine: TorchEngine) -> None:
+    made = flat(answer(engine, PROMPTS, 8, max_tokens=25, seed=2).completions)
+    stopped = [c for c in made if c.finish == "stop"]
+    cut = [c for c in made if c.finish == "length"]
+    assert stopped and cut
+    assert all(c.tokens[-1] == engine.lm.end_token and len(c.tokens) <= 25 for c in stopped)
+    assert all(len(c.tokens) == 25 and engine.lm.end_token not in c.tokens for c in cut)
+    assert all(len(c.tokens) == len(c.logprobs) and "<eos>" not in c.text for c in made)
+
+
+def test_compaction_changes_no_answer(engine: TorchEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    often = answer(engine, PROMPTS, 6, max_tokens=30, seed=3)
+    monkeypatch.setattr(generation, "COMPACT_SHARE", 2.0)
+    never = answer(engine, PROMPTS, 6, max_tokens=30, seed=3)
+    assert [c.tokens for c in flat(often.completions)] == [c.tokens for c in flat(never.completions)]
+
+
+def test_a_prompt_that_fills_the_context_gets_no_answer(engine: TorchEngine) -> None:
+    made = answer(engine, ["a" * 126, "b" * 200, "c"], max_tokens=40, greedy=True)
+    assert len(made.prompt_tokens[0]) == 128
+    assert [len(c.tokens) for c in flat(made.completions)[:2]] == [0, 0]
+    assert flat(made.completions)[0].finish == "length"
+    assert flat(made.completions)[2].tokens
+    near = flat(answer(engine, ["a" * 120], max_tokens=40, seed=1).completions)[0]
+    assert len(near.tokens) <= 6
+
+
+def test_nothing_asked_is_nothing_answered(engine: TorchEngine) -> None:
+    assert answer(engine, [], 4).completions == []
+
+
+class Rationed:
+    """Starts batches like another, but only small ones; each start is written down."""
+
+    def __init__(self, start: Start, fits: int) -> None:
+        self._start, self._fits = start, fits
+        self.batches: list[int] = []
+
+    def __call__(self, batch: PromptBatch, room: int) -> Started:
+        self.batches.append(len(batch.rows))
+        if len(batch.rows) > self._fits:
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes.")
+        return self._start(batch, room)
+
+
+def test_long_questions_are_answered_fewer_at_once_and_short_ones_not_beside_them(engine: TorchEngine) -> None:
+    made = answer(engine, PROMPTS, 2, max_tokens=20, seed=4)
+    longest = max(map(len, made.prompt_tokens))
+    job = GenerationJob(
+        made.prompt_tokens,
+        2,
+        Sampling(max_tokens=20, seed=4),
+        engine.lm.stop_tokens,
+        engine.lm.context,
+        prompt_tokens=2 * longest,
+    )
+    seen: list[tuple[int, int]] = []
+
+    def start(batch: PromptBatch, room: int) -> Started:
+        seen.append((len(batch.rows), batch.ids.shape[1]))
+        return engine.starter(False)(batch, room)
+
+    assert generate(job, start, CPU, Watch()).tokens == [c.tokens for c in flat(made.completions)]
+    assert seen[0] == (2, longest) and sum(rows for rows, _ in seen) == 8
+    assert all(rows * length <= 2 * longest for rows, length in seen)
+    assert len(seen) < 5
+
+
+def rationed(engine: TorchEngine, fits: int) -> tuple[Answers, Rationed]:
+    prompts = [engine.lm.prompt_tokens(p) for p in PROMPTS]
+    job = GenerationJob(prompts, 2, Sampling(max_tokens=12, seed=6), engine.lm.stop_tokens, 128)
+    start = Rationed(engine.starter(False), fits)
+    return generate(job, start, CPU, Watch()), start
+
+
+def test_out_of_memory_halves_the_batch_and_goes_on(engine: TorchEngine) -> None:
+    whole, _ = rationed(engine, fits=8)
+    halved, start = rationed(engine, fits=3)
+    assert start.batches == [8, 4, 2, 2, 2, 2]
+    assert halved.batch == 2
+    assert halved.tokens == whole.tokens
+
+
+def test_out_of_memory_at_one_sequence_is_an_error(engine: TorchEngine) -> None:
+    with pytest.raises(OutOfMemory):
+        rationed(engine, fits=0)
+
+
+def test_a_batch_that_did_not_fit_is_not_tried_again(engine: TorchEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = Rationed(engine.starter(False), fits=4)
+    monkeypatch.setattr(engine, "starter", lambda base: start)
+    assert answer(engine, PROMPTS, 2, max_tokens=5).batch == 4
+    assert answer(engine, PROMPTS, 2, max_tokens=5).batch == 4
+    assert start.batches == [8, 4, 4, 4, 4]
+
+
+def test_a_cancel_is_seen_at_the_next_step(engine: TorchEngine) -> None:
+    cancelled = threading.Event()
+    cancelled.set()
+    request = Generate(prompts=PROMPTS, answers=2, sampling=Sampling())
+    with pytest.raises(HostCancelled):
+        engine.generate(request, lambda _: None, cancelled)
+
+
+def test_progress_counts_sequences_and_tokens(engine: TorchEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answering, "PROGRESS_SECONDS", 0.0)
+    told: list[GenerationProgress] = []
+    request = Generate(prompts=PROMPTS, answers=2, sampling=Sampling(max_tokens=20, seed=2))
+    made = engine.generate(request, told.append, threading.Event())  # type: ignore[arg-type]
+    assert all(t.total == 8 for t in told)
+    assert [t.tokens for t in told] == sorted(t.tokens for t in told)
+    assert told[-1].tokens <= sum(len(c.tokens) for c in flat(made.completions))
+    answers = flat(made.completions)
+    shown = [t.ended for t in told if t.ended is not None]
+    assert shown and all(one.text == answers[one.place].text for one in shown)
+    assert all(answers[one.place].finish == "stop" for one in shown)
+
+
+def test_a_single_answer_is_streamed(engine: TorchEngine) -> None:
+    pieces: list[str] = []
+    tokens: list[int] = []
+
+    def listen(message: msgspec.Struct) -> None:
+        if isinstance(message, TokenText):
+            pieces.append(message.text)
+            tokens.append(message.tokens)
+
+    request = Generate(prompts=["a"], answers=1, sampling=Sampling(max_tokens=12, seed=1))
+    made = engine.generate(request, listen, threading.Event())
+    assert len(pieces) > 3
+    assert "".join(pieces) == made.completions[0][0].text
+    assert tokens == sorted(set(tokens)) and tokens[-1] <= len(made.completions[0][0].tokens)
+
+
+@pytest.mark.parametrize("kind", ["llama", "neox"])
+def test_prompts_read_in_blocks_are_answered_alike(
+    kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = engine_in_modules(request.getfixturevalue(kind))
+    monkeypatch.setattr(engine.trainer, "written_out", False)
+    whole = flat(answer(engine, PROMPTS, 2, seed=3, max_tokens=12).completions)
+    monkeypatch.setattr(decoder, "PREFILL_TOKENS", 40)  # the longest prompt alone, or two
+    blocks = flat(answer(engine, PROMPTS, 2, seed=3, max_tokens=12).completions)
+    assert [c.tokens for c in blocks] == [c.tokens for c in whole]
+    for one, other in zip(blocks, whole, strict=True):
+        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
+
+
+def test_the_loader_may_bound_how_many_answers_are_under_way(llama: Path) -> None:
+    engine = TorchEngine(Load(model=str(llama), trainer=TrainerSettings(), threads=1, batch=3))
+    assert answer(engine, PROMPTS, 2, max_tokens=5).batch == 3

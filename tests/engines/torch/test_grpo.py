@@ -1,0 +1,113 @@
+"""The loss, against values worked out by hand."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from sapo_desktop.engines.torch.grpo import Clip, importance_weights, k3, policy_loss, shaped_probability
+
+CLIP = Clip(0.2, 0.28)
+
+
+def test_at_ratio_one_the_loss_is_minus_the_mean_advantage() -> None:
+    logprobs = torch.tensor([-1.0, -2.0, -0.5], requires_grad=True)
+    advantages = torch.tensor([1.0, 1.0, -2.0])
+    result = policy_loss(logprobs, logprobs.detach(), advantages, 3, CLIP)
+    result.loss.backward()
+    # r = 1 everywhere: -(1 + 1 - 2) / 3 = 0; d loss / d logp_t = -r A_t / 3.
+    assert result.loss.item() == pytest.approx(0.0, abs=1e-7)
+    assert logprobs.grad is not None
+    assert logprobs.grad.tolist() == pytest.approx([-1 / 3, -1 / 3, 2 / 3])
+    assert result.clipped == 0
+
+
+def test_the_clip_holds_gains_back_and_lets_corrections_through() -> None:
+    # Ratios 1.5, 1.5, 0.5, 0.5 with advantages +1, -1, +1, -1:
+    #   min(1.5, 1.28) = 1.28 (held), min(-1.5, -1.28) = -1.5 (free),
+    #   min(0.5, 0.8) = 0.5 (free), min(-0.5, -0.8) = -0.8 (held).
+    # loss = -(1.28 - 1.5 + 0.5 - 0.8) / 4 = 0.13
+    old = torch.full((4,), -1.0)
+    logprobs = (old + torch.tensor([1.5, 1.5, 0.5, 0.5]).log()).requires_grad_()
+    result = policy_loss(logprobs, old, torch.tensor([1.0, -1.0, 1.0, -1.0]), 4, CLIP)
+    result.loss.backward()
+    assert result.loss.item() == pytest.approx(0.13, abs=1e-6)
+    assert result.clipped == 2
+    assert logprobs.grad is not None
+    # Held tokens have no gradient; free ones -r A / 4.
+    assert logprobs.grad.tolist() == pytest.approx([0.0, 0.375, -0.125, 0.0], abs=1e-6)
+
+
+def test_the_upper_bound_is_the_wider_one() -> None:
+    old = torch.zeros(2)
+    logprobs = torch.tensor([math.log(1.27), math.log(1.29)])
+    assert policy_loss(logprobs, old, torch.ones(2), 2, CLIP).clipped == 1
+
+
+def test_the_normaliser_is_the_whole_batch() -> None:
+    logprobs, advantages = torch.tensor([-1.0, -1.0]), torch.tensor([3.0, 1.0])
+    whole = policy_loss(logprobs, logprobs, advantages, 2, CLIP).loss
+    halves = [
+        policy_loss(logprobs[i : i + 1], logprobs[i : i + 1], advantages[i : i + 1], 2, CLIP).loss for i in (0, 1)
+    ]
+    assert whole.item() == pytest.approx(-2.0)
+    assert sum(h.item() for h in halves) == pytest.approx(-2.0)
+
+
+def test_k3_is_zero_at_home_and_positive_elsewhere() -> None:
+    # d = ref - logp = ln 2: 2 - ln 2 - 1 = 0.306853; d = -ln 2: 0.5 + ln 2 - 1 = 0.193147
+    policy = torch.tensor([-1.0, -1.0, -1.0])
+    reference = policy + torch.tensor([0.0, math.log(2), -math.log(2)])
+    assert k3(policy, reference).tolist() == pytest.approx([0.0, 0.306853, 0.193147], abs=1e-6)
+
+
+def test_the_kl_term_adds_its_weight_and_pulls_back() -> None:
+    logprobs = torch.tensor([-1.0], requires_grad=True)
+    reference = torch.tensor([-1.0 + math.log(2)])
+    result = policy_loss(logprobs, logprobs.detach(), torch.zeros(1), 1, CLIP, reference=reference, kl_weight=0.1)
+    result.loss.backward()
+    assert result.loss.item() == pytest.approx(0.0306853, abs=1e-6)
+    # d k3 / d logp = 1 - exp(ref - logp) = -1: downhill is towards the reference.
+    assert logprobs.grad is not None
+    assert logprobs.grad.item() == pytest.approx(-0.1, abs=1e-6)
+
+
+def test_importance_weights_are_truncated_and_detached() -> None:
+    old = torch.tensor([-1.0, -1.0, -1.0], requires_grad=True)
+    sampler = torch.tensor([-1.0, -1.0 - math.log(5), -1.0 + math.log(4)])
+    weights = importance_weights(old, sampler, 2.0)
+    assert weights.tolist() == pytest.approx([1.0, 2.0, 0.25])
+    assert not weights.requires_grad
+
+
+def test_importance_weights_scale_the_policy_term_only() -> None:
+    logprobs = torch.tensor([-1.0, -1.0])
+    reference = logprobs + math.log(2)
+    result = policy_loss(
+        logprobs, logprobs, torch.tensor([1.0, 2.0]), 2, CLIP, torch.tensor([2.0, 0.5]), reference, 1.0
+    )
+    # -(2 * 1 + 0.5 * 2) / 2 + 0.306853
+    assert result.loss.item() == pytest.approx(-1.5 + 0.306853, abs=1e-6)
+
+
+def test_shaped_tokens_count_by_their_own_probability_and_are_never_clipped() -> None:
+    # p = 0.4: 0.4 / 0.5 = 0.8; d/dlogp of p / (p + g) = p g / (p + g)^2 = 0.04 / 0.25 = 0.16.
+    logprobs = torch.tensor([math.log(0.4), math.log(0.4)], requires_grad=True)
+    old = logprobs.detach() - 1.0  # a ratio of e: far outside the clip
+    shaped = torch.tensor([True, False])
+    result = policy_loss(logprobs, old, torch.ones(2), 2, CLIP, shaped=shaped)
+    result.loss.backward()
+    assert result.loss.item() == pytest.approx(-(0.8 + 1.28) / 2)
+    assert result.clipped == 1
+    assert logprobs.grad is not None
+    assert logprobs.grad.tolist() == pytest.approx([-0.16 / 2, 0.0])
+
+
+def test_an_unlikely_token_keeps_a_gradient_when_shaped() -> None:
+    # At p = 0.01 the shaped slope is 0.01 * 0.1 / 0.11^2 = 0.0826 against p = 0.9: 0.09 / 1 = 0.09.
+    logprobs = torch.tensor([math.log(0.01), math.log(0.9)], requires_grad=True)
+    shaped_probability(logprobs).sum().backward()
+    assert logprobs.grad is not None
+    assert logprobs.grad.tolist() == pytest.approx([0.0826446, 0.09], abs=1e-6)

@@ -1,0 +1,107 @@
+"""Loading models and turning text into tokens."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.engines.torch.lm import LanguageModel, load_language_model
+
+
+@pytest.fixture(scope="module")
+def lm(llama: Path) -> LanguageModel:
+    return load_language_model(llama)
+
+
+@pytest.fixture
+def copied(llama: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(llama, tmp_path / "model"))
+
+
+def test_what_is_loaded(lm: LanguageModel) -> None:
+    assert lm.device == torch.device("cpu") or torch.cuda.is_available()
+    assert lm.dtype == torch.float32
+    assert lm.context == 128
+    assert lm.vocabulary == 62
+    assert lm.stop_tokens == {lm.end_token}
+    assert lm.parameters == sum(p.numel() for p in lm.model.parameters())
+
+
+def test_a_question_becomes_one_user_turn(lm: LanguageModel) -> None:
+    assert lm.tokenizer.convert_ids_to_tokens(lm.prompt_tokens("1+1")) == ["<q>", "1", "+", "1", "<a>"]
+
+
+def test_a_model_without_a_template_gets_the_bare_text(copied: Path) -> None:
+    (copied / "chat_template.jinja").unlink()
+    bare = load_language_model(copied)
+    assert bare.tokenizer.convert_ids_to_tokens(bare.prompt_tokens("1+1")) == ["1", "+", "1"]
+
+
+def test_text_leaves_special_tokens_out_and_answer_tags_in(lm: LanguageModel) -> None:
+    ids = lm.tokenizer.convert_tokens_to_ids(["4", "<answer>", "8", "</answer>", "<eos>"])
+    assert lm.text(ids) == "4<answer>8</answer>"
+
+
+def test_foreign_text_gets_the_ids_that_an_own_answer_has(lm: LanguageModel) -> None:
+    ids = lm.encode_foreign("4 <answer>8</answer>", end=True)
+    assert ids == lm.tokenizer.convert_tokens_to_ids(["4", " ", "<answer>", "8", "</answer>", "<eos>"])
+    assert lm.encode_foreign("4", end=False) == lm.tokenizer.convert_tokens_to_ids(["4"])
+
+
+@pytest.mark.parametrize("text", ["8<eos>", "<q>8", "x<pad>y<a>"])
+def test_foreign_text_with_a_special_token_is_skipped(lm: LanguageModel, text: str) -> None:
+    assert lm.encode_foreign(text, end=True) is None
+
+
+def test_no_folder_no_config_no_weights(copied: Path, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="no model"):
+        load_language_model(tmp_path / "nowhere")
+    (copied / "model.safetensors").unlink()
+    with pytest.raises(ModelError, match="no weights"):
+        load_language_model(copied)
+    (copied / "config.json").unlink()
+    with pytest.raises(ModelError, match=r"config\.json"):
+        load_language_model(copied)
+
+
+def test_pickled_weights_are_refused(copied: Path) -> None:
+    (copied / "model.safetensors").rename(copied / "pytorch_model.bin")
+    with pytest.raises(ModelError, match="can run code"):
+        load_language_model(copied)
+
+
+@pytest.mark.parametrize("file", ["model.safetensors", "config.json", "tokenizer.json"])
+def test_damaged_files_are_told(copied: Path, file: str) -> None:
+    content = (copied / file).read_bytes()
+    (copied / file).write_bytes(content[: len(content) // 2])
+    with pytest.raises(ModelError, match="whole"):
+        load_language_model(copied)
+
+
+def test_missing_layers_are_told(copied: Path) -> None:
+    config = json.loads((copied / "config.json").read_text())
+    (copied / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 3}))
+    with pytest.raises(ModelError, match="not complete"):
+        load_language_model(copied)
+
+
+def test_an_unusual_output_layer_is_refused(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = json.loads((copied / "config.json").read_text())
+    (copied / "config.json").write_text(json.dumps({**config, "final_logit_softcapping": 30.0}))
+    with pytest.raises(ModelError, match="unusual"):
+        load_language_model(copied)
+
+
+@pytest.mark.parametrize(("device", "dtype"), [("toaster", "auto"), ("cpu", "int3")])
+def test_unknown_devices_and_formats_are_told(llama: Path, device: str, dtype: str) -> None:
+    with pytest.raises(ModelError):
+        load_language_model(llama, device, dtype)
+
+
+def test_bfloat16_where_asked(llama: Path) -> None:
+    assert load_language_model(llama, dtype="bfloat16").model.dtype == torch.bfloat16

@@ -1,0 +1,105 @@
+"""What is trained, how it is kept, and that the base stays the base."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from sapo_desktop.core.errors import CheckpointError
+from sapo_desktop.engines.torch.llama import WrittenOutModel
+from sapo_desktop.engines.torch.service import TorchEngine
+from tests.engines.tiny import answer, loaded_engine, same, sequences, weights
+
+
+def train(engine: TorchEngine, steps: int = 2) -> None:
+    for seed in range(steps):
+        made = answer(engine, ["what is 1+1?", "b"], 4, max_tokens=12, seed=seed)
+        engine.trainer.step(sequences(made, [1.0, -1.0, 0.5, -0.5]))
+
+
+def test_every_linear_layer_but_the_output_has_an_adapter(folder: Path) -> None:
+    engine = loaded_engine(folder, lora_rank=4, lora_alpha=8)
+    names = {name.split(".lora_")[0].rsplit(".", 1)[1] for name in weights(engine)}
+    assert names == {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}
+    assert all(min(value.shape) == 4 for value in weights(engine).values())
+
+
+def test_a_fresh_adapter_changes_no_answer(folder: Path) -> None:
+    engine = loaded_engine(folder)
+    own, base = (answer(engine, ["a", "b"], 2, max_tokens=10, base=b) for b in (False, True))
+    assert own.completions == base.completions
+
+
+def test_the_adapters_start_comes_from_the_seed_alone(llama: Path) -> None:
+    torch.manual_seed(1)
+    first = weights(loaded_engine(llama, seed=5))
+    torch.manual_seed(2)
+    assert same(weights(loaded_engine(llama, seed=5)), first)
+    assert not same(weights(loaded_engine(llama, seed=6)), first)
+
+
+@pytest.mark.parametrize("method", ["lora", "full"])
+def test_the_base_answers_as_before_after_training(llama: Path, method: str) -> None:
+    engine = loaded_engine(llama, method=method, learning_rate=1e-2)
+    untrained = answer(engine, ["a", "b"], 2, max_tokens=10).completions
+    train(engine)
+    trained = weights(engine)
+    assert answer(engine, ["a", "b"], 2, max_tokens=10).completions != untrained
+    assert answer(engine, ["a", "b"], 2, max_tokens=10, base=True).completions == untrained
+    assert same(weights(engine), trained)
+
+
+@pytest.mark.parametrize("method", ["lora", "full"])
+def test_reset_goes_back_to_the_start(llama: Path, method: str) -> None:
+    engine = loaded_engine(llama, method=method)
+    start = weights(engine)
+    train(engine)
+    engine.policy.reset()
+    assert same(weights(engine), start)
+
+
+@pytest.mark.parametrize("method", ["lora", "full"])
+def test_save_and_load(llama: Path, tmp_path: Path, method: str) -> None:
+    engine = loaded_engine(llama, method=method)
+    train(engine)
+    files = engine.policy.save(tmp_path)
+    assert sorted(files) == sorted(path.name for path in tmp_path.iterdir())
+    other = loaded_engine(llama, method=method, seed=9)
+    other.policy.load(tmp_path)
+    assert same(weights(other), weights(engine))
+
+
+def test_peft_reads_the_adapter(llama: Path, tmp_path: Path) -> None:
+    from peft import PeftModel
+    from transformers import AutoModelForCausalLM
+
+    engine = loaded_engine(llama)
+    train(engine)
+    engine.policy.save(tmp_path)
+    assert json.loads((tmp_path / "adapter_config.json").read_text())["r"] == 8
+    model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(llama), tmp_path).eval()
+    ids = torch.tensor([[5, 6, 7]])
+    with torch.no_grad():
+        own = WrittenOutModel(engine.lm.model, merged=True).hidden_states(ids, torch.arange(3))
+        own = own @ engine.policy.output_weight().T
+        torch.testing.assert_close(model(ids).logits[0], own, atol=1e-5, rtol=0)
+
+
+def test_an_adapter_of_another_size_is_refused(llama: Path, tmp_path: Path) -> None:
+    loaded_engine(llama, lora_rank=4).policy.save(tmp_path)
+    engine = loaded_engine(llama, lora_rank=8)
+    start = weights(engine)
+    with pytest.raises(CheckpointError, match="rank"):
+        engine.policy.load(tmp_path)
+    assert same(weights(engine), start)
+
+
+def test_a_damaged_file_is_refused(llama: Path, tmp_path: Path) -> None:
+    engine = loaded_engine(llama)
+    engine.policy.save(tmp_path)
+    (tmp_path / "adapter_model.safetensors").write_bytes(b"\x00" * 40)
+    with pytest.raises(CheckpointError, match="older checkpoint"):
+        engine.policy.load(tmp_path)

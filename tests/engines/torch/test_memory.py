@@ -1,0 +1,41 @@
+"""Which errors mean that memory ran out."""
+
+from __future__ import annotations
+
+import errno
+
+import pytest
+import torch
+
+from sapo_desktop.engines.torch.memory import is_out_of_memory, without_holes
+
+
+def test_the_cpu_allocators_own_error_is_known() -> None:
+    with pytest.raises(RuntimeError) as caught:
+        torch.empty(1 << 55)
+    assert is_out_of_memory(caught.value)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        torch.OutOfMemoryError("CUDA out of memory"),
+        OSError(errno.ENOMEM, "no memory"),
+        RuntimeError("unable to mmap 3759984 bytes from file <m>: Cannot allocate memory (12)"),
+    ],
+)
+def test_other_allocators(error: BaseException) -> None:
+    assert is_out_of_memory(error)
+
+
+@pytest.mark.parametrize("error", [RuntimeError("shapes differ"), ValueError("can't allocate memory")])
+def test_other_errors(error: BaseException) -> None:
+    assert not is_out_of_memory(error)
+
+
+def test_large_blocks_leave_no_holes() -> None:
+    """Ends as it began: with an error inside, too."""
+    with pytest.raises(ValueError, match="inside"), without_holes():
+        assert torch.ones(1 << 20).sum() == 1 << 20
+        raise ValueError("inside")

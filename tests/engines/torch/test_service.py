@@ -1,0 +1,156 @@
+"""The engine as its host sees it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import torch
+
+from sapo_desktop.core.errors import HostCancelled, HostError, ModelError, TooBig, UsageError
+from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
+from sapo_desktop.engines import protocols as p
+from sapo_desktop.engines.torch.service import Service, create
+
+
+def quiet(_: msgspec.Struct) -> None:
+    """Progress that nobody follows."""
+
+
+def ask(service: Service, request: Any) -> Any:
+    """Send a request as it arrives in a host: encoded and decoded on the way."""
+    wire = msgspec.msgpack.encode(request)
+    reply = service.handle(msgspec.msgpack.decode(wire, type=p.EngineRequest), quiet)
+    return msgspec.msgpack.decode(msgspec.msgpack.encode(reply), type=p.EngineReply)
+
+
+def load(folder: Path, **settings: object) -> p.Load:
+    return p.Load(model=str(folder), trainer=msgspec.convert(settings, TrainerSettings), threads=1, device="cpu")
+
+
+@pytest.fixture
+def service(llama: Path) -> Service:
+    made = create()
+    ask(made, load(llama))
+    return made
+
+
+QUESTION = p.Generate(prompts=["what is 1+1?"], answers=4, sampling=Sampling(max_tokens=12, seed=3))
+
+
+def step_of(made: p.Generated) -> p.Step:
+    batch = [
+        TrainingSequence(prompt=made.prompt_tokens[0], tokens=c.tokens, advantage=a)
+        for c, a in zip(made.completions[0], [1.0, -1.0, 0.5, -0.5], strict=True)
+    ]
+    return p.Step(batch=batch)
+
+
+def test_load_describes_the_engine(llama: Path) -> None:
+    loaded = ask(create(), load(llama, lora_rank=4))
+    assert loaded.parameters == 49_296
+    assert loaded.trainable == 6_528
+    assert (loaded.device, loaded.dtype, loaded.vocabulary, loaded.context) == ("cpu", "float32", 62, 128)
+    assert loaded.versions.keys() == {"torch", "transformers", "peft"}
+
+
+def test_a_round_answers_learns_saves_and_comes_back(service: Service, llama: Path, tmp_path: Path) -> None:
+    first = ask(service, QUESTION)
+    assert ask(service, step_of(first)).report.skipped is False
+    learned = ask(service, QUESTION)
+    assert learned.completions != first.completions
+    assert set(ask(service, p.Save(folder=str(tmp_path))).files) == {path.name for path in tmp_path.iterdir()}
+    ask(service, p.Restore(folder=None))
+    assert ask(service, QUESTION).completions == first.completions
+    ask(service, p.Restore(folder=str(tmp_path)))
+    assert ask(service, QUESTION).completions == learned.completions
+    ask(service, load(llama))
+    assert ask(service, QUESTION).completions == first.completions
+
+
+def test_the_base_answers_beside_the_adapter(service: Service) -> None:
+    first = ask(service, QUESTION)
+    ask(service, step_of(first))
+    assert ask(service, msgspec.structs.replace(QUESTION, base=True)).completions == first.completions
+
+
+def test_foreign_text_is_encoded(service: Service) -> None:
+    encoded = ask(service, p.Encode(texts=["4", "<eos>", ""], end=True))
+    assert [None if t is None else len(t) for t in encoded.tokens] == [2, None, 1]
+
+
+def test_settings_change_without_a_reload(service: Service) -> None:
+    ask(service, p.Configure(learning_rate=0.0, micro_batch=2, threads=1))
+    first = ask(service, QUESTION)
+    report = ask(service, step_of(first)).report
+    assert report.micro_batch == 2
+    assert ask(service, QUESTION).completions == first.completions
+
+
+def test_the_number_of_threads_changes_without_a_reload(service: Service) -> None:
+    before = ask(service, QUESTION)
+    ask(service, step_of(before))
+    learned = ask(service, QUESTION)
+    for threads in (2, 1):
+        ask(service, p.Configure(threads=threads))
+        assert torch.get_num_threads() == threads
+        assert [c.text for c in ask(service, QUESTION).completions[0]] == [c.text for c in learned.completions[0]]
+
+
+def test_merged_weights_are_exported(service: Service, tmp_path: Path) -> None:
+    from sapo_desktop.engines.torch.lm import load_language_model
+
+    ask(service, step_of(ask(service, QUESTION)))
+    learned = ask(service, QUESTION)
+    ask(service, p.Export(format="merged", folder=str(tmp_path / "merged")))
+    assert load_language_model(tmp_path / "merged").context == 128
+    other = create()
+    ask(other, load(tmp_path / "merged"))
+    assert [c.tokens for c in ask(other, QUESTION).completions[0]] == [c.tokens for c in learned.completions[0]]
+
+
+def test_cancel_ends_answering_and_learning_but_not_what_follows(service: Service) -> None:
+    made = ask(service, QUESTION)
+    service.cancelled.set()
+    with pytest.raises(HostCancelled):
+        ask(service, QUESTION)
+    with pytest.raises(HostCancelled):
+        ask(service, step_of(made))
+    service.cancelled.clear()  # the host does this before each request
+    assert ask(service, QUESTION).completions == made.completions
+
+
+def test_nothing_works_before_load() -> None:
+    with pytest.raises(HostError, match="before a model was loaded"):
+        ask(create(), QUESTION)
+
+
+def test_a_failed_load_leaves_no_engine(service: Service, tmp_path: Path) -> None:
+    with pytest.raises(ModelError):
+        ask(service, load(tmp_path))
+    with pytest.raises(HostError):
+        ask(service, QUESTION)
+
+
+def test_full_training_in_half_precision_is_refused(llama: Path) -> None:
+    with pytest.raises(UsageError, match="float32"):
+        ask(create(), msgspec.structs.replace(load(llama, method="full"), dtype="bfloat16"))
+
+
+def test_bfloat16_answers_and_learns(llama: Path) -> None:
+    service = create()
+    ask(service, msgspec.structs.replace(load(llama), dtype="bfloat16"))
+    assert ask(service, step_of(ask(service, QUESTION))).report.grad_norm > 0
+
+
+def test_a_model_that_memory_does_not_suffice_for_is_not_called_damaged(
+    qwen2: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(*given: object, **options: object) -> None:
+        raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes.")
+
+    monkeypatch.setattr("transformers.AutoModelForCausalLM.from_pretrained", no_room)
+    with pytest.raises(TooBig, match="not enough memory to load"):
+        ask(create(), load(qwen2))

@@ -1,0 +1,163 @@
+"""A restored trainer goes on as if it had never stopped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from sapo_desktop.core.errors import CheckpointError
+from sapo_desktop.engines.torch.service import TorchEngine
+from sapo_desktop.engines.torch.state import reset_trainer, restore_trainer, save_trainer
+from tests.engines.tiny import answer, loaded_engine, same, sequences, weights
+
+
+def rounds(engine: TorchEngine, seeds: range) -> list[float]:
+    """Answer and learn a few times; return the losses."""
+    losses = []
+    for seed in seeds:
+        made = answer(engine, ["what is 1+1?", "b"], 4, max_tokens=12, seed=seed)
+        losses.append(engine.trainer.step(sequences(made, [1.0, -1.0, 0.5, -0.5])).loss)
+    return losses
+
+
+@pytest.mark.parametrize("method", ["lora", "full"])
+def test_resumed_equals_unbroken_bit_for_bit(llama: Path, tmp_path: Path, method: str) -> None:
+    unbroken = loaded_engine(llama, method=method, updates=2)
+    rounds(unbroken, range(2))
+    files = save_trainer(unbroken.trainer, tmp_path)
+    assert sorted(files) == sorted(path.name for path in tmp_path.iterdir())
+    expected = rounds(unbroken, range(2, 5))
+
+    resumed = loaded_engine(llama, method=method, updates=2)
+    restore_trainer(resumed.trainer, tmp_path)
+    assert rounds(resumed, range(2, 5)) == expected
+    assert same(weights(resumed), weights(unbroken))
+
+
+def test_a_checkpoint_before_the_first_step(llama: Path, tmp_path: Path) -> None:
+    engine = loaded_engine(llama)
+    start = weights(engine)
+    save_trainer(engine.trainer, tmp_path)
+    rounds(engine, range(2))
+    restore_trainer(engine.trainer, tmp_path)
+    assert same(weights(engine), start)
+    assert not engine.trainer.optimiser.state
+
+
+def test_weights_only_forgets_the_optimiser(llama: Path, tmp_path: Path) -> None:
+    engine = loaded_engine(llama)
+    rounds(engine, range(2))
+    save_trainer(engine.trainer, tmp_path)
+    saved = weights(engine)
+    rounds(engine, range(2, 3))
+    restore_trainer(engine.trainer, tmp_path, weights_only=True)
+    assert same(weights(engine), saved)
+    assert not engine.trainer.optimiser.state
+
+
+def test_steps_are_those_behind_the_weights(llama: Path, tmp_path: Path) -> None:
+    """A roll-back goes back in steps too, though the optimiser's memory begins anew; a skipped step is none."""
+    engine = loaded_engine(llama, updates=2)
+    rounds(engine, range(3))
+    save_trainer(engine.trainer, tmp_path)
+    rounds(engine, range(3, 5))
+    made = answer(engine, ["what is 1+1?"], 2, max_tokens=12, seed=9)
+    skipped = engine.trainer.step(sequences(made, [0.0, 0.0]))
+    assert (skipped.steps, skipped.skipped) == (10, True)
+    restore_trainer(engine.trainer, tmp_path, weights_only=True)
+    assert engine.trainer.steps == 6
+    rounds(engine, range(1))
+    save_trainer(engine.trainer, tmp_path)
+    reset_trainer(engine.trainer)
+    assert engine.trainer.steps == 0
+    restore_trainer(engine.trainer, tmp_path)
+    assert engine.trainer.steps == 8
+    assert {float(state["step"]) for state in engine.trainer.optimiser.state.values()} == {2.0}
+
+
+def test_a_roll_back_resumes_bit_for_bit(llama: Path, tmp_path: Path) -> None:
+    unbroken = loaded_engine(llama)
+    rounds(unbroken, range(2))
+    save_trainer(unbroken.trainer, tmp_path)
+    restore_trainer(unbroken.trainer, tmp_path, weights_only=True)
+    rounds(unbroken, range(2, 3))
+    save_trainer(unbroken.trainer, tmp_path)
+    resumed = loaded_engine(llama)
+    restore_trainer(resumed.trainer, tmp_path)
+    assert resumed.trainer.steps == 3
+    assert rounds(resumed, range(3, 5)) == rounds(unbroken, range(3, 5))
+    assert same(weights(resumed), weights(unbroken))
+
+
+def test_a_state_of_the_version_before_counts_its_optimisers_steps(llama: Path, tmp_path: Path) -> None:
+    engine = loaded_engine(llama)
+    rounds(engine, range(2))
+    save_trainer(engine.trainer, tmp_path)
+    (tmp_path / "trainer.json").write_bytes(msgspec.json.encode({"version": 1, "method": "lora", "steps": 2}))
+    restore_trainer(engine.trainer, tmp_path)
+    assert engine.trainer.steps == 2
+    assert {float(state["step"]) for state in engine.trainer.optimiser.state.values()} == {2.0}
+
+
+def test_the_learning_rate_set_last_holds_after_a_restore(llama: Path, tmp_path: Path) -> None:
+    engine = loaded_engine(llama)
+    save_trainer(engine.trainer, tmp_path)
+    engine.trainer.configure(5e-5, None)
+    restore_trainer(engine.trainer, tmp_path)
+    assert engine.trainer.optimiser.learning_rate == 5e-5
+
+
+def test_reset_forgets_everything(llama: Path) -> None:
+    engine, fresh = loaded_engine(llama), loaded_engine(llama)
+    rounds(engine, range(2))
+    reset_trainer(engine.trainer)
+    assert rounds(engine, range(2)) == rounds(fresh, range(2))
+    assert same(weights(engine), weights(fresh))
+
+
+def test_nothing_is_pickled(llama: Path, tmp_path: Path) -> None:
+    engine = loaded_engine(llama)
+    rounds(engine, range(1))
+    files = save_trainer(engine.trainer, tmp_path)
+    assert {Path(name).suffix for name in files} == {".safetensors", ".json"}
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("trainer.json", b"{"),
+        ("trainer.json", b'{"method": "lora"}'),
+        ("trainer.json", msgspec.json.encode({"version": 99, "method": "lora", "steps": 1})),
+        ("trainer.json", msgspec.json.encode({"method": "full", "steps": 1})),
+        ("optimizer.safetensors", b""),
+        ("adapter_model.safetensors", None),
+    ],
+)
+def test_what_does_not_fit_is_refused_and_changes_nothing(
+    llama: Path, tmp_path: Path, file: str, content: bytes | None
+) -> None:
+    engine = loaded_engine(llama)
+    rounds(engine, range(1))
+    save_trainer(engine.trainer, tmp_path)
+    if content is None:
+        (tmp_path / file).unlink()
+    else:
+        (tmp_path / file).write_bytes(content)
+    rounds(engine, range(1, 2))
+    before = weights(engine)
+    with pytest.raises(CheckpointError):
+        restore_trainer(engine.trainer, tmp_path)
+    assert same(weights(engine), before)
+    assert engine.trainer.optimiser.state
+
+
+@pytest.mark.parametrize("method", ["lora", "full"])
+@pytest.mark.parametrize("taken", ["weights", "optimizer.safetensors", "trainer.json"])
+def test_a_disk_that_takes_no_more_is_a_checkpoint_error(llama: Path, tmp_path: Path, method: str, taken: str) -> None:
+    engine = loaded_engine(llama, method=method)
+    weights_file = "weights.safetensors" if method == "full" else "adapter_model.safetensors"
+    (tmp_path / (weights_file if taken == "weights" else taken)).mkdir()  # stands for a full disk
+    with pytest.raises(CheckpointError, match="could not be saved"):
+        save_trainer(engine.trainer, tmp_path)

@@ -1,0 +1,87 @@
+"""Paging through kept answers: what is asked for, and which replies are taken."""
+
+from __future__ import annotations
+
+import pytest
+
+from sapo_desktop.gui.learning import answer_pages
+from sapo_desktop.gui.learning.answer_pages import AnswerPages, Filter, effect_of, is_foreign, who_wrote
+from sapo_desktop.worker.control.messages import ExportRollouts, Rollout, Rollouts
+
+
+def rollout(number: int, **changes: object) -> Rollout:
+    plain: dict[str, object] = {
+        "id": number, "round": number // 10, "task": "gcd/easy", "seed": 1, "question": "?", "origin": "own",
+        "author": "", "completion": "!", "solved": True, "partial": 1.0, "reward": 1.0, "advantage": 0.5,
+        "verdict": "solved",
+    }  # fmt: skip
+    return Rollout(**(plain | changes))  # type: ignore[arg-type]
+
+
+def page(first: int, count: int, more: bool = True) -> Rollouts:
+    return Rollouts(items=[rollout(first - at) for at in range(count)], more=more)
+
+
+def test_pages_follow_each_other() -> None:
+    pages = AnswerPages()
+    first = pages.begin(Filter(task="gcd", search="x"))
+    assert (first.task, first.search, first.before, first.newest_first) == ("gcd", "x", None, True)
+    assert pages.waiting and pages.further() is None, "the first page comes first"
+    assert pages.take(first, page(1000, 3)) and not pages.waiting
+    second = pages.further()
+    assert second is not None and (second.before, second.task) == (998, "gcd")
+    assert pages.further() is None, "one page at a time"
+    assert pages.take(second, page(997, 2, more=False))
+    assert [item.id for item in pages.items] == [1000, 999, 998, 997, 996]
+    assert pages.further() is None and pages.newest_round == 100
+
+
+def test_a_reply_to_an_earlier_filter_is_not_taken() -> None:
+    pages = AnswerPages()
+    old = pages.begin(Filter())
+    new = pages.begin(Filter(verdict="wrong"))
+    assert not pages.take(old, page(10, 5)) and not pages.gave_up(old)
+    assert pages.take(new, page(20, 1, more=False))
+    assert [item.id for item in pages.items] == [20]
+
+
+def test_a_failure_lets_one_try_again() -> None:
+    pages = AnswerPages()
+    first = pages.begin(Filter())
+    assert pages.gave_up(first)
+    assert not pages.waiting and not pages.loaded
+    assert pages.take(again := pages.begin(Filter()), page(5, 1)) and again.before is None
+
+
+def test_there_is_an_end_to_what_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answer_pages, "MOST", 4)
+    pages = AnswerPages()
+    pages.take(pages.begin(Filter()), page(100, 4))
+    assert not pages.more and pages.further() is None
+
+
+def test_an_export_takes_the_filter() -> None:
+    pages = AnswerPages()
+    pages.begin(Filter(origin="peer", verdict="wrong"))
+    wanted = ExportRollouts(origin="peer", verdict="wrong", to="/tmp/x.jsonl", replace=True)
+    assert pages.export("/tmp/x.jsonl", replace=True) == wanted
+
+
+@pytest.mark.parametrize(
+    ("changes", "who", "foreign"),
+    [
+        ({}, "own", False),
+        ({"origin": "peer", "author": "ab"}, "peer", True),
+        ({"origin": "human", "kind": "human"}, "you", False),
+        ({"origin": "human", "kind": "human", "author": "ab"}, "person", True),
+        ({"origin": "human", "kind": "model", "author": "ab"}, "peer", True),
+    ],
+)
+def test_who_wrote_it(changes: dict[str, object], who: str, foreign: bool) -> None:
+    assert who_wrote(rollout(1, **changes)) == who
+    assert is_foreign(rollout(1, **changes)) is foreign
+
+
+@pytest.mark.parametrize(("advantage", "effect"), [(0.4, "more"), (-0.4, "less"), (0.0, "none")])
+def test_what_learning_did(advantage: float, effect: str) -> None:
+    assert effect_of(rollout(1, advantage=advantage)) == effect

@@ -1,0 +1,91 @@
+"""Where a round's time goes: the round in hand, the mean of the last ones, and pauses that are not counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from sapo_desktop.core.why import Paused, Training
+from sapo_desktop.gui.learning.round_phases import in_hand, mean_of, of_report, tally
+from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages import PhaseChanged, StateChanged
+from tests.gui.scenes import a_view
+from tests.records import round_report
+
+
+class Clock:
+    def __init__(self, view: View) -> None:
+        self.now = view.clock()
+        view.clock = lambda: self.now
+
+
+@pytest.fixture
+def at_work() -> tuple[View, Clock]:
+    view = a_view()
+    clock = Clock(view)
+    view.take(PhaseChanged(round=7, phase="questions"))
+    return view, clock
+
+
+def test_the_round_in_hand_grows_with_the_clock(at_work: tuple[View, Clock]) -> None:
+    view, clock = at_work
+    clock.now += 0.5
+    view.take(PhaseChanged(round=7, phase="generate"))
+    clock.now += 2
+    now = in_hand(view)
+    assert now is not None and now.number == 7
+    assert now.seconds == {"questions": 0.5, "generate": 2.0}
+    assert now.ends() == [("questions", 0.0, 0.5), ("generate", 0.5, 2.5)]
+
+
+def test_a_pause_is_not_counted(at_work: tuple[View, Clock]) -> None:
+    view, clock = at_work
+    view.take(PhaseChanged(round=7, phase="generate"))
+    clock.now += 1
+    view.take(StateChanged(state="paused", reason="", why=Paused()))
+    assert in_hand(view) is None
+    clock.now += 3600
+    view.take(StateChanged(state="working", reason="", why=Training(round=7)))
+    clock.now += 2
+    view.take(PhaseChanged(round=7, phase="mark"))
+    now = in_hand(view)
+    assert now is not None and now.seconds["generate"] == 3.0
+
+
+def test_the_next_round_begins_anew(at_work: tuple[View, Clock]) -> None:
+    view, clock = at_work
+    clock.now += 5
+    view.take(PhaseChanged(round=8, phase="questions"))
+    now = in_hand(view)
+    assert now is not None and (now.number, now.total) == (8, 0.0)
+
+
+def test_without_work_there_is_no_round_in_hand() -> None:
+    assert in_hand(a_view(state="idle")) is None
+    assert in_hand(View()) is None
+
+
+def test_what_a_report_does_not_name_was_setting_questions() -> None:
+    spent = of_report(round_report(3, share_seconds=0.2, draw_seconds=0.3, seconds=2.5))
+    assert spent.seconds["questions"] == pytest.approx(2.5 - 1.0 - 0.1 - 0.7 - 0.2 - 0.3)
+    assert spent.total == pytest.approx(2.5)
+
+
+def test_the_mean_leaves_out_rounds_that_were_paused() -> None:
+    reports = [round_report(number, generate_seconds=number, seconds=number + 0.8) for number in (1, 2, 3)]
+    paused = round_report(4, generate_seconds=9000.0, seconds=9001.0)
+    mean = mean_of([*reports, paused])
+    assert mean is not None and mean.rounds == 3
+    assert mean.seconds["generate"] == pytest.approx(2.0)
+    assert mean_of([]) is None
+    last = mean_of(reports, most=2)
+    assert last is not None and last.seconds["generate"] == pytest.approx(2.5)
+
+
+def test_groups_are_tallied() -> None:
+    one = round_report(1, local_groups=24, external_groups=6, zero_advantage_groups=10, mix="24/8", truncated=0.1)
+    two = round_report(2, local_groups=30, external_groups=0, zero_advantage_groups=20, mix="", truncated=0.3)
+    found = tally([one, two])
+    assert found is not None
+    assert (found.rounds, found.own, found.external, found.wanted) == (2, 27.0, 3.0, 8.0)
+    assert found.idle == pytest.approx(0.5) and found.truncated == pytest.approx(0.2)
+    assert tally([]) is None

@@ -1,0 +1,50 @@
+"""Notices are shown once each, filtered, and copied in lines; of a log its end."""
+
+from __future__ import annotations
+
+from sapo_desktop.gui.log import notice_list as notices
+from sapo_desktop.view.viewmodel import NoticeShown, View
+from sapo_desktop.worker.control.messages import Notice
+
+ITEMS = [
+    NoticeShown(1.0, "info", "Linked to a relay."),
+    NoticeShown(2.0, "warning", "The link broke.\nIt is tried again."),
+    NoticeShown(3.0, "error", "The generator ended."),
+]
+
+
+def test_what_the_worker_kept_and_what_came_as_an_event_is_one_notice() -> None:
+    view = View(clock=lambda: 99.0)
+    said = [Notice(level="info", text="One\x1b[31m", time=5.0), Notice(level="error", text="Two", time=6.0)]
+    view.take(said[1])
+    merged = notices.merged(map(notices.shown, said), view.notices)
+    assert merged == [NoticeShown(5.0, "info", "One"), NoticeShown(6.0, "error", "Two")]
+
+
+def test_the_oldest_go_where_there_are_too_many() -> None:
+    many = [NoticeShown(float(at), "info", "x") for at in range(notices.MOST + 3)]
+    assert [item.time for item in notices.merged(many)][:1] == [3.0]
+
+
+def test_a_level_stands_for_those_above_it_too() -> None:
+    assert notices.matching(ITEMS, "info", "") == ITEMS
+    assert notices.matching(ITEMS, "warning", "") == ITEMS[1:]
+    assert notices.matching(ITEMS, "error", "") == ITEMS[2:]
+
+
+def test_a_search_wants_every_word_in_either_case() -> None:
+    assert notices.matching(ITEMS, "info", "LINK the") == [ITEMS[1]]
+    assert notices.matching(ITEMS, "error", "link") == []
+
+
+def test_longer_notices_are_set_in() -> None:
+    lines = notices.as_text(ITEMS[:2]).splitlines()
+    assert lines[0].endswith(" info: Linked to a relay.")
+    assert lines[1].endswith(" warning: The link broke.") and lines[2] == "    It is tried again."
+
+
+def test_of_a_log_whole_lines_from_the_end_are_shown() -> None:
+    assert notices.tail(["one", "two", "three"], 9) == "two\nthree"
+    assert notices.tail(["one", "two", "three"], 8) == "three"
+    assert notices.tail(["x" * 50], 8) == "x" * 8
+    assert notices.tail([], 8) == ""

@@ -1,0 +1,239 @@
+"""The log: what is asked, what is shown, filtered, found and copied, and the file for a bug report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QDialog, QLabel, QWidget
+from pytestqt.qtbot import QtBot
+
+from sapo_desktop.core.errors import NotRunning, SapoError
+from sapo_desktop.gui.link.attachment import Lost
+from sapo_desktop.gui.log.page import LogPage
+from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.widgets.text import Reading
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.view.viewmodel import ALL, View
+from sapo_desktop.worker.control.messages import Diagnose, GetLog, GetNotices, LogIs, Notice, Notices
+from tests.gui import scenes, staged_log
+from tests.gui.stage import StageBridge
+
+HOSTILE = "<b>bold</b><img src=x>\x1b[31mred\u202egnol\u202c" + "w" * 64_000
+
+
+def a_page(qtbot: QtBot, bridge: StageBridge) -> LogPage:
+    page = LogPage(bridge.view, bridge, Actions(bridge.view, bridge))
+    bridge.changed.connect(page.refresh)
+    page.resize(900, 800)
+    qtbot.addWidget(page)
+    page.show()
+    page.opened()
+    page.refresh(ALL)
+    return page
+
+
+def staged(view: View | None = None) -> StageBridge:
+    bridge = StageBridge(view or scenes.a_view())
+    staged_log.stage(bridge)
+    return bridge
+
+
+def texts(widget: QWidget) -> list[str]:
+    shown = [label.text() for label in widget.findChildren(QLabel) if label.isVisible()]
+    return shown + [field.toPlainText() for field in widget.findChildren(Reading) if field.isVisible()]
+
+
+def press(widget: QWidget, text: str) -> None:
+    button = next(
+        found
+        for found in widget.findChildren(QAbstractButton)
+        if text in (found.text(), found.accessibleName()) and found.isVisible()
+    )
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def cells(page: LogPage, column: int) -> list[str]:
+    model = page._notices._table.model()
+    return [model.index(at, column).data() for at in range(model.rowCount())]
+
+
+def test_notices_from_before_and_since_stand_newest_first_and_are_read(qtbot: QtBot) -> None:
+    bridge = staged()
+    since = Notice(level="error", text="It stopped.", time=scenes.NOW)
+    bridge.view.take(since)
+    heard: list[frozenset[str]] = []
+    bridge.changed.connect(heard.append)
+    page = a_page(qtbot, bridge)
+    assert bridge.asked == [GetNotices()]
+    assert cells(page, 2)[0] == "It stopped." and len(cells(page, 2)) == 41
+    assert cells(page, 0)[0] == "Error"
+    assert bridge.view.unread == 0 and frozenset({"notices"}) in heard
+
+
+def test_one_that_comes_while_the_page_is_open_is_read_at_once(qtbot: QtBot) -> None:
+    bridge = staged()
+    page = a_page(qtbot, bridge)
+    bridge.tell(Notice(level="warning", text="New.", time=scenes.NOW))
+    assert cells(page, 2)[0] == "New." and bridge.view.unread == 0
+    page.closed()
+    bridge.tell(Notice(level="warning", text="Newer.", time=scenes.NOW + 1))
+    assert bridge.view.unread == 1
+
+
+def test_levels_and_search_narrow_it_down(qtbot: QtBot) -> None:
+    page = a_page(qtbot, staged())
+    press(page, "Levels shown: Warnings")
+    assert set(cells(page, 0)) == {"Warning", "Error"}
+    press(page, "Levels shown: Errors")
+    assert set(cells(page, 0)) == {"Error"}
+    page._search.setFocus()
+    QTest.keyClicks(page._search, "battery")
+    assert cells(page, 2) == [] and "Nothing found" in texts(page)
+    press(page, "Levels shown: All")
+    assert set(cells(page, 2)) == {"On battery: paused."}
+    assert tr("%n notice(s)", None, 5) in texts(page)
+
+
+def test_a_line_is_read_in_whole_and_copied(qtbot: QtBot) -> None:
+    bridge = staged()
+    bridge.replies[GetNotices] = Notices(items=[Notice(level="error", text="Ended.\nKilled", time=scenes.NOW)])
+    said: list[str] = []
+    bridge.said.connect(said.append)
+    page = a_page(qtbot, bridge)
+    table = page._notices._table
+    table.setFocus()
+    QTest.keyClick(table, Qt.Key.Key_Home)
+    table.selectRow(0)
+    assert any("error: Ended.\n    Killed" in text for text in texts(page))
+    press(page, "Copy selected")
+    assert QGuiApplication.clipboard().text().endswith(" error: Ended.\n    Killed")
+    press(page, "Copy all")
+    assert said == [tr("%n notice(s) copied.", None, 1)] * 2
+
+
+def test_without_notices_it_says_so(qtbot: QtBot) -> None:
+    page = a_page(qtbot, StageBridge(scenes.a_view()))
+    assert "Nothing to report" in texts(page)
+
+
+def test_the_log_file_is_read_shown_from_its_end_and_searched(qtbot: QtBot) -> None:
+    bridge = staged()
+    bridge.replies[GetLog] = LogIs(lines=["start", "Train one", "mark", "train two", "end"], path="/data/worker.log")
+    page = a_page(qtbot, bridge)
+    press(page, "What to show: Log file")
+    assert bridge.asked_for(GetLog) == [GetLog(lines=2000)]
+    assert "start\nTrain one\nmark\ntrain two\nend" in texts(page)
+    page._search.setFocus()
+    QTest.keyClicks(page._search, "train")
+    assert "2 of 2" in texts(page)
+    QTest.keyClick(page._search, Qt.Key.Key_Return)
+    assert "1 of 2" in texts(page)
+    press(page, "Next hit")
+    assert "2 of 2" in texts(page)
+    assert page._file._text.textCursor().block().text() == "train two"
+    press(page, "Copy all")
+    assert QGuiApplication.clipboard().text().startswith("start\n")
+    press(page, "Read again")
+    assert len(bridge.asked_for(GetLog)) == 2 and "2 of 2" in texts(page)
+
+
+def test_a_log_that_cannot_be_read_says_why_and_can_be_tried_again(qtbot: QtBot) -> None:
+    bridge = staged()
+    bridge.replies[GetLog] = NotRunning("The node is not running just now.")
+    page = a_page(qtbot, bridge)
+    press(page, "What to show: Log file")
+    assert "The node is not running just now." in texts(page) and "Reading the log" not in texts(page)
+    bridge.replies[GetLog] = staged_log.log(3)
+    press(page, "Try again")
+    assert "The node is not running just now." not in texts(page)
+    assert page._file._text.toPlainText().count("\n") == 2
+
+
+def test_a_long_log_is_cut_at_its_beginning(qtbot: QtBot) -> None:
+    bridge = staged()
+    bridge.replies[GetLog] = LogIs(lines=[f"{at} " + "x" * 100 for at in range(2000)], path="/data/worker.log")
+    page = a_page(qtbot, bridge)
+    press(page, "What to show: Log file")
+    shown = page._file._text.toPlainText().splitlines()
+    assert shown[-1].startswith("1999 ") and len(shown) < 1000 and shown[0].endswith("x" * 100)
+
+
+def choose(monkeypatch: pytest.MonkeyPatch, path: str) -> list[str]:
+    suggested: list[str] = []
+
+    def ask(parent: QWidget, title: str, suggestion: str, kinds: str = "") -> str:
+        suggested.append(suggestion)
+        return path
+
+    monkeypatch.setattr("sapo_desktop.gui.log.diagnosis.ask_save_path", ask)
+    return suggested
+
+
+def test_a_diagnostics_file_is_written_where_one_likes_and_it_is_said_what_is_in_it(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bridge = staged()
+    page = a_page(qtbot, bridge)
+    suggested = choose(monkeypatch, str(tmp_path / "report.txt"))
+    press(page, "Diagnostics file")
+    assert suggested[0].startswith("sapo-diagnostics-") and suggested[0].endswith(".txt")
+    assert bridge.asked_for(Diagnose) == [Diagnose(to=str(tmp_path / "report.txt"))]
+    sheet = page.findChild(QDialog)
+    shown = "\n".join(texts(sheet))
+    assert str(tmp_path / "report.txt") in shown and "keys, tokens" in shown and "last 200 lines" in shown
+    press(sheet, "Copy the path")
+    assert QGuiApplication.clipboard().text() == str(tmp_path / "report.txt")
+    press(sheet, "Close")
+    assert not sheet.isVisible()
+
+
+def test_no_file_is_written_without_a_place_and_a_failure_is_said(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bridge = staged()
+    page = a_page(qtbot, bridge)
+    choose(monkeypatch, "")
+    press(page, "Diagnostics file")
+    assert not bridge.asked_for(Diagnose)
+    bridge.replies[Diagnose] = SapoError("/closed/x.txt could not be written: Permission denied.")
+    choose(monkeypatch, "/closed/x.txt")
+    press(page, "Diagnostics file")
+    assert "/closed/x.txt could not be written: Permission denied." in texts(page)
+    assert page._diagnose.isEnabled()
+
+
+def test_a_worker_that_comes_back_is_asked_again_and_the_last_ones_notices_stay(qtbot: QtBot) -> None:
+    bridge = staged()
+    page = a_page(qtbot, bridge)
+    bridge.tell(Lost(reason="It was killed.", retry_at=0.0))
+    assert not page._diagnose.isEnabled() and len(cells(page, 2)) == 40
+    bridge.replies[GetNotices] = Notices(items=[Notice(level="info", text="Back.", time=scenes.NOW + 9)])
+    bridge.tell(scenes.a_view().link)
+    assert len(bridge.asked_for(GetNotices)) == 2
+    assert cells(page, 2)[0] == "Back." and len(cells(page, 2)) == 41
+
+
+def test_hostile_text_stays_text(qtbot: QtBot) -> None:
+    bridge = staged()
+    bridge.replies[GetNotices] = Notices(items=[Notice(level="error", text=HOSTILE, time=scenes.NOW)])
+    bridge.replies[GetLog] = LogIs(lines=[HOSTILE], path=HOSTILE)
+    page = a_page(qtbot, bridge)
+    page._notices._table.selectRow(0)
+    notice = "".join(texts(page)) + "".join(cells(page, 2))
+    press(page, "What to show: Log file")
+    file = "".join(texts(page)) + page._file._path.text()
+    for shown in (notice, file):
+        assert "<b>bold</b>" in shown and "\x1b" not in shown and "\u202e" not in shown
+    assert page.widget().minimumSizeHint().width() <= 900
+
+
+def test_ten_thousand_notices_are_no_burden(qtbot: QtBot) -> None:
+    bridge = staged()
+    many = [Notice(level="info", text=f"Notice {at}", time=float(at)) for at in range(10_000)]
+    bridge.replies[GetNotices] = Notices(items=many)
+    page = a_page(qtbot, bridge)
+    assert cells(page, 2)[0] == "Notice 9999"

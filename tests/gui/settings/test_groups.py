@@ -1,0 +1,122 @@
+"""Every setting has its place, its words and a control, and a search finds it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.gui.settings.groups import (
+    GROUPS,
+    Number,
+    OneOf,
+    OnOff,
+    Typed,
+    Wanted,
+    WholeNumber,
+    as_typed,
+    control,
+    found,
+    may_hold_a_login,
+    shown_text,
+)
+from sapo_desktop.gui.words import consent
+from sapo_desktop.gui.words import settings as setting_words
+from sapo_desktop.worker.control.messages import SettingsAre
+
+KEYS = settings_file.known_keys()
+
+
+def test_every_setting_is_in_exactly_one_group() -> None:
+    placed = [key for keys in GROUPS.values() for key in keys]
+    assert sorted(placed) == sorted(KEYS)
+
+
+def test_every_setting_has_a_name_and_the_sentence_of_its_description() -> None:
+    assert set(setting_words.titles()) == set(KEYS)
+    assert setting_words.sentences() == {key: settings_file.describe(key).description for key in setting_words.titles()}
+    assert len(set(setting_words.titles().values())) == len(KEYS), "two settings have one name"
+
+
+def test_every_group_has_a_name_and_a_sentence() -> None:
+    assert set(setting_words.group_titles()) == set(setting_words.group_sentences()) == set(GROUPS)
+
+
+def test_controls_follow_the_types() -> None:
+    assert control("silo") == OnOff()
+    assert control("theme") == OneOf(("system", "light", "dark"))
+    assert control("mix") == OneOf(("8/0", "6/2", "4/4", "2/6", "adaptive"))
+    assert control("text_size") == WholeNumber(80, 200, 10)
+    assert control("threads") == WholeNumber(0, 1024)
+    assert control("memory_reserve") == Number(0.0, 1000.0, 0.5)
+    assert control("temperature") == Number(0.001, 5.0, 0.1)
+    assert control("learning_rate") == Typed(number=True)
+    assert control("peers") == Typed()
+
+
+def test_names_of_choices_are_of_choices_that_there_are() -> None:
+    for key in KEYS:
+        kind = control(key)
+        values = kind.values if isinstance(kind, OneOf) else ()
+        assert set(setting_words.choices(key)) <= set(values), key
+
+
+def test_every_default_can_be_typed_back() -> None:
+    for key in KEYS:
+        value = settings_file.describe(key).default
+        assert settings_file.parse_value(key, as_typed(value)) == value
+    assert as_typed(1e-5) == "1e-05" and shown_text(0.0) == "0"
+
+
+TEXTS = {key: (title, setting_words.sentences()[key]) for key, title in setting_words.titles().items()}
+
+
+def test_a_search_finds_by_name_sentence_and_key_in_any_order_of_words() -> None:
+    assert found("colours", TEXTS)["window"] == ["theme"]
+    assert found("on_battery", TEXTS) == {"gentle": ["on_battery"]}
+    assert found("  POWER   computer ", TEXTS) == {"gentle": ["on_battery"]}
+    assert found("no such thing", TEXTS) == {}
+    assert sum(map(len, found("", TEXTS).values())) == len(KEYS)
+
+
+def test_a_login_is_masked_and_nothing_else() -> None:
+    assert may_hold_a_login("proxy", "socks5h://me:secret@host:1080")
+    assert not may_hold_a_login("proxy", "http://host:3128")
+    assert not may_hold_a_login("label", "me@home")
+
+
+def are(settings: Settings, waiting: tuple[str, ...] = (), overridden: tuple[str, ...] = ()) -> SettingsAre:
+    return SettingsAre(settings=settings, changed=[], overridden=list(overridden), waiting=list(waiting))
+
+
+def test_what_waits_is_shown_as_it_was_typed_until_it_holds() -> None:
+    wanted = Wanted()
+    wanted.note("model", "smollm2-135m")
+    assert wanted.value("model", are(Settings(), waiting=("model",))) == "smollm2-135m"
+    wanted.follow(are(Settings(model="smollm2-135m")))
+    assert wanted.value("model", are(Settings(model="other"), waiting=("model",))) == "other"
+
+
+def test_what_waits_is_shown_in_another_window_too() -> None:
+    told = msgspec.structs.replace(are(Settings(), waiting=("model",)), wanted=Settings(model="smollm2-135m"))
+    assert Wanted().value("model", told) == "smollm2-135m"
+
+
+def test_what_the_command_line_holds_is_shown_as_it_was_typed() -> None:
+    wanted = Wanted()
+    wanted.note("answers", "16")
+    assert wanted.value("answers", are(Settings(answers=4), overridden=("answers",))) == 16
+    wanted.forget(["answers"])
+    assert wanted.value("answers", are(Settings(answers=4), overridden=("answers",))) == 8
+
+
+def test_what_takes_effect_at_once_is_shown_as_it_is() -> None:
+    wanted = Wanted()
+    wanted.note("label", "mine")
+    assert wanted.value("label", are(Settings(label="other"))) == "other"
+
+
+def test_the_words_of_consent_are_those_that_every_client_shows() -> None:
+    from sapo_desktop.core.consent import WHAT_IS_PUBLISHED
+
+    assert tuple(consent.paragraphs()) == WHAT_IS_PUBLISHED

@@ -1,0 +1,288 @@
+"""Settings: what is asked of the worker, what each row shows, search, reset, consent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDialog, QLabel, QLineEdit
+from pytestqt.qtbot import QtBot
+
+from sapo_desktop.core.errors import SettingsError, UsageError
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.settings_file import known_keys
+from sapo_desktop.gui.settings.groups import GROUPS
+from sapo_desktop.gui.settings.page import SettingsPage
+from sapo_desktop.gui.settings.rows import SettingRow
+from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.widgets.buttons import Button
+from sapo_desktop.gui.words import consent
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.view.link import Lost
+from sapo_desktop.view.viewmodel import ALL, View
+from sapo_desktop.worker.control.messages import ResetSettings, SetSettings, SetSilo
+from tests.gui import scenes, staged_settings
+from tests.gui.stage import StageBridge
+
+
+def a_page(qtbot: QtBot, view: View | None = None) -> tuple[SettingsPage, StageBridge]:
+    bridge = StageBridge(view or scenes.a_view())
+    staged_settings.stage(bridge)
+    page = SettingsPage(bridge.view, bridge, Actions(bridge.view, bridge))
+    bridge.changed.connect(page.refresh)
+    page.resize(1000, 900)
+    qtbot.addWidget(page)
+    page.show()
+    page.opened()
+    page.refresh(ALL)
+    return page, bridge
+
+
+def row(page: SettingsPage, key: str) -> SettingRow:
+    group = next(name for name, keys in GROUPS.items() if key in keys)
+    page._choose(group)
+    return page._cards[group].rows[key]
+
+
+def texts(widget: object) -> list[str]:
+    return [label.text() for label in widget.findChildren(QLabel) if label.isVisible()]
+
+
+def rows_in_sight(page: SettingsPage) -> list[str]:
+    return [key for card in page._cards.values() for key, made in card.rows.items() if made.isVisible()]
+
+
+def in_dialog(act: Callable[[QDialog], object]) -> None:
+    def do() -> None:
+        dialog = QApplication.activeModalWidget()
+        assert isinstance(dialog, QDialog)
+        act(dialog)
+
+    QTimer.singleShot(0, do)
+
+
+def press(dialog: QDialog, text: str) -> None:
+    button = next(found for found in dialog.findChildren(Button) if found.text() == text)
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def type_into(field: QLineEdit, text: str) -> None:
+    field.setFocus()
+    field.selectAll()
+    QTest.keyClicks(field, text)
+
+
+def test_first_in_sight_is_the_windows_group_with_what_holds(qtbot: QtBot) -> None:
+    page, bridge = a_page(qtbot, scenes.a_view(theme="dark", text_size=120))
+    assert rows_in_sight(page) == list(GROUPS["window"])
+    assert row(page, "theme").control.field.current == "dark"
+    assert row(page, "text_size").control.field.value() == 120
+    assert not bridge.asked
+
+
+def test_every_setting_has_a_row_that_shows_its_default_without_asking(qtbot: QtBot) -> None:
+    page, bridge = a_page(qtbot)
+    for key in known_keys():
+        made = row(page, key)
+        assert made.isVisible() and made.control.field.accessibleName()
+    assert not bridge.asked
+
+
+def test_a_switch_a_choice_a_number_and_a_text_are_set_as_typed(qtbot: QtBot) -> None:
+    page, bridge = a_page(qtbot)
+    QTest.keyClick(row(page, "low_priority").control.field, Qt.Key.Key_Space)
+    theme = row(page, "theme").control.field
+    QTest.keyClick(theme, Qt.Key.Key_Down)
+    label = row(page, "label").control.field
+    type_into(label, "mine")
+    QTest.keyClick(label, Qt.Key.Key_Return)
+    threads = row(page, "threads").control.field
+    QTest.keyClick(threads, Qt.Key.Key_Up)
+    QTest.keyClick(threads, Qt.Key.Key_Up)
+    qtbot.waitUntil(lambda: bridge.view.settings.threads == 2)
+    assert bridge.asked_for(SetSettings) == [
+        SetSettings(values={"low_priority": "off"}),
+        SetSettings(values={"theme": "light"}),
+        SetSettings(values={"label": "mine"}),
+        SetSettings(values={"threads": "2"}),
+    ]
+    assert "changed" in texts(row(page, "label"))
+
+
+def test_a_text_is_taken_after_a_pause_or_when_it_is_left_and_only_once(qtbot: QtBot) -> None:
+    page, bridge = a_page(qtbot)
+    label = row(page, "label").control.field
+    type_into(label, "ab")
+    assert not bridge.asked
+    label._pause.timeout.emit()
+    assert bridge.asked == [SetSettings(values={"label": "ab"})]
+    QTest.keyClicks(label, "c")
+    label.editingFinished.emit()
+    label.editingFinished.emit()
+    assert bridge.asked[1:] == [SetSettings(values={"label": "abc"})]
+
+
+def test_what_the_worker_refuses_is_said_below_and_the_text_stays(qtbot: QtBot) -> None:
+    page, bridge = a_page(qtbot)
+    made = row(page, "label")
+    type_into(made.control.field, "no spaces!")
+    QTest.keyClick(made.control.field, Qt.Key.Key_Return)
+    said = next(text for text in texts(made) if "cannot be 'no spaces!'" in text)
+    assert "A name that stands beside shared answers" in said
+    page.setFocus()
+    page.refresh(ALL)
+    assert made.control.field.text() == "no spaces!"
+    type_into(made.control.field, "fine")
+    QTest.keyClick(made.control.field, Qt.Key.Key_Return)
+    assert not made.refused and bridge.view.settings.label == "fine"
+
+
+def test_a_switch_that_is_refused_goes_back(qtbot: QtBot) -> None:
+    page, bridge = a_page(qtbot)
+    bridge.replies[SetSilo] = UsageError("Not with a server elsewhere.")
+    made = row(page, "silo")
+    QTest.mouseClick(made.control.field, Qt.MouseButton.LeftButton)
+    assert bridge.asked == [SetSilo(on=False)]
+    assert made.control.field.isChecked() and "Not with a server elsewhere." in texts(made)
+
+
+def test_what_waits_and_what_the_command_line_holds_is_marked(qtbot: QtBot) -> None:
+    page, _ = a_page(qtbot, staged_settings.a_view())
+    assert {"changed", "once this round is done"} <= set(texts(row(page, "model")))
+    assert "set by the command line" in texts(row(page, "silo"))
+    assert not {"changed", "once this round is done", "set by the command line"} & set(texts(row(page, "label")))
+
+
+def test_a_value_that_waits_stays_in_sight(qtbot: QtBot) -> None:
+    page, bridge = a_page(qtbot)
+    field = row(page, "model").control.field
+    type_into(field, "smollm2-135m")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert bridge.view.settings.model == "starter" and bridge.view.settings_are.waiting == ["model"]
+    page.setFocus()
+    page.refresh(ALL)
+    assert field.text() == "smollm2-135m" and "once this round is done" in texts(row(page, "model"))
+
+
+def test_one_is_reset_by_its_own_button(qtbot: QtBot) -> None:
+    page, bridge = a_page(qtbot, staged_settings.a_view())
+    made = row(page, "threads")
+    QTest.mouseClick(made._reset, Qt.MouseButton.LeftButton)
+    assert bridge.asked == [ResetSettings(keys=["threads"])]
+    assert made.control.field.value() == 0 and "changed" not in texts(made)
+
+
+def test_all_are_reset_only_after_a_question_that_names_them(qtbot: QtBot) -> None:
+    page, bridge = a_page(qtbot, staged_settings.a_view())
+    asked: list[str] = []
+
+    def refuse(dialog: QDialog) -> None:
+        asked.extend(texts(dialog))
+        press(dialog, "Cancel")
+
+    in_dialog(refuse)
+    QTest.mouseClick(page._reset_all, Qt.MouseButton.LeftButton)
+    assert not bridge.asked and any("Threads, Share answers, Proxy, Model" in text for text in asked)
+    in_dialog(lambda dialog: press(dialog, "Reset all"))
+    QTest.mouseClick(page._reset_all, Qt.MouseButton.LeftButton)
+    assert bridge.asked == [ResetSettings(keys=[])]
+    assert bridge.view.settings == Settings(model="smollm2-135m") and not bridge.view.settings.share
+
+
+def test_sharing_begins_only_after_the_consent_was_read(qtbot: QtBot) -> None:
+    page, bridge = a_page(qtbot)
+    switch = row(page, "share").control.field
+    read: list[str] = []
+
+    def refuse(dialog: QDialog) -> None:
+        read.extend(texts(dialog))
+        press(dialog, "Cancel")
+
+    in_dialog(refuse)
+    QTest.mouseClick(switch, Qt.MouseButton.LeftButton)
+    assert not bridge.asked and not switch.isChecked()
+    assert all(any(part in text for text in read) for part in consent.paragraphs())
+    in_dialog(lambda dialog: press(dialog, "Publish from now on"))
+    QTest.mouseClick(switch, Qt.MouseButton.LeftButton)
+    assert bridge.asked == [SetSettings(values={"share": "on"})] and switch.isChecked()
+    QTest.mouseClick(switch, Qt.MouseButton.LeftButton)  # no question to end it
+    assert bridge.asked[1:] == [SetSettings(values={"share": "off"})]
+
+
+def test_a_search_goes_through_all_groups_and_counts(qtbot: QtBot) -> None:
+    page, _ = a_page(qtbot)
+    page.activateWindow()
+    qtbot.waitUntil(page.isActiveWindow)
+    QTest.keyClick(page, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert page._search.hasFocus()
+    QTest.keyClicks(page._search, "proxy")
+    assert rows_in_sight(page) == ["proxy"] and page._hits.text() == tr("%n setting(s)", None, 1)
+    QTest.keyClicks(page._search, " nothing")
+    assert rows_in_sight(page) == [] and "Nothing found" in texts(page)
+    QTest.keyClick(page._search, Qt.Key.Key_Escape)
+    assert rows_in_sight(page) == list(GROUPS["window"]) and "Nothing found" not in texts(page)
+
+
+def test_changed_ones_stand_together(qtbot: QtBot) -> None:
+    page, _ = a_page(qtbot, staged_settings.a_view())
+    assert page._buttons["changed"].text() == "Changed (4)"
+    QTest.mouseClick(page._buttons["changed"], Qt.MouseButton.LeftButton)
+    assert rows_in_sight(page) == ["threads", "share", "proxy", "model"]
+    QTest.mouseClick(page._cards["gentle"].rows["threads"]._reset, Qt.MouseButton.LeftButton)
+    assert rows_in_sight(page) == ["share", "proxy", "model"]
+
+
+def test_a_login_is_masked_until_somebody_wants_to_see_it(qtbot: QtBot) -> None:
+    page, _ = a_page(qtbot, staged_settings.a_view())
+    control = row(page, "proxy").control
+    assert control.field.echoMode() is QLineEdit.EchoMode.Password
+    QTest.mouseClick(control._eye, Qt.MouseButton.LeftButton)
+    assert control.field.echoMode() is QLineEdit.EchoMode.Normal
+    assert not any("me:secret" in text for text in texts(page))
+
+
+def test_a_folder_can_be_chosen(qtbot: QtBot, monkeypatch: object, tmp_path: object) -> None:
+    page, bridge = a_page(qtbot)
+    monkeypatch.setattr("sapo_desktop.gui.settings.rows.ask_folder", lambda parent, title: str(tmp_path))
+    row(page, "models_folder").control._choose()
+    assert bridge.asked == [SetSettings(values={"models_folder": str(tmp_path)})]
+
+
+def test_without_a_node_nothing_can_be_changed_and_it_is_said(qtbot: QtBot) -> None:
+    page, bridge = a_page(qtbot)
+    bridge.tell(Lost(reason="It was killed.", retry_at=0.0))
+    assert "The node is not running just now: nothing can be changed." in texts(page)
+    assert not row(page, "theme").control.field.isEnabled() and not page._reset_all.isEnabled()
+
+
+def test_a_page_that_was_made_before_the_node_came_fills_itself(qtbot: QtBot) -> None:
+    page, bridge = a_page(qtbot, View())
+    assert not row(page, "theme").control.field.isEnabled()
+    for arrival in (scenes.a_view(theme="dark").link,):
+        bridge.tell(arrival)
+    assert row(page, "theme").control.field.isEnabled() and row(page, "theme").control.field.current == "dark"
+
+
+def test_an_error_stays_text(qtbot: QtBot) -> None:
+    page, bridge = a_page(qtbot)
+    bridge.replies[SetSettings] = SettingsError("<b>no</b>\u202e" + "x" * 64_000)
+    made = row(page, "low_priority")
+    QTest.mouseClick(made.control.field, Qt.MouseButton.LeftButton)
+    said = next(text for text in texts(made) if "<b>no</b>" in text)
+    assert "\u202e" not in said and len(said) <= 1000
+    assert page.widget().minimumSizeHint().width() <= 1000
+
+
+def test_tab_goes_through_the_cards_as_they_stand(qtbot: QtBot) -> None:
+    page, _ = a_page(qtbot)
+    page._choose("storage")  # made after the window's card, and stands below it
+    page._choose("gentle")
+    stops = [stop for key in GROUPS["gentle"] for stop in page._cards["gentle"].rows[key].stops()]
+    later = page._cards["storage"].rows["models_folder"].stops()[0]
+    order, at = [], page._cards["window"].rows["language"].stops()[0]
+    for _ in range(200):
+        order.append(at)
+        at = at.nextInFocusChain()
+    found = [order.index(widget) for widget in (*stops, later)]
+    assert found == sorted(found)

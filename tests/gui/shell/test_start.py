@@ -1,0 +1,138 @@
+"""What happens around the window: displays, memory, one window for a folder, first-run answers, languages."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from sapo_desktop.core import consent as published
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.settings_file import apply
+from sapo_desktop.gui.first_run.first_run import Choices
+from sapo_desktop.gui.shell import display
+from sapo_desktop.gui.shell.actions import seconds_until_tomorrow
+from sapo_desktop.gui.shell.display import why_no_window
+from sapo_desktop.gui.shell.remembered import Remembered, recall, remember, settings_in
+from sapo_desktop.gui.shell.single import SingleWindow
+from sapo_desktop.gui.words import consent, language, numbers
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.system.folders import DataFolder
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems always have a display")
+def test_without_a_display_the_terminal_is_offered() -> None:
+    assert "no display" in why_no_window({})
+    assert why_no_window({"QT_QPA_PLATFORM": "offscreen"}) == ""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems always have a display")
+def test_a_display_that_does_not_answer_is_none(tmp_path: Path) -> None:
+    assert "display :4711 does not answer" in why_no_window({"DISPLAY": ":4711"})
+    wayland = {"WAYLAND_DISPLAY": "wayland-9", "XDG_RUNTIME_DIR": str(tmp_path)}
+    assert "display wayland-9 does not answer" in why_no_window(wayland)
+    with socket.socket(socket.AF_UNIX) as compositor:
+        compositor.bind(str(tmp_path / "wayland-9"))
+        compositor.listen()
+        assert why_no_window(wayland) == ""
+        assert why_no_window(wayland | {"DISPLAY": ":4711"}) == ""
+
+
+def test_a_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(display, "_missing_library", lambda plugin: "libxcb-cursor.so.0")
+    said = why_no_window({"QT_QPA_PLATFORM": "xcb"})
+    assert ("libxcb-cursor.so.0" in said and "apt install" in said) == sys.platform.startswith("linux")
+
+
+def test_a_window_is_remembered(tmp_path: Path) -> None:
+    folder = DataFolder.open(tmp_path)
+    assert recall(folder) == Remembered()
+    kept = Remembered(welcomed=1, looks={"page": "log"})
+    remember(folder, kept)
+    assert recall(folder) == kept
+    for damaged in (b"{broken", b"\xff\xfe{}", b'{"looks": "\xff"}'):
+        (tmp_path / "window.json").write_bytes(damaged)
+        assert recall(folder) == Remembered(), "a file that cannot be read is nobody's memory"
+
+
+@pytest.mark.parametrize(
+    ("text", "theme", "size"),
+    [
+        ("theme = 'dark'\ntext_size = 150\nsilo = false\n", "dark", 150),
+        ("theme = 'pink'\ntext_size = 120\n", "system", 120),
+        ("not toml at all", "system", 100),
+        (None, "system", 100),
+    ],
+)
+def test_looks_are_known_before_the_worker_answers(tmp_path: Path, text: str | None, theme: str, size: int) -> None:
+    folder = DataFolder.open(tmp_path)
+    if text is not None:
+        folder.settings.write_text(text)
+    found = settings_in(folder)
+    assert (found.theme, found.text_size) == (theme, size)
+    assert text is None or folder.settings.read_text() == text, "what is damaged is the worker's to say"
+
+
+def test_a_second_window_raises_the_first(qtbot: QtBot, tmp_path: Path) -> None:
+    first, second, other = (SingleWindow(DataFolder.open(tmp_path / name)) for name in ("a", "a", "b"))
+    assert first.is_first() and other.is_first()
+    with qtbot.waitSignal(first.raised):
+        assert not second.is_first()
+    first.close()
+    assert second.is_first(), "the one before has gone"
+    second.close()
+    other.close()
+
+
+@pytest.mark.parametrize(
+    ("choices", "expected"),
+    [
+        (Choices(), {"threads": 0, "silo": True, "share": False, "on_battery": "pause", "low_priority": True}),
+        (Choices(gentle="most", on_battery=True), {"threads": 7, "on_battery": "continue", "silo": True}),
+        (Choices(gentle="quarter", give_way=False), {"threads": 2, "low_priority": False}),
+        (Choices(swarm=True), {"silo": False, "share": False}),
+        (Choices(swarm=True, share=True), {"silo": False, "share": True}),
+        (Choices(swarm=False, share=True), {"silo": True, "share": False}),
+    ],
+)
+def test_first_run_answers_become_settings(choices: Choices, expected: dict[str, object]) -> None:
+    settings = apply(Settings(), choices.settings(cores=8))
+    assert {key: getattr(settings, key) for key in expected} == expected
+
+
+def test_the_window_asks_consent_to_the_same_as_the_terminal(qapp: QApplication) -> None:
+    assert tuple(consent.paragraphs()) == published.WHAT_IS_PUBLISHED
+
+
+def test_tomorrow_is_the_next_midnight_of_the_wall_clock() -> None:
+    assert seconds_until_tomorrow(datetime(2026, 11, 21, 23, 59, 30)) == 30
+    assert seconds_until_tomorrow(datetime(2026, 11, 21, 0, 0, 0)) == 86400
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.5, "50%"), (0.004, "1%"), (0.996, "99%"), (0.0, "0%"), (1.0, "100%"), (None, "–"), (float("nan"), "–")],
+)
+def test_only_all_is_a_hundred_percent(qapp: QApplication, value: float | None, shown: str) -> None:
+    assert numbers.percent(value) == shown
+
+
+def test_numbers_are_written_as_the_language_writes_them(qapp: QApplication) -> None:
+    assert numbers.number(1234.5678, 2) in ("1,234.57", "1234.57")
+    assert (numbers.signed(-0.25, 2), numbers.signed(0.0001, 2), numbers.signed(None)) == ("−0.25", "±0.00", "–")
+    assert (numbers.size(3_600_000), numbers.size(512)) == ("3.6 MB", "512 B")
+    assert (numbers.span(2.94), numbers.span(200), numbers.span(3900)) == ("2.9 s", "3 min 20 s", "1 h 5 min")
+    assert (numbers.countdown(899.2), numbers.countdown(7500)) == ("15:00", "2:05:00")
+    language.speak("de")
+    assert numbers.number(0.634) == "0,634"
+    language.speak("en")
+
+
+def test_english_has_its_plurals(qapp: QApplication) -> None:
+    assert tr("Linked to %n peer(s)", None, 1) == "Linked to 1 peer"
+    assert tr("Linked to %n peer(s)", None, 3) == "Linked to 3 peers"

@@ -1,0 +1,385 @@
+"""Window, Home, tray and wizard, driven without a worker."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QSystemTrayIcon
+from pytestqt.qtbot import QtBot
+
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.why import Paused, Training
+from sapo_desktop.gui.first_run.wizard import Wizard
+from sapo_desktop.gui.home.page import HomePage
+from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.shell.tray import Tray
+from sapo_desktop.gui.shell.window import MainWindow
+from sapo_desktop.gui.words import language
+from sapo_desktop.view.link import Lost
+from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages import (
+    Aha,
+    Ahas,
+    EnvelopePreview,
+    Finish,
+    GetAhas,
+    JoinSwarm,
+    Pause,
+    PreviewEnvelope,
+    Progressed,
+    Resume,
+    SetSettings,
+    SetSilo,
+    StartRounds,
+    StateChanged,
+)
+from tests.gui.scenes import NOW, a_view, empty_curve, silo_curve, swarm_curve
+from tests.gui.stage import StageBridge
+
+
+def a_window(qtbot: QtBot, view: View) -> tuple[MainWindow, StageBridge]:
+    bridge = StageBridge(view)
+    window = MainWindow(view, bridge, Actions(view, bridge))  # type: ignore[arg-type]
+    qtbot.addWidget(window)
+    window.show()
+    return window, bridge
+
+
+def home(window: MainWindow) -> HomePage:
+    assert isinstance(window.page, HomePage)
+    return window.page
+
+
+def test_the_large_button_starts_pauses_and_goes_on(qtbot: QtBot) -> None:
+    window, bridge = a_window(qtbot, a_view(state="idle"))
+    button = home(window)._hero._button
+    assert button.text() == "Learn alone"
+    button.click()
+    bridge.tell(StateChanged(state="working", reason="", why=Training(round=1)))
+    assert button.text() == "Pause"
+    button.click()
+    bridge.tell(StateChanged(state="paused", reason="", why=Paused()))
+    assert button.text() == "Go on"
+    button.click()
+    kinds = [type(request) for request in bridge.asked if isinstance(request, StartRounds | Pause | Resume)]
+    assert kinds == [StartRounds, Pause, Resume]
+
+
+def test_the_state_is_one_sentence_with_its_reason_everywhere(qtbot: QtBot) -> None:
+    window, bridge = a_window(qtbot, a_view(silo_curve()))
+    assert home(window)._hero._sentence.text() == "Training round 301, alone"
+    bridge.tell(StateChanged(state="paused", reason="", why=Paused(until=NOW + 600), resume_at=NOW + 600))
+    sentence = home(window)._hero._sentence.text()
+    assert sentence.startswith("Paused by you until ") and sentence.endswith("(10:00)")
+    assert window._side._state.text().startswith("Paused by you until ")
+
+
+def test_silo_is_shown_so_that_nobody_can_miss_it(qtbot: QtBot) -> None:
+    window, bridge = a_window(qtbot, a_view())
+    assert window._strip.isVisible() and window._side.silo.isChecked()
+    window._side.silo.click()
+    assert bridge.asked_for(SetSilo) == [SetSilo(on=False)]
+
+
+def test_the_first_point_is_drawn(qtbot: QtBot) -> None:
+    view = a_view()
+    window, bridge = a_window(qtbot, view)
+    card = home(window)._chart
+    assert card._stack.currentWidget() is card._empty
+    curve = empty_curve()
+    for name, value in (("round", 1), ("reward", 0.4), ("solved", 0.4), ("silo", True)):
+        getattr(curve, name).append(value)
+    for name in ("swarm_reward", "swarm_low", "swarm_high", "swarm_peers"):
+        getattr(curve, name).append(None)
+    view.curves.load(curve)
+    bridge.changed.emit(frozenset({"curves", "rounds"}))
+    assert card._stack.currentWidget() is card.chart
+    qtbot.waitUntil(lambda: len(card.chart._newest.points()) == 1)
+
+
+def test_pointing_tells_the_values_and_a_table_lies_behind(qtbot: QtBot) -> None:
+    window, _ = a_window(qtbot, a_view(swarm_curve(200), silo=False))
+    card = home(window)._chart
+    card.chart.pointed.emit(149)
+    words = card._words.text()
+    assert words.startswith("Round 150 · my reward 0.") and "measured on 11 peers" in words
+    card._as_table.click()
+    assert card._stack.currentWidget() is card._table
+    assert card._table.model().rowCount() == 200
+    assert card._table.model().index(0, 0).data() == "200"
+
+
+def test_the_thin_line_shows_the_rounds_where_they_are(qtbot: QtBot) -> None:
+    curve = silo_curve()
+    window, _ = a_window(qtbot, a_view(curve))
+    chart = home(window)._chart.chart
+    for shown in (100, 300):
+        chart.show_last(shown)
+        x, y = chart._raw.getData()
+        assert [curve.reward[int(number) - 1] for number in x] == pytest.approx(list(y))
+    long_one, _ = a_window(qtbot, a_view(swarm_curve(5000)))
+    chart = home(long_one)._chart.chart
+    chart.show_all()
+    assert not chart._raw.isVisible(), "closer than pixels they are a block of colour"
+
+
+def test_the_chart_zooms_by_keyboard(qtbot: QtBot) -> None:
+    window, _ = a_window(qtbot, a_view(silo_curve()))
+    chart = home(window)._chart.chart
+    chart.show_all()
+    wide = chart.getPlotItem().viewRange()[0]
+    qtbot.keyClick(chart, Qt.Key.Key_Plus)
+    near = chart.getPlotItem().viewRange()[0]
+    assert near[1] - near[0] < 0.8 * (wide[1] - wide[0])
+    qtbot.keyClick(chart, Qt.Key.Key_Home)
+    assert chart.getPlotItem().viewRange()[0] == pytest.approx(wide)
+
+
+def test_an_aha_shows_both_answers_as_plain_text(qtbot: QtBot) -> None:
+    view = a_view(silo_curve())
+    bridge = StageBridge(view)
+    aha = Aha(
+        task="gcd/easy", round=90, tries=70, question="q", answer="<b>mine</b>", peer_round=80, peer="ab" * 32,
+        peer_question="pq", peer_answer="<img src=x>",
+    )  # fmt: skip
+    bridge.replies[GetAhas] = Ahas(items=[aha])
+    window = MainWindow(view, bridge, Actions(view, bridge))  # type: ignore[arg-type]
+    qtbot.addWidget(window)
+    window.show()
+    card = home(window)._ahas
+    button = card._list.itemAt(0).widget()
+    assert "Greatest common divisor, easy, round 90" in button.text()
+    button.click()
+    from sapo_desktop.gui.widgets.dialog import Sheet
+    from sapo_desktop.gui.widgets.text import Reading
+
+    sheet = card.findChild(Sheet)
+    shown = {reading.accessibleName(): reading.toPlainText() for reading in sheet.findChildren(Reading)}
+    assert shown["My answer"] == "<b>mine</b>" and shown["The peer's answer"] == "<img src=x>"
+    sheet.reject()
+
+
+def test_a_lost_worker_is_said_and_can_be_started_from_the_button(qtbot: QtBot) -> None:
+    window, bridge = a_window(qtbot, a_view(silo_curve()))
+    bridge.tell(Lost(reason="Killed by the system", retry_at=NOW + 3))
+    page = home(window)
+    assert page._hero._sentence.text() == "The node stopped: Killed by the system. It is started again by itself."
+    assert page._banner.isVisible()
+    page._hero._button.click()
+    assert bridge.tries == 1
+
+
+def test_a_hidden_window_draws_nothing(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    window, bridge = a_window(qtbot, a_view(silo_curve()))
+    window.hide()
+    page = home(window)
+    drawn: list[object] = []
+    monkeypatch.setattr(page, "refresh", drawn.append)
+    bridge.tell(Progressed(round=301, phase="generate", done=3, total=9))
+    assert drawn == [] and not page._clock.isActive()
+
+
+def test_closing_asks_whoever_has_the_tray(qtbot: QtBot) -> None:
+    window, _ = a_window(qtbot, a_view())
+    with qtbot.waitSignal(window.closing):
+        window.close()
+    assert window.isVisible()
+
+
+# -- tray ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def a_tray(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether the desktop has a tray; a test changes it."""
+    there = [True]
+    monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", staticmethod(lambda: there[0]))
+    return there
+
+
+def tray_of(view: View) -> tuple[Tray, StageBridge]:
+    bridge = StageBridge(view)
+    return Tray(view, bridge, Actions(view, bridge)), bridge  # type: ignore[arg-type]
+
+
+def entry(tray: Tray, text: str) -> object:
+    menus = [tray._menu, tray._pauses]
+    return next(action for menu in menus for action in menu.actions() if action.text() == text)
+
+
+def test_the_tray_pauses_finishes_and_goes_silo(qtbot: QtBot, a_tray: list[bool]) -> None:
+    tray, bridge = tray_of(a_view(silo_curve()))
+    for text in ("15 minutes", "1 hour", "3 hours", "Until tomorrow", "Finish this round, then pause"):
+        entry(tray, text).trigger()  # type: ignore[attr-defined]
+    entry(tray, "Silo: no network at all").trigger()  # type: ignore[attr-defined]
+    paused = [request.seconds for request in bridge.asked_for(Pause)]
+    assert paused[:3] == [900, 3600, 10800] and 0 < paused[3] <= 86400
+    assert bridge.asked_for(Finish) and bridge.asked_for(SetSilo) == [SetSilo(on=False)]
+    tray.close()
+
+
+def test_the_tray_shows_each_state_and_its_reason(qtbot: QtBot, a_tray: list[bool]) -> None:
+    tray, bridge = tray_of(a_view(silo_curve()))
+    assert tray._face == "silo" and tray._icon is not None
+    assert tray._icon.toolTip() == "SAPO Desktop, in silo\nTraining round 301, alone"
+    bridge.tell(StateChanged(state="paused", reason="", why=Paused(until=NOW + 60), resume_at=NOW + 60))
+    assert tray._face == "paused" and tray._icon.toolTip().endswith("(1:00)")
+    assert tray._clock.isActive(), "a countdown runs"
+    bridge.tell(Lost(reason="Gone", retry_at=NOW + 1))
+    assert tray._face == "attention"
+    tray.close()
+
+
+def test_a_tray_that_comes_late_or_again_gets_its_icon(qtbot: QtBot, a_tray: list[bool]) -> None:
+    a_tray[0] = False
+    tray, _ = tray_of(a_view())
+    assert not tray.there
+    a_tray[0] = True
+    tray.look()
+    assert tray.there
+    a_tray[0] = False
+    with qtbot.waitSignal(tray.went):
+        tray.look()
+    assert not tray.there
+    a_tray[0] = True
+    tray.look()
+    assert tray.there
+    tray.close()
+
+
+def test_a_tray_speaks_another_language(qtbot: QtBot, a_tray: list[bool]) -> None:
+    tray, _ = tray_of(a_view())
+    language.speak("de")
+    tray.retranslate()
+    assert entry(tray, "Beenden")
+    language.speak("en")
+    tray.close()
+
+
+# -- the first run -------------------------------------------------------------------------------------------
+
+
+def preview() -> EnvelopePreview:
+    return EnvelopePreview(text='{"a": "<b>"}', bytes=742, signed=False, task="gcd/easy", visible=["All of it."])
+
+
+def test_the_first_run_by_keyboard_ends_with_a_node_at_work(qtbot: QtBot) -> None:
+    view = a_view(state="idle")
+    bridge = StageBridge(view)
+    bridge.replies[PreviewEnvelope] = preview()
+    wizard = Wizard(view, bridge)
+    qtbot.addWidget(wizard)
+    wizard.show()
+    for _ in range(3):
+        qtbot.keyClick(wizard._next, Qt.Key.Key_Return)
+    assert wizard._next.text() == "Start learning"
+    with qtbot.waitSignal(wizard.finished_well):
+        qtbot.keyClick(wizard._next, Qt.Key.Key_Return)
+    settings = bridge.asked_for(SetSettings)[0].values
+    assert (settings["silo"], settings["share"], settings["threads"]) == ("on", "off", "0")
+    assert bridge.asked_for(StartRounds)
+
+
+def test_what_leaves_is_shown_with_a_real_message(qtbot: QtBot) -> None:
+    view = a_view(state="idle")
+    bridge = StageBridge(view)
+    bridge.replies[PreviewEnvelope] = preview()
+    wizard = Wizard(view, bridge)
+    qtbot.addWidget(wizard)
+    wizard._go_on()
+    shown = wizard.step._message.toPlainText()  # type: ignore[attr-defined]
+    assert "742 B" in shown and '{"a": "<b>"}' in shown and "thrown away" in shown
+
+
+def test_the_swarm_is_joined_only_by_choosing_it(qtbot: QtBot) -> None:
+    view = a_view(state="idle")
+    bridge = StageBridge(view)
+    wizard = Wizard(view, bridge)
+    qtbot.addWidget(wizard)
+    wizard.show()
+    for _ in range(3):
+        wizard._go_on()
+    step = wizard.step
+    assert not step._more.isVisible()  # type: ignore[attr-defined]
+    step._swarm.click()  # type: ignore[attr-defined]
+    step._share.click()  # type: ignore[attr-defined]
+    step._peer.setText("wss://relay.example:8765#" + "ab" * 32)  # type: ignore[attr-defined]
+    assert wizard._next.text() == "Start contributing"
+    wizard._go_on()
+    (asked,) = bridge.asked_for(SetSettings)
+    assert (asked.values["silo"], asked.values["share"]) == ("off", "on")
+    assert asked.values["peers"] == "wss://relay.example:8765#" + "ab" * 32
+
+
+def test_a_refused_invite_leaves_the_node_in_silo(qtbot: QtBot) -> None:
+    bridge = StageBridge(a_view(state="idle"))
+    bridge.replies[JoinSwarm] = UsageError("That is no invite.")
+    wizard = Wizard(bridge.view, bridge)
+    qtbot.addWidget(wizard)
+    wizard.show()
+    wizard._choices.swarm, wizard._choices.peer = True, "sapo://broken"
+    for _ in range(4):
+        wizard._go_on()
+    assert bridge.asked_for(JoinSwarm) and not bridge.asked_for(SetSettings)
+    assert wizard._trouble.isVisible() and wizard._next.isEnabled()
+
+
+def test_the_first_run_asks_before_it_follows_an_invite_that_leads_nearby(qtbot: QtBot) -> None:
+    bridge = StageBridge(a_view(state="idle"))
+    bridge.replies[JoinSwarm] = UsageError("That is no invite.")
+    wizard = Wizard(bridge.view, bridge)
+    qtbot.addWidget(wizard)
+    wizard.show()
+    link = f"sapo://join?swarm={'cd' * 32}&peer=wss://127.0.0.1:8765"
+    wizard._choices.swarm, wizard._choices.peer = True, link
+    for _ in range(4):
+        wizard._go_on()
+    assert bridge.asked_for(JoinSwarm) == [] and wizard._trouble.isVisible() and wizard._next.isEnabled()
+    wizard._go_on()
+    assert bridge.asked_for(JoinSwarm) == [JoinSwarm(link=link, nearby=True)]
+
+
+def test_a_node_that_cannot_start_is_said_in_the_first_run(qtbot: QtBot) -> None:
+    bridge = StageBridge(a_view(state="idle"))
+    wizard = Wizard(bridge.view, bridge)
+    qtbot.addWidget(wizard)
+    wizard.show()
+    bridge.tell(Lost(reason="The disk is full", retry_at=NOW))
+    assert wizard._trouble.isVisible() and "The disk is full" in wizard._trouble._text.text()
+    wizard._trouble.button.click()
+    assert bridge.tries == 1
+
+
+def test_a_refused_switch_shows_what_holds(qtbot: QtBot, a_tray: list[bool]) -> None:
+    view = a_view(silo=False)
+    bridge = StageBridge(view)
+    bridge.replies[SetSilo] = UsageError("A server elsewhere answers: that is no silo.")
+    tray = Tray(view, bridge, Actions(view, bridge))  # type: ignore[arg-type]
+    silo = entry(tray, "Silo: no network at all")
+    with qtbot.waitSignal(bridge.trouble):
+        silo.trigger()  # type: ignore[attr-defined]
+    assert not silo.isChecked()  # type: ignore[attr-defined]
+    tray.close()
+
+
+def test_a_refusal_is_said_and_nothing_is_lost(qtbot: QtBot) -> None:
+    view = a_view(state="idle")
+    bridge = StageBridge(view)
+    bridge.replies[SetSettings] = UsageError("The disk is full.")
+    wizard = Wizard(view, bridge)
+    qtbot.addWidget(wizard)
+    wizard.show()
+    for _ in range(4):
+        wizard._go_on()
+    assert wizard._trouble.isVisible() and wizard._next.isEnabled()
+    assert not bridge.asked_for(StartRounds)
+
+
+def test_leaving_the_first_run_changes_nothing(qtbot: QtBot) -> None:
+    bridge = StageBridge(a_view(state="idle"))
+    wizard = Wizard(bridge.view, bridge)
+    qtbot.addWidget(wizard)
+    wizard.show()
+    with qtbot.waitSignal(wizard.left):
+        qtbot.keyClick(wizard, Qt.Key.Key_Escape)
+    assert not bridge.asked_for(SetSettings)

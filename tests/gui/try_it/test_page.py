@@ -1,0 +1,260 @@
+"""Try it: what is asked of the worker and when, what is shown of it, and that hostile text stays text."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QLabel
+from pytestqt.qtbot import QtBot
+
+from sapo_desktop.core.errors import NotRunning, TaskError
+from sapo_desktop.core.records import Mark
+from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.try_it.page import TryPage
+from sapo_desktop.gui.try_it.trying import Side
+from sapo_desktop.gui.try_it.words import EXAMPLE_QUESTIONS, figures, outcome
+from sapo_desktop.gui.widgets.text import Reading
+from sapo_desktop.gui.words.language import tr
+from sapo_desktop.view.link import Lost
+from sapo_desktop.view.viewmodel import ALL, View
+from sapo_desktop.worker.control.messages import Ask, AskProgressed, ListTasks, SetQuestion, Tried, TryTask
+from tests.gui import scenes, staged_try
+from tests.gui.stage import StageBridge
+from tests.gui.staged_try import BASE, LAST, QUESTION, LateBridge
+
+HOSTILE = "<b>bold</b><img src=x>\x1b[31mred\u202egnol\u202c" + "w" * 64_000
+
+
+def a_page(qtbot: QtBot, bridge: StageBridge) -> TryPage:
+    page = TryPage(bridge.view, bridge, Actions(bridge.view, bridge))
+    page.resize(900, 800)
+    qtbot.addWidget(page)
+    page.show()
+    page.opened()
+    page.refresh(ALL)
+    return page
+
+
+def staged(view: View | None = None) -> StageBridge:
+    bridge = StageBridge(view or scenes.a_view(scenes.silo_curve()))
+    staged_try.stage(bridge)
+    return bridge
+
+
+def late(*kinds: type) -> LateBridge:
+    bridge = LateBridge(scenes.a_view(scenes.silo_curve()), *kinds)
+    staged_try.stage(bridge)
+    return bridge
+
+
+def texts(page: TryPage) -> list[str]:
+    shown = [label.text() for label in page.findChildren(QLabel) if label.isVisible()]
+    return shown + [field.toPlainText() for field in page.findChildren(Reading) if field.isVisible()]
+
+
+def button(page: TryPage, text: str) -> QAbstractButton:
+    return next(found for found in page.findChildren(QAbstractButton) if found.text() == text and found.isVisible())
+
+
+def press(page: TryPage, text: str) -> None:
+    QTest.mouseClick(button(page, text), Qt.MouseButton.LeftButton)
+
+
+def ask_own(page: TryPage, question: str) -> None:
+    writing = page._question._own
+    writing.setFocus()
+    QTest.keyClicks(writing, question)
+    QTest.keyClick(writing, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+
+
+def test_nothing_is_asked_before_somebody_asks_and_the_tasks_come_without_examples(qtbot: QtBot) -> None:
+    bridge = staged()
+    page = a_page(qtbot, bridge)
+    assert bridge.asked == [ListTasks(examples=False)]
+    assert "Nothing asked yet" in texts(page)
+    assert not button(page, "Ask both").isEnabled() and not button(page, "Stop").isEnabled()
+
+
+def test_an_own_question_by_keyboard_shows_both_answers_with_their_figures(qtbot: QtBot) -> None:
+    bridge = staged()
+    page = a_page(qtbot, bridge)
+    ask_own(page, "Why?")
+    first, second = bridge.asked_for(Ask)
+    assert (first.question, first.checkpoint, first.greedy) == ("Why?", "base", True)
+    assert (second.question, second.checkpoint, second.greedy) == ("Why?", "last", True)
+    assert first.stream and second.stream and first.stream != second.stream
+    shown = texts(page)
+    assert BASE in shown and LAST in shown
+    tokens = len(BASE) // 3
+    assert f"{tr('%n token(s)', None, tokens)} in 1.9 s, {tokens / 1.9:.1f} a second" in shown
+    assert not bridge.asked_for(TryTask) and "Right" not in shown
+
+
+def test_an_example_is_asked_at_a_click(qtbot: QtBot) -> None:
+    bridge = staged()
+    page = a_page(qtbot, bridge)
+    press(page, "A word spelled backward")
+    assert [ask.question for ask in bridge.asked_for(Ask)] == [EXAMPLE_QUESTIONS[1]] * 2
+
+
+def test_a_tasks_question_is_shown_then_answered_then_marked_and_the_truth_comes_last(qtbot: QtBot) -> None:
+    bridge = late(TryTask)
+    page = a_page(qtbot, bridge)
+    press(page, "a task's")
+    press(page, "Draw a question")
+    assert bridge.asked_for(SetQuestion) == [SetQuestion(task=page._question._task.question.task)]
+    assert QUESTION in texts(page) and "Asked for: a whole number, like 42" in texts(page)
+    assert not bridge.asked_for(Ask)
+    press(page, "drawn")
+    press(page, "Ask both")
+    assert [(ask.question, ask.checkpoint, ask.greedy) for ask in bridge.asked_for(Ask)] == [(QUESTION, "base", False)]
+    assert "Marking" in texts(page) and "Comes after the other one" in texts(page)
+    assert "The right answer is shown when both are there." in texts(page)
+    bridge.reply(staged_try.marked)
+    bridge.reply(staged_try.marked)
+    marks = bridge.asked_for(TryTask)
+    assert [(mark.checkpoint, mark.answer, mark.seed) for mark in marks] == [
+        ("base", BASE, 2**62 + 1),
+        ("last", LAST, 2**62 + 1),
+    ]
+    assert {"Wrong", "Right", "The right answer: 1"} <= set(texts(page))
+    press(page, "Another question")
+    assert len(bridge.asked_for(SetQuestion)) == 2
+
+
+def test_another_level_takes_the_question_away(qtbot: QtBot) -> None:
+    page = a_page(qtbot, staged())
+    press(page, "a task's")
+    press(page, "Draw a question")
+    assert button(page, "Ask both").isEnabled()
+    level = page._question._task._level
+    QTest.keyClick(level, Qt.Key.Key_Down)
+    assert not button(page, "Ask both").isEnabled() and QUESTION not in texts(page)
+
+
+def test_what_is_written_is_followed_and_only_while_somebody_looks(qtbot: QtBot) -> None:
+    bridge = late(Ask)
+    page = a_page(qtbot, bridge)
+    ask_own(page, "Why?")
+    assert "Waiting for the model" in texts(page) and "Comes after the other one" in texts(page)
+    stream = bridge.asked_for(Ask)[0].stream
+    bridge.streamed.emit(AskProgressed(stream=stream + 1, text="somebody else's", tokens=3))
+    bridge.streamed.emit(AskProgressed(stream=stream, text="Becau", tokens=2))
+    qtbot.waitUntil(lambda: "Becau" in texts(page))
+    assert tr("Writing, %n token(s)", None, 2) in texts(page) and "somebody else's" not in texts(page)
+    page.closed()
+    bridge.streamed.emit(AskProgressed(stream=stream, text="Because", tokens=3))
+    assert not page._drawing.isActive()
+    page.opened()
+    assert "Because" in texts(page)
+
+
+def test_stop_gives_up_and_a_new_question_can_be_asked(qtbot: QtBot) -> None:
+    bridge = late(Ask)
+    page = a_page(qtbot, bridge)
+    ask_own(page, "Why?")
+    press(page, "Stop")
+    assert bridge.waiting[0][3].cancelled and len(bridge.asked_for(Ask)) == 1
+    assert texts(page).count("Stopped by you") == 2
+    assert button(page, "Ask both").isEnabled() and not button(page, "Stop").isEnabled()
+
+
+def test_a_side_that_fails_says_why_and_the_other_one_still_answers(qtbot: QtBot) -> None:
+    bridge = late(Ask)
+    page = a_page(qtbot, bridge)
+    ask_own(page, "Why?")
+    bridge.fail(TaskError("The checkpoint is damaged: use another one."))
+    bridge.reply(staged_try.answer)
+    assert "No answer: The checkpoint is damaged: use another one." in texts(page)
+    assert LAST in texts(page)
+
+
+def test_replies_after_the_page_was_left_are_kept_for_its_return(qtbot: QtBot) -> None:
+    bridge = late(Ask)
+    page = a_page(qtbot, bridge)
+    ask_own(page, "Why?")
+    page.closed()
+    bridge.reply(staged_try.answer)
+    bridge.reply(staged_try.answer)
+    page.opened()
+    assert BASE in texts(page) and LAST in texts(page)
+
+
+def test_the_history_shows_an_earlier_try_again(qtbot: QtBot) -> None:
+    bridge = staged()
+    page = a_page(qtbot, bridge)
+    for question in ("First?", "Second?"):
+        page._question.ask_own(question)
+    table = page._history.table
+    assert [one.draft.question for one in table.rows] == ["Second?", "First?"]
+    table.setFocus()
+    table.setCurrentIndex(table.model().index(1, 0))
+    QTest.keyClick(table, Qt.Key.Key_Return)
+    assert page._answers._question.text() == "First?"
+    table.selectAll()
+    QTest.keyClick(table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert "First?" in QGuiApplication.clipboard().text()
+
+
+def test_without_a_node_nothing_can_be_asked_and_it_is_said(qtbot: QtBot) -> None:
+    bridge = staged()
+    page = a_page(qtbot, bridge)
+    ask_own(page, "Why?")
+    bridge.changed.connect(page.refresh)
+    bridge.tell(Lost(reason="It was killed.", retry_at=0.0))
+    assert "The node is not running just now: it cannot answer." in texts(page)
+    assert not button(page, "Ask both").isEnabled()
+
+
+def test_tasks_that_cannot_be_had_are_asked_for_again(qtbot: QtBot) -> None:
+    bridge = staged()
+    bridge.replies[ListTasks] = NotRunning("The node is not running just now.")
+    page = a_page(qtbot, bridge)
+    press(page, "a task's")
+    assert "The node is not running just now." in texts(page)
+    bridge.replies[ListTasks] = staged_try.tasks()
+    press(page, "Draw a question")
+    assert "The node is not running just now." not in texts(page)
+    press(page, "Draw a question")
+    assert QUESTION in texts(page)
+
+
+def test_hostile_text_stays_text(qtbot: QtBot) -> None:
+    bridge = staged()
+
+    def hostile(request: TryTask) -> Tried:
+        mark = Mark(solved=False, partial=0.0, reward=0.0, answer=HOSTILE, verdict="wrong")
+        return Tried(
+            task=request.task, seed=1, question=HOSTILE, completion=HOSTILE, mark=mark, truth=HOSTILE
+        )  # fmt: skip
+
+    bridge.replies[Ask] = lambda ask: staged_try.Asked(text=HOSTILE, tokens=1, seconds=0.1)
+    bridge.replies[TryTask] = hostile
+    bridge.replies[SetQuestion] = lambda ask: staged_try.QuestionSet(
+        task=ask.task, seed=1, question=HOSTILE, example="a number"
+    )
+    page = a_page(qtbot, bridge)
+    press(page, "a task's")
+    press(page, "Draw a question")
+    press(page, "Ask both")
+    assert bridge.asked_for(Ask)[0].question == HOSTILE  # the model is asked what the task says
+    for label in page.findChildren(QLabel):
+        assert label.textFormat() is Qt.TextFormat.PlainText or not label.text()
+    shown = "".join(texts(page))
+    assert "<b>bold</b>" in shown and "\x1b" not in shown and "\u202e" not in shown
+    assert page.widget().minimumSizeHint().width() <= 900
+    cell = page._history.table.model().index(0, 1).data()
+    assert "\n" not in cell and len(cell) <= 400
+
+
+@pytest.mark.parametrize("verdict", ["solved", "partial", "wrong", "unparsed", "no_answer", "timeout", "scorer_failed"])
+def test_every_verdict_has_words_and_an_icon(qapp: object, verdict: str) -> None:
+    said = outcome(Mark(solved=False, partial=0.4, reward=0.0, answer=None, verdict=verdict))
+    assert said.words and said.icon
+
+
+def test_an_answer_in_no_time_has_no_speed(qapp: object) -> None:
+    side = Side("base", 1, tokens=5, seconds=0.0)
+    assert figures(side) == tr("%n token(s)", None, 5)

@@ -1,0 +1,172 @@
+"""What the worker says, in the window's language: errors, notices, the swarm's reason, notes on memory.
+
+The sentences here are made up, with a dictionary of their own, so that no wording of the worker is fixed by this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+from PySide6.QtCore import QCoreApplication, QTranslator
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from pytestqt.qtbot import QtBot
+
+from sapo_desktop.core.errors import ModelError, UsageError
+from sapo_desktop.core.sentences import Size, Text, joined, sentence
+from sapo_desktop.core.why import Failed
+from sapo_desktop.gui.log import notice_list as notices
+from sapo_desktop.gui.log.page import LogPage
+from sapo_desktop.gui.model.page import ModelPage
+from sapo_desktop.gui.peers.page import PeersPage
+from sapo_desktop.gui.shell.actions import Actions
+from sapo_desktop.gui.shell.page import Page
+from sapo_desktop.gui.words import language
+from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.gui.words.states import reason_sentence, state_sentence, swarm_sentence
+from sapo_desktop.view.link import Lost
+from sapo_desktop.view.plain import plain
+from sapo_desktop.view.viewmodel import ALL
+from sapo_desktop.worker.control.messages import (
+    FitIs,
+    GetFit,
+    GetModelInfo,
+    GetNotices,
+    GetSwarm,
+    Notice,
+    Notices,
+    StateChanged,
+    SwarmChanged,
+    SwarmIs,
+)
+from tests.gui import scenes, staged_log, staged_model, staged_peers
+from tests.gui.stage import StageBridge
+
+GERMAN = {
+    "The river has {count} fish of {size}: {why}": "Der Fluss hat {count} Fische von {size}: {why}",
+    "it is {what}.": "er ist {what}.",
+    "Nobody is at {place}.": "Niemand ist bei {place}.",
+}
+
+
+def river(what: str = "deep") -> Text:
+    why = sentence("it is {what}.", what=what)
+    return sentence("The river has {count} fish of {size}: {why}", count=1240, size=Size(bytes=1_500_000), why=why)
+
+
+IN_GERMAN = "Der Fluss hat 1.240 Fische von 1,5 MB: er ist deep."
+
+
+class Dictionary(QTranslator):
+    def translate(self, context: str, text: str, about: str | None = None, n: int = -1) -> str | None:
+        return GERMAN.get(text)
+
+    def isEmpty(self) -> bool:  # noqa: N802
+        return False
+
+
+@pytest.fixture
+def _in_german(qapp: QApplication) -> Iterator[None]:
+    language.speak("de")
+    dictionary = Dictionary()
+    QCoreApplication.installTranslator(dictionary)
+    yield
+    QCoreApplication.removeTranslator(dictionary)
+    language.speak("en")
+
+
+def shown(qtbot: QtBot, page: Page, bridge: StageBridge) -> Page:
+    bridge.changed.connect(page.refresh)
+    qtbot.addWidget(page)
+    page.resize(940, 900)
+    page.show()
+    page.opened()
+    page.refresh(ALL)
+    QCoreApplication.processEvents()
+    return page
+
+
+def texts(widget: QWidget) -> str:
+    return "\n".join(label.text().replace("\u200b", "") for label in widget.findChildren(QLabel))
+
+
+pytestmark = pytest.mark.usefixtures("_in_german")
+
+
+def test_values_are_said_in_the_same_language() -> None:
+    assert in_words(river()) == IN_GERMAN
+    assert in_words(joined([river(), "As it is."])) == f"{IN_GERMAN} As it is."
+    assert in_words(UsageError(river())) == IN_GERMAN and in_words(UsageError("plain")) == "plain"
+
+
+def test_a_notice_is_german_and_is_found_and_counted_once(qtbot: QtBot) -> None:
+    bridge = StageBridge(scenes.a_view())
+    staged_log.stage(bridge)
+    told = Notice(level="warning", text=river(), time=scenes.NOW)
+    bridge.replies[GetNotices] = Notices(items=[told])
+    page = LogPage(bridge.view, bridge, Actions(bridge.view, bridge))  # type: ignore[arg-type]
+    shown(qtbot, page, bridge)
+    bridge.tell(told)
+    model = page._notices._table.model()
+    assert [model.index(row, 2).data().replace("\n", " ") for row in range(model.rowCount())] == [IN_GERMAN]
+    page._search.setText("fluss")
+    assert model.rowCount() == 1
+    page._search.setText("river")
+    assert model.rowCount() == 0
+
+
+def test_notices_of_the_same_words_are_one() -> None:
+    first, again = (notices.shown(Notice(level="info", text=river(), time=1.0)) for _ in range(2))
+    other = notices.shown(Notice(level="info", text=river("wide"), time=1.0))
+    assert notices.merged([first], [again, other]) == [first, other]
+
+
+def test_an_error_of_the_worker_is_german(qtbot: QtBot) -> None:
+    bridge = StageBridge(scenes.a_view())
+    bridge.replies[GetModelInfo] = ModelError(river())
+    heard: list[str] = []
+    bridge.trouble.connect(heard.append)
+    bridge.ask(GetModelInfo(), of=bridge)
+    assert heard == [IN_GERMAN]
+
+
+def test_the_reason_of_a_node_and_of_its_swarm_are_german() -> None:
+    bridge = StageBridge(view := scenes.a_view(silo=False))
+    why = Failed(text=river(), failures=5)
+    bridge.tell(StateChanged(state="failed", reason="", why=why), SwarmChanged(state="failed", reason=river(), peers=0))
+    assert IN_GERMAN in reason_sentence(view.why, 0.0) and IN_GERMAN in swarm_sentence(view)
+    bridge.tell(Lost(reason=sentence("Nobody is at {place}.", place="home"), retry_at=0.0))
+    assert "Niemand ist bei home." in state_sentence(view)
+
+
+def test_what_the_swarm_should_tell_is_german(qtbot: QtBot) -> None:
+    bridge = StageBridge(scenes.a_view(scenes.swarm_curve(60), silo=False))
+    staged_peers.stage(bridge)
+    assert bridge.view.swarm is not None
+    info = msgspec.structs.replace(
+        bridge.view.swarm, notices=[river()], warnings=[sentence("it is {what}.", what="old")]
+    )
+    bridge.replies[GetSwarm] = SwarmIs(info)
+    page = shown(qtbot, PeersPage(bridge.view, bridge, Actions(bridge.view, bridge)), bridge)  # type: ignore[arg-type]
+    bridge.changed.emit(bridge.view.take_swarm(info))
+    assert IN_GERMAN in texts(page) and "er ist old." in texts(page)
+
+
+def test_what_does_not_fit_is_german(qtbot: QtBot) -> None:
+    bridge = StageBridge(scenes.a_view(scenes.swarm_curve(60), silo=False))
+    staged_model.stage(bridge)
+    fit = staged_model.a_fit()
+    available = msgspec.structs.replace(fit.available, notes=(river(),))
+    bigger: list[Text] = [sentence("it is {what}.", what="large")]
+    bridge.replies[GetFit] = FitIs(fit=msgspec.structs.replace(fit, available=available, bigger=bigger))
+    page = shown(qtbot, ModelPage(bridge.view, bridge, Actions(bridge.view, bridge)), bridge)  # type: ignore[arg-type]
+    assert IN_GERMAN in texts(page) and "er ist large." in texts(page)
+
+
+def test_what_strangers_put_into_a_sentence_is_made_plain() -> None:
+    hostile = "\x1b[31mred\u202e" + "x" * 5000
+    made = plain(sentence("Nobody is at {place}.", place=hostile))
+    assert in_words(made).startswith("Niemand ist bei redxxx") and len(in_words(made)) < 500
+    told = notices.shown(Notice(level="info", text=sentence("Nobody is at {place}.", place=hostile), time=1.0))
+    assert "\u202e" not in in_words(told.text) and "\x1b" not in in_words(told.text)

@@ -1,0 +1,69 @@
+"""Foreign answers, weighed: values worked out by hand."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sapo_desktop.learning.external import TREATMENTS, Standpoint, TreatmentName, external_advantages
+
+ONE_OF_EIGHT = [1.0] + [0.0] * 7
+HALF = Standpoint(own_rate=0.5)
+
+
+@pytest.mark.parametrize(
+    ("treatment", "first", "second"),
+    [
+        ("paper", math.sqrt(7), -1 / math.sqrt(7)),
+        ("positive", math.sqrt(7), 0.0),
+        ("guarded", 0.5, 0.0),
+        ("shaped", 0.5, 0.0),
+        ("capable", 0.5, 0.0),
+    ],
+)
+def test_one_right_answer_among_eight(treatment: TreatmentName, first: float, second: float) -> None:
+    treated = TREATMENTS[treatment](ONE_OF_EIGHT, HALF)
+    assert treated[:2] == pytest.approx([first, second])
+    assert treated[1:] == [treated[1]] * 7
+
+
+def test_what_this_node_always_solves_teaches_it_nothing() -> None:
+    assert TREATMENTS["guarded"]([1.0, 1.0], Standpoint(own_rate=1.0)) == [0.0, 0.0]
+    assert TREATMENTS["guarded"]([1.0, 1.0], Standpoint(own_rate=0.0)) == [1.0, 1.0]
+    assert TREATMENTS["paper"]([1.0, 1.0], Standpoint(own_rate=0.0)) == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(("author", "scale"), [(None, 1.0), (0.5, 1.0), (0.75, 1.5), (1.0, 2.0), (0.1, 0.5)])
+def test_a_capable_author_counts_more_within_bounds(author: float | None, scale: float) -> None:
+    standpoint = Standpoint(own_rate=0.5, author_rate=author)
+    assert TREATMENTS["capable"]([1.0], standpoint) == pytest.approx([0.5 * scale])
+
+
+def test_a_group_weighs_the_same_whatever_its_length() -> None:
+    for answers, tokens in ((8, 20), (8, 200), (2, 80)):
+        advantages = external_advantages("guarded", [1.0] * answers, [tokens] * answers, HALF, own_group_tokens=400)
+        assert sum(a * tokens for a in advantages) == pytest.approx(0.5 * 400)
+
+
+def test_a_single_short_answer_is_not_blown_up_without_end() -> None:
+    assert external_advantages("guarded", [1.0], [3], HALF, own_group_tokens=400) == [4.0]
+
+
+def test_nothing_to_learn_is_exactly_nothing() -> None:
+    assert external_advantages("guarded", [0.0, 0.0], [5, 5], HALF, 100) == [0.0, 0.0]
+    assert external_advantages("paper", [1.0, 0.0], [0, 0], HALF, 100) == [0.0, 0.0]
+
+
+@given(
+    st.sampled_from(["guarded", "shaped", "capable"]),
+    st.lists(st.floats(0, 1), min_size=1, max_size=16),
+    st.floats(0, 1),
+    st.one_of(st.none(), st.floats(0, 1)),
+)
+def test_a_sender_never_chooses_the_size(
+    treatment: TreatmentName, rewards: list[float], own: float, author: float | None
+) -> None:
+    assert all(0 <= a <= 1 for a in TREATMENTS[treatment](rewards, Standpoint(own_rate=own, author_rate=author)))

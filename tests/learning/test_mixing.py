@@ -1,0 +1,138 @@
+import msgspec
+import pytest
+
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.records import Completion, Group, Mark, Question
+from sapo_desktop.learning.external import TreatmentName
+from sapo_desktop.learning.mixing import (
+    MixedBatch,
+    MixShare,
+    advantages,
+    mix_groups,
+    mix_share,
+    teaches,
+    training_sequences,
+)
+
+
+def group(name: str, rewards: list[float], origin: str = "own") -> Group:
+    question = Question(task="gcd/easy", seed=1, text=name, hash=b"8 bytes!")
+    completions = [
+        Completion(tokens=[10 + i, 1], logprobs=[-1.0, -0.5], text=str(i), finish="stop") for i in range(len(rewards))
+    ]
+    marks = [Mark(solved=r == 1, partial=r, reward=r, answer=None, verdict="wrong") for r in rewards]
+    return Group(question=question, completions=completions, marks=marks, origin=origin)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("mix", "groups", "expected"),
+    [
+        ("8/0", 8, MixShare(8, 0)),
+        ("6/2", 8, MixShare(6, 2)),
+        ("4/4", 8, MixShare(4, 4)),
+        ("2/6", 8, MixShare(2, 6)),
+        ("6/2", 16, MixShare(12, 4)),
+        ("6/2", 4, MixShare(3, 1)),
+    ],
+)
+def test_shares_scale_with_the_batch(mix: str, groups: int, expected: MixShare) -> None:
+    assert mix_share(mix, groups) == expected
+
+
+@pytest.mark.parametrize("mix", ["adaptive", "0/0", "4", "-4/4", "4/x", ""])
+def test_a_mix_that_is_none_is_refused(mix: str) -> None:
+    with pytest.raises(UsageError, match="6/2"):
+        mix_share(mix, 8)
+
+
+def test_own_groups_fill_up_for_missing_external_ones() -> None:
+    own = [group(f"own {i}", [0, 1]) for i in range(8)]
+    external = [group("peer", [0, 1], "peer")]
+    mixed = mix_groups(own, external, MixShare(4, 4))
+    assert [g.question.text for g in mixed.groups] == [f"own {i}" for i in range(7)] + ["peer"]
+    assert (mixed.local, mixed.external, mixed.filled_up) == (7, 1, 3)
+
+
+def test_more_external_groups_than_wanted_are_left() -> None:
+    own = [group(f"own {i}", [0, 1]) for i in range(4)]
+    external = [group(f"peer {i}", [0, 1], "peer") for i in range(9)]
+    mixed = mix_groups(own, external, MixShare(4, 4))
+    assert (mixed.local, mixed.external, mixed.filled_up) == (4, 4, 0)
+
+
+def test_own_groups_that_teach_come_first_and_keep_their_order() -> None:
+    own = [group("all", [1, 1]), group("a", [0, 1]), group("none", [0, 0]), group("b", [1, 0]), group("c", [0, 1])]
+    mixed = mix_groups(own, [group("peer", [0, 1], "peer")], MixShare(2, 1))
+    assert ([g.question.text for g in mixed.groups], mixed.places) == (["a", "b", "peer"], (1, 3))
+    mixed = mix_groups(own, [], MixShare(2, 2))
+    assert ([g.question.text for g in mixed.groups], mixed.filled_up) == (["all", "a", "b", "c"], 2)
+    everything = mix_groups(own, [], MixShare(5, 0))
+    assert everything.groups == own and everything.places == (0, 1, 2, 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("treatment", "rewards", "own_rate", "expected"),
+    [
+        ("paper", [1, 1], 0.2, False),
+        ("paper", [0, 1], 0.2, True),
+        ("positive", [0, 0], 0.2, False),
+        ("guarded", [1, 1], 0.2, True),  # right where we solve a fifth
+        ("guarded", [1, 1], 1.0, False),
+        ("guarded", [0, 0], 0.0, False),
+        ("shaped", [0, 0], 0.2, False),
+        ("capable", [0, 1], 0.2, True),
+    ],
+)
+def test_whether_an_external_group_teaches_is_the_treatments_to_say(
+    treatment: TreatmentName, rewards: list[float], own_rate: float, expected: bool
+) -> None:
+    assert teaches(group("peer", rewards, "peer"), treatment, {"gcd/easy": own_rate}, {}) is expected
+
+
+def test_sequences_keep_sampled_ids_and_zero_advantages() -> None:
+    groups = [group("a", [1, 0]), group("b", [0, 0])]
+    batch = training_sequences(groups, [[5, 6], [7]], advantages(MixedBatch(groups, 2, 0, 0)))
+    assert [(s.prompt, s.tokens, s.advantage) for s in batch] == [
+        ([5, 6], [10, 1], 1.0),
+        ([5, 6], [11, 1], -1.0),
+        ([7], [10, 1], 0.0),
+        ([7], [11, 1], 0.0),
+    ]
+
+
+def test_external_groups_are_weighed_against_our_own_rate_and_length() -> None:
+    own = [group("own", [1, 0])] * 2
+    peer = group("peer", [1, 0, 0, 0], "peer")
+    mixed = mix_groups(own, [peer], MixShare(1, 1))
+    assert advantages(mixed, own_rates={"gcd/easy": 0.25}) == [[1.0, -1.0], [0.75 * 4 / 8, 0.0, 0.0, 0.0]]
+    assert advantages(mixed)[1][0] == 0.5 * 4 / 8, "a task we never answered: half"
+    batch = training_sequences(mixed.groups, [[1], [2]], advantages(mixed))
+    assert [sequence.external for sequence in batch] == [False] * 2 + [True]
+    assert batch[2].prompt == [2]
+    assert not any(sequence.shaped for sequence in batch)
+    shaped = training_sequences(mixed.groups, [[1], [2]], advantages(mixed, "shaped"), "shaped")
+    assert [sequence.shaped for sequence in shaped] == [False] * 2 + [True]
+
+
+def test_foreign_answers_that_teach_nothing_do_not_thin_out_what_others_teach() -> None:
+    own, wrong = group("own", [1, 0]), group("peer", [0, 0, 0], "peer")
+    long = [msgspec.structs.replace(one, tokens=list(range(4000))) for one in wrong.completions]
+    mixed = mix_groups([own], [msgspec.structs.replace(wrong, completions=long)] * 4, MixShare(1, 4))
+    batch = training_sequences(mixed.groups, [[1]] * 5, advantages(mixed))
+    assert sum(len(sequence.tokens) for sequence in batch) == 4
+    (person,) = [group("person", [0], "human")]
+    assert training_sequences([person], [[1]], [[0.0]]) == []
+
+
+def test_a_persons_groups_come_on_top_of_every_mix_and_weigh_like_external_ones() -> None:
+    own = [group("own", [1, 0])] * 2
+    person = group("person", [1, 0, 0, 0], "human")
+    mixed = mix_groups(own, [], MixShare(2, 0), [person])
+    assert (len(mixed.groups), mixed.local, mixed.external, mixed.filled_up) == (3, 2, 0, 0)
+    assert advantages(mixed, own_rates={"gcd/easy": 0.25})[2] == [0.75 * 4 / 8, 0.0, 0.0, 0.0]
+
+
+def test_a_group_of_one_answer_trains_through_our_own_rate() -> None:
+    mixed = mix_groups([group("own", [1, 0])], [], MixShare(1, 0), [group("person", [1], "human")])
+    # 1 - 0.2 for the right one, scaled from its 2 tokens to the own group's 4.
+    assert advantages(mixed, own_rates={"gcd/easy": 0.2})[1] == [0.8 * 4 / 2]

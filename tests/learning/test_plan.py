@@ -1,0 +1,154 @@
+from collections import Counter
+
+import msgspec
+import pytest
+
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.learning.adaptive import AdaptiveState, Arm
+from sapo_desktop.learning.curriculum import FamilyProgress
+from sapo_desktop.learning.guard import GuardState
+from sapo_desktop.learning.mixing import MixShare
+from sapo_desktop.learning.plan import (
+    after_round,
+    group_levels,
+    levels_of_interest,
+    mix_shown,
+    next_learning_rate,
+    plan_round,
+    recommended_learning_rate,
+    sample_tasks,
+    share_of,
+    tasks_in_training,
+    trainer_settings,
+)
+from sapo_desktop.worker.store.checkpoints import Counters
+from tests.learning.test_round import play
+from tests.worker.fakes import FakeEngine
+
+LEVELS = {"gcd": ["easy", "middle", "hard"], "lcm": ["easy", "middle"]}
+
+LARGE = 500_000_000
+
+
+def counters(**changes: object) -> Counters:
+    return msgspec.structs.replace(Counters(round=4, instance="i", seed=11), **changes)
+
+
+def test_levels_are_grouped_by_family_in_order() -> None:
+    assert group_levels(["gcd/easy", "gcd/middle", "lcm/middle"]) == {"gcd": ["easy", "middle"], "lcm": ["middle"]}
+
+
+def test_a_plan_follows_from_settings_and_counters_alone() -> None:
+    settings = Settings(answers=4, questions=6, max_tokens=99, temperature=0.7, curriculum=False)
+    plan = plan_round(settings, counters(), LEVELS, LARGE)
+    assert (plan.number, plan.seed, plan.answers, len(plan.tasks)) == (5, 11, 4, 6)
+    assert (plan.sampling.max_tokens, plan.sampling.temperature) == (99, 0.7)
+    assert plan == plan_round(settings, counters(), LEVELS, LARGE)
+    assert plan.tasks != plan_round(settings, counters(round=5), LEVELS, LARGE).tasks
+
+
+def test_without_curriculum_families_are_drawn_alike_and_at_their_second_level() -> None:
+    settings = Settings(curriculum=False)
+    drawn = Counter(task for n in range(500) for task in sample_tasks(settings, counters(), LEVELS, n, 8))
+    assert set(drawn) == {"gcd/middle", "lcm/middle"}
+    assert drawn["gcd/middle"] / sum(drawn.values()) == pytest.approx(0.5, abs=0.05)
+
+
+def test_the_curriculum_chooses_the_level() -> None:
+    at_hard = counters(curriculum={"gcd": FamilyProgress(level="hard"), "lcm": FamilyProgress(level="easy")})
+    drawn = {task for n in range(100) for task in sample_tasks(Settings(), at_hard, LEVELS, n, 8)}
+    assert drawn == {"gcd/middle", "gcd/hard", "lcm/easy"}
+
+
+def test_silo_means_own_groups_only() -> None:
+    assert share_of(Settings(silo=True, mix="2/6"), counters(), LARGE) == MixShare(8, 0)
+    assert share_of(Settings(silo=True, mix="adaptive"), counters(), LARGE) == MixShare(8, 0)
+    assert share_of(Settings(silo=False, mix="2/6"), counters(), LARGE) == MixShare(2, 6)
+    assert share_of(Settings(silo=False, mix="2/6"), counters(), 2_000_000) == MixShare(8, 24)
+
+
+def test_an_adaptive_mix_is_what_the_scores_say_and_the_middle_without_any() -> None:
+    tried = counters(adaptive=AdaptiveState(arms={"4/4": Arm(blocks=1.0)}))
+    settings = Settings(silo=False, mix="adaptive")
+    assert share_of(settings, counters(), LARGE) == MixShare(4, 4)
+    assert share_of(settings, tried, LARGE) == MixShare(6, 2)
+    assert mix_shown(settings, tried) == "adaptive (now 6/2)"
+    unjudged = Settings(silo=False, mix="adaptive", validate_every=0)
+    assert share_of(unjudged, tried, LARGE) == MixShare(4, 4)
+    assert mix_shown(unjudged, tried) == "adaptive (now 4/4)"
+    assert mix_shown(Settings(silo=True, mix="adaptive"), tried) == "8/0"
+    assert mix_shown(Settings(silo=False, mix="2/6"), tried) == "2/6"
+
+
+def test_a_round_moves_counters_on() -> None:
+    report = play(FakeEngine(skill=4), number=5).report
+    after, moves = after_round(counters(), report, LEVELS)
+    assert after.round == 5
+    assert after.solve_rates == {"gcd/easy": 1.0, "lcm/easy": 1.0}
+    assert after.curriculum["gcd"].answers == 8
+    assert moves == []
+
+
+def test_the_guards_factor_reaches_the_learning_rate() -> None:
+    guarded = counters(guard=GuardState(learning_rate_factor=0.5))
+    assert trainer_settings(Settings(learning_rate=1e-3), LARGE, guarded).learning_rate == 5e-4
+
+
+def test_the_learning_rate_falls_with_the_adapters_steps_to_a_tenth_at_last() -> None:
+    settings = Settings(learning_rate=1e-3, learning_rate_decay=100)
+    rates = [next_learning_rate(settings, LARGE, counters(round=77), n) for n in (0, 100, 200, 900, 10**6)]
+    assert rates == pytest.approx([1e-3, 5e-4, 1e-3 / 3, 1e-4, 1e-4])
+    constant = [next_learning_rate(Settings(), LARGE, counters(), n) for n in (0, 1000)]
+    assert constant == pytest.approx([2e-5, 2e-5], rel=1e-5)
+    tiny = [next_learning_rate(Settings(), 2_000_000, counters(), n) for n in (0, 150)]
+    assert tiny == pytest.approx([2e-3, 1e-3])
+
+
+def test_recommended_rates_are_small_for_models_of_common_size() -> None:
+    assert recommended_learning_rate("lora", 500_000_000) == 2e-5
+    assert recommended_learning_rate("full", 500_000_000) < recommended_learning_rate("lora", 500_000_000)
+    assert recommended_learning_rate("lora", 2_000_000) > recommended_learning_rate("full", 2_000_000)
+
+
+def test_a_family_begins_at_its_easiest_level() -> None:
+    tasks = {task for n in range(50) for task in sample_tasks(Settings(), counters(), LEVELS, n, 8)}
+    assert tasks == {"gcd/easy", "lcm/easy"}
+
+
+def test_a_level_that_is_not_trained_any_more_starts_its_family_anew() -> None:
+    stood = counters(curriculum={"gcd": FamilyProgress(level="hard"), "gone": FamilyProgress(level="easy")})
+    assert set(sample_tasks(Settings(), stood, {"gcd": ["middle"]}, 5, 8)) == {"gcd/middle"}
+
+
+def test_a_smaller_micro_batch_than_what_once_fitted_is_taken() -> None:
+    stood = counters(micro_batch=8)
+    assert trainer_settings(Settings(micro_batch=16), 1, stood).micro_batch == 8
+    assert trainer_settings(Settings(micro_batch=4), 1, stood).micro_batch == 4
+
+
+def test_tiny_models_take_more_groups_unless_the_user_says_otherwise() -> None:
+    assert len(plan_round(Settings(), counters(), LEVELS, 2_000_000).tasks) == 32
+    assert len(plan_round(Settings(), counters(), LEVELS, LARGE).tasks) == 8
+    assert len(plan_round(Settings(questions=5), counters(), LEVELS, 2_000_000).tasks) == 5
+
+
+def test_the_guard_takes_external_groups_away_and_own_ones_stand_in() -> None:
+    settings = Settings(silo=False, mix="4/4")
+    lost = counters(guard=GuardState(external_less=3))
+    assert plan_round(settings, counters(), LEVELS, LARGE).share == MixShare(4, 4)
+    assert plan_round(settings, lost, LEVELS, LARGE).share == MixShare(7, 1)
+
+
+def test_foreign_groups_are_wanted_at_the_level_trained_one_up_and_one_down() -> None:
+    levels = {"gcd": ["easy", "middle", "hard"], "bf": ["easy"]}
+    assert levels_of_interest(Settings(), counters(), levels) == ("bf/easy", "gcd/easy", "gcd/middle")
+    at_hard = counters(curriculum={"gcd": FamilyProgress(level="hard")})
+    assert levels_of_interest(Settings(), at_hard, levels) == ("bf/easy", "gcd/middle", "gcd/hard")
+    off = Settings(curriculum=False)
+    assert levels_of_interest(off, counters(), levels) == ("bf/easy", "gcd/easy", "gcd/middle", "gcd/hard")
+
+
+def test_in_training_is_what_the_next_round_may_ask_for() -> None:
+    at_hard = counters(curriculum={"gcd": FamilyProgress(level="hard"), "lcm": FamilyProgress(level="easy")})
+    assert tasks_in_training(Settings(), at_hard, LEVELS) == {"gcd/middle", "gcd/hard", "lcm/easy"}
+    assert tasks_in_training(Settings(curriculum=False), at_hard, LEVELS) == {"gcd/middle", "lcm/middle"}

@@ -1,0 +1,700 @@
+"""Downloads from a hub on this machine, which misbehaves in every way that a real one, or the way to it, does."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import msgspec
+import pytest
+from huggingface_hub import set_client_factory
+from huggingface_hub.utils._http import default_client_factory
+
+from sapo_desktop.core.errors import AccessRefused, DownloadError, ModelError, NoRoom
+from sapo_desktop.core.models import Access, FileSpec, Kept, ModelSpec, Transfer
+from sapo_desktop.models.files.download import Surface, download
+from sapo_desktop.models.files.patience import Patience, Retries
+from sapo_desktop.models.files.store import Store
+from tests.models.hub_server import FakeHub, Fault, Place, Repo, running_hub, with_a_network
+from tests.models.small_models import gguf, safetensors, transformers_files
+
+REPO = "someone/small"
+QUICK = Patience(tries=6, first=0.001, longest=0.01, answer=5.0, silence=0.5, worth=1000)
+
+
+@pytest.fixture
+def hub() -> Iterator[FakeHub]:
+    with running_hub() as server:
+        server.repos[REPO] = Repo(transformers_files(), {"model.safetensors"})
+        yield server
+
+
+@pytest.fixture(autouse=True, scope="module")
+def without_certificates() -> Iterator[None]:
+    """Reading the certificates of the world takes a quarter of a second for each client; nothing here needs them."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    set_client_factory(lambda: httpx2.Client(verify=context, timeout=None))
+    yield
+    set_client_factory(default_client_factory)
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # many small files; durability is tested elsewhere
+    monkeypatch.setenv("HOME", str(home))
+    with_a_network(monkeypatch)
+    return home
+
+
+class Downloads:
+    """Downloads to one folder, and what was reported."""
+
+    def __init__(self, folder: Path, hub: FakeHub) -> None:
+        self.folder = folder
+        self.hub = hub
+        self.reports: list[Transfer] = []
+        self.waits: list[float] = []
+        self.surface = Surface(patience=QUICK, retries=self._retries)
+
+    def __call__(self, spec: ModelSpec | None = None, token: str | None = None, endpoint: str = "") -> Kept:
+        spec = spec or ModelSpec(name="small", repository=REPO, revision="main")
+        access = Access(endpoint=endpoint or self.hub.endpoint, token=token)
+        self.reports.clear()
+        return download(Store(self.folder), spec, access, self.reports.append, self.surface)
+
+    def _retries(self, patience: Patience) -> Retries:
+        return Retries(patience, self.waits.append, lambda: 0.5)
+
+    def content(self, name: str, model: str = "small") -> bytes:
+        return (self.folder / model / name).read_bytes()
+
+    @property
+    def weights(self) -> bytes:
+        return self.hub.repos[REPO].files["model.safetensors"]
+
+    def partial(self, name: str = "model.safetensors") -> Path:
+        return self.folder / ".partial" / "small" / "files" / name
+
+
+@pytest.fixture
+def get(tmp_path: Path, hub: FakeHub) -> Downloads:
+    return Downloads(tmp_path / "models", hub)
+
+
+def is_monotone(reports: list[Transfer]) -> bool:
+    done = [report.done for report in reports]
+    return done == sorted(done)
+
+
+def pinned(hub: FakeHub, *, wrong: str = "") -> ModelSpec:
+    """As a catalogue names a model: every file with its size and SHA-256. `wrong`: one whose hash is another."""
+    repo = hub.repos[REPO]
+    files = [
+        FileSpec(name=name, bytes=len(content), sha256=hashlib.sha256(b"" if name == wrong else content).hexdigest())
+        for name, content in repo.files.items()
+    ]
+    return ModelSpec(name="small", repository=REPO, revision=repo.commit, files=files)
+
+
+# -- a good line -----------------------------------------------------------------------------------------------
+
+
+def test_a_model_arrives_whole_with_its_manifest(get: Downloads, hub: FakeHub) -> None:
+    kept = get()
+    assert get.content("model.safetensors") == get.weights
+    assert kept.model.revision == hub.repos[REPO].commit and kept.model.kind == "transformers"
+    found = Store(get.folder).read("small")
+    assert found == kept.model and found.bytes == sum(len(content) for content in hub.repos[REPO].files.values())
+    assert found.files["model.safetensors"].sha256 == hashlib.sha256(get.weights).hexdigest()
+    assert is_monotone(get.reports) and get.reports[-1].done == get.reports[-1].total == found.bytes
+    assert not get.partial().parent.parent.exists()
+
+
+def test_a_pinned_model_comes_at_its_commit_and_no_other(get: Downloads, hub: FakeHub) -> None:
+    assert get(pinned(hub)).model.revision == hub.repos[REPO].commit
+    assert get.content("model.safetensors") == get.weights
+    other = msgspec.structs.replace(pinned(hub), name="other", revision="d" * 40)
+    with pytest.raises(DownloadError, match=f"no revision {'d' * 40}"):
+        get(other)
+    hub.repos["someone/mirror"] = Repo(hub.repos[REPO].files, set(), commit="e" * 40, answers_to="d" * 40)
+    with pytest.raises(DownloadError, match=f"answers with commit {'e' * 40}"):
+        get(msgspec.structs.replace(other, repository="someone/mirror"))
+
+
+def test_an_installed_model_is_not_fetched_again(get: Downloads, hub: FakeHub) -> None:
+    get()
+    asked = len(hub.asked)
+    assert list(map(str, get().notes)) == ["It was installed already."]
+    assert len(hub.asked) == asked
+
+
+def test_nothing_is_asked_but_what_a_download_needs(get: Downloads, hub: FakeHub, own_home: Path) -> None:
+    get(token="hf_secret")
+    assert hub.count("other") == 0  # no telemetry, no update check, no xet
+    assert [asked.headers.get("authorization") for asked in hub.asked if asked.place == "cdn"] == [None]
+    assert all(asked.headers["authorization"] == "Bearer hf_secret" for asked in hub.asked if asked.place != "cdn")
+    assert {asked.headers["user-agent"].partition("/")[0] for asked in hub.asked} == {"sapo-desktop"}
+    assert list(own_home.iterdir()) == []
+
+
+def test_redirects_within_the_hub_are_followed_with_the_token(get: Downloads, hub: FakeHub) -> None:
+    repo = hub.repos[REPO]
+    repo.own_host, repo.token = True, "hf_secret"
+    hub.repos["old/name"] = Repo(repo.files, repo.large, token="hf_secret", renamed=REPO)
+    get(ModelSpec(name="small", repository="old/name", revision="main"), token="hf_secret")
+    assert get.content("model.safetensors") == get.weights
+    assert [asked.headers.get("authorization") for asked in hub.asked if asked.place == "cdn"] == [None]
+
+
+def test_the_way_may_lead_through_a_proxy(get: Downloads, hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", hub.endpoint)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    get(endpoint="http://hub.example")
+    assert get.content("model.safetensors") == get.weights
+    assert all(asked.path.startswith("http://hub.example/") for asked in hub.asked if asked.place != "cdn")
+    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
+    Store(get.folder).remove("small")
+    with pytest.raises(DownloadError, match="proxy that the environment names cannot be used"):
+        get(endpoint="https://hub.example")
+
+
+def test_what_the_catalogue_knows_of_a_file_holds_at_an_open_revision_too(get: Downloads, hub: FakeHub) -> None:
+    spec = msgspec.structs.replace(pinned(hub, wrong="model.safetensors"), revision="")
+    with pytest.raises(DownloadError, match="another file on the hub"):
+        get(spec)
+
+
+def test_a_gguf_model_comes_with_a_word_about_it(get: Downloads, hub: FakeHub) -> None:
+    hub.repos[REPO] = Repo({"small-q8_0.gguf": gguf(), "README.md": b"# GGUF"}, {"small-q8_0.gguf"})
+    kept = get()
+    assert kept.model.kind == "gguf" and "not be trained" in str(kept.notes[0])
+
+
+def test_one_of_several_gguf_files_has_to_be_named(get: Downloads, hub: FakeHub) -> None:
+    hub.repos[REPO] = Repo({"s-q4_0.gguf": gguf(), "s-q8_0.gguf": gguf(rows=32)}, set())
+    with pytest.raises(ModelError, match=r"--file: s-q4_0.gguf, s-q8_0.gguf"):
+        get()
+    spec = ModelSpec(name="q4", repository=REPO, revision="main", only=["s-q4_0.gguf"])
+    assert list(get(spec).model.files) == ["s-q4_0.gguf"]
+
+
+# -- a bad line ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("place", "fault"),
+    [
+        ("listing", Fault(status=503)),
+        ("listing", Fault(cut_after=10)),
+        ("head", Fault(status=500)),
+        ("head", Fault(status=408)),
+        ("file", Fault(cut_after=3)),
+        ("cdn", Fault(status=502)),
+        ("cdn", Fault(cut_after=0)),
+        ("cdn", Fault(cut_after=70_000)),
+        ("cdn", Fault(chop=5000, headers={"Content-Length": "200078"})),
+        ("cdn", Fault(headers={"Content-Encoding": "gzip"})),
+    ],
+)
+def test_a_passing_trouble_is_tried_again(get: Downloads, hub: FakeHub, place: Place, fault: Fault) -> None:
+    hub.plan(place, fault)
+    get()
+    assert get.content("model.safetensors") == get.weights
+    assert len(get.waits) == 1 and is_monotone(get.reports)
+    assert any(report.stage == "waiting" and "Trying again" in str(report.text) for report in get.reports)
+
+
+def test_a_cut_connection_is_gone_on_with_where_it_broke(get: Downloads, hub: FakeHub) -> None:
+    hub.plan("cdn", Fault(cut_after=90_000))
+    hub.plan("cdn", Fault(cut_after=60_000))
+    get()
+    ranges = [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"]
+    assert ranges == [None, "bytes=90000-", "bytes=150000-"]
+    assert get.content("model.safetensors") == get.weights
+
+
+def test_bytes_in_between_make_a_failure_a_first_one_again(get: Downloads, hub: FakeHub) -> None:
+    hub.plan("cdn", Fault(cut_after=5000), times=30)
+    get()
+    assert len(get.waits) == 30 and max(get.waits) < 0.002
+
+
+def test_a_dead_line_is_given_up_and_gone_on_with_later(get: Downloads, hub: FakeHub) -> None:
+    hub.plan("cdn", Fault(cut_after=90_000))
+    hub.plan("cdn", Fault(status=503), times=10)
+    with pytest.raises(DownloadError, match=r"kept: the same command goes on"):
+        get()
+    assert get.partial().read_bytes() == get.weights[:90_000]
+    hub._plans.clear()
+    get()
+    assert [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"][-1] == "bytes=90000-"
+    assert get.content("model.safetensors") == get.weights
+    first = next(report for report in get.reports if report.total)
+    assert first.done > 90_000, "what was there already counts from the beginning"
+
+
+def test_a_host_without_ranges_sends_all_of_it_again(get: Downloads, hub: FakeHub) -> None:
+    hub.plan("cdn", Fault(cut_after=90_000))
+    hub.plan("cdn", Fault(whole=True))
+    get()
+    assert get.content("model.safetensors") == get.weights and is_monotone(get.reports)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(whole=True, chop=150_000),
+        Fault(whole=True, extra=b"x" * 10),
+        Fault(whole=True, cut_after=500, headers={"Content-Length": ""}),
+        Fault(whole=True, cut_after=500, headers={"Content-Length": ""}, flip=5),
+        Fault(whole=True, cut_after=500),
+        Fault(whole=True, status=203),
+        Fault(whole=True, status=204, cut_after=0),
+        Fault(whole=True, status=302),
+        Fault(headers={"Content-Length": "500"}),
+        Fault(cut_after=500, headers={"Content-Length": ""}),
+    ],
+)
+def test_no_odd_answer_costs_what_has_arrived(get: Downloads, hub: FakeHub, fault: Fault) -> None:
+    hub.plan("cdn", Fault(cut_after=90_000))
+    hub.plan("cdn", fault)
+    get()
+    ranges = [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"]
+    assert ranges == [None, "bytes=90000-", "bytes=90000-"]
+    assert get.content("model.safetensors") == get.weights and is_monotone(get.reports)
+
+
+def test_a_host_without_ranges_costs_no_more_than_the_time(get: Downloads, hub: FakeHub) -> None:
+    hub.plan("cdn", Fault(cut_after=90_000))
+    hub.plan("cdn", Fault(whole=True, cut_after=60_000))
+    hub.plan("cdn", Fault(whole=True, cut_after=120_000))
+    get()
+    ranges = [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"]
+    assert ranges == [None, "bytes=90000-", "bytes=90000-", "bytes=120000-"]
+    assert get.content("model.safetensors") == get.weights
+
+
+def test_an_answer_that_ends_early_without_a_word_is_not_kept(get: Downloads, hub: FakeHub) -> None:
+    """Nothing tells that its bytes are the file's: the line broke, or somebody else answered."""
+    hub.plan("cdn", Fault(cut_after=50_000, headers={"Content-Length": ""}))
+    get()
+    assert [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"] == [None, None]
+    assert get.content("model.safetensors") == get.weights and is_monotone(get.reports)
+
+
+def test_holes_are_found_where_a_host_has_no_ranges(get: Downloads, hub: FakeHub) -> None:
+    hub.plan("cdn", Fault(cut_after=90_000))
+    hub.plan("cdn", Fault(status=503), times=10)
+    with pytest.raises(DownloadError):
+        get()
+    hub._plans.clear()
+    get.partial().write_bytes(get.weights[:40_000] + bytes(50_000))
+    hub.plan("cdn", Fault(whole=True), times=10)
+    get()
+    assert get.content("model.safetensors") == get.weights and is_monotone(get.reports)
+
+
+def test_a_part_that_begins_elsewhere_is_not_taken(get: Downloads, hub: FakeHub) -> None:
+    hub.plan("cdn", Fault(cut_after=90_000))
+    hub.plan("cdn", Fault(shift=7))
+    get()
+    assert get.content("model.safetensors") == get.weights
+
+
+def test_an_etag_that_changes_between_ranges_begins_the_file_anew(get: Downloads, hub: FakeHub) -> None:
+    hub.plan("cdn", Fault(cut_after=90_000, headers={"ETag": '"another"'}, flip=5))
+    get()
+    ranges = [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"]
+    assert ranges == [None, "bytes=90000-", None]
+    assert get.content("model.safetensors") == get.weights and is_monotone(get.reports)
+
+
+def test_the_hub_changing_its_mind_in_between_is_said(get: Downloads, hub: FakeHub) -> None:
+    hub.plan("cdn", Fault(cut_after=90_000))
+    hub.plan("head", Fault(), times=5)
+    hub.plan("head", Fault(headers={"X-Linked-Etag": f'"{"0" * 64}"'}))
+    with pytest.raises(DownloadError, match="changed on the hub meanwhile"):
+        get()
+
+
+def test_a_signed_address_that_has_ended_is_looked_up_again(get: Downloads, hub: FakeHub) -> None:
+    hub.refuse_signature = 1
+    get()
+    signatures = [asked.path.rpartition("=")[2] for asked in hub.asked if asked.place == "cdn"]
+    assert len(set(signatures)) == 2
+
+
+@pytest.mark.parametrize(
+    ("headers", "wait"),
+    [
+        ({"Retry-After": "7"}, 7.5),
+        ({"RateLimit": '"resolvers";r=0;t=21', "Retry-After": "7"}, 21.5),
+        ({"RateLimit": '"resolvers";r=3;t=21'}, 0.00075),
+        ({"Retry-After": "Thu, 01 Jan 1970 00:00:00 GMT"}, 0.5),
+        ({"Retry-After": "soon"}, 0.00075),
+    ],
+)
+def test_a_hub_that_asks_to_wait_is_waited_for(
+    get: Downloads, hub: FakeHub, headers: dict[str, str], wait: float
+) -> None:
+    hub.plan("head", Fault(status=429, headers=headers))
+    get()
+    assert get.waits == [pytest.approx(wait)]
+
+
+def test_a_hub_that_asks_for_hours_is_not_waited_for(get: Downloads, hub: FakeHub) -> None:
+    hub.plan("listing", Fault(status=429, headers={"Retry-After": "7200"}))
+    with pytest.raises(DownloadError, match="asks to wait 120 minutes"):
+        get()
+
+
+@pytest.mark.parametrize("fault", [Fault(silent=3), Fault(trickle_head=0.02), Fault(trickle=0.02)])
+def test_a_host_that_stalls_is_left_and_asked_again(get: Downloads, hub: FakeHub, fault: Fault) -> None:
+    patience = dataclasses.replace(QUICK, answer=0.25, silence=0.25, window=0.3, slowest=100_000)
+    get.surface = dataclasses.replace(get.surface, patience=patience)
+    hub.plan("cdn", fault)
+    get()
+    assert get.content("model.safetensors") == get.weights and len(get.waits) == 1
+
+
+def test_a_body_that_falls_silent_is_left(get: Downloads, hub: FakeHub) -> None:
+    get.surface = dataclasses.replace(get.surface, patience=dataclasses.replace(QUICK, silence=0.1))
+    hub.plan("cdn", Fault(trickle=1.0))
+    get()
+    assert get.content("model.safetensors") == get.weights
+
+
+# -- wrong bytes -----------------------------------------------------------------------------------------------
+
+
+def test_wrong_bytes_are_thrown_away_and_said(get: Downloads, hub: FakeHub) -> None:
+    hub.plan("cdn", Fault(flip=150_000))
+    with pytest.raises(DownloadError, match=r"SHA-256 .* was expected.*thrown away"):
+        get()
+    assert get.partial().read_bytes() == b"" and not (get.folder / "small").exists()
+    get()
+    assert get.content("model.safetensors") == get.weights
+
+
+def test_a_small_file_is_held_against_gits_hash(get: Downloads, hub: FakeHub) -> None:
+    hub.plan("file", Fault(flip=1))
+    with pytest.raises(DownloadError, match=r"README.md arrived otherwise"):
+        get()
+
+
+def test_holes_left_by_a_power_cut_are_fetched_again_once(get: Downloads, hub: FakeHub) -> None:
+    hub.plan("cdn", Fault(cut_after=90_000))
+    hub.plan("cdn", Fault(status=503), times=10)
+    with pytest.raises(DownloadError):
+        get()
+    hub._plans.clear()
+    get.partial().write_bytes(get.weights[:40_000] + bytes(50_000))
+    get()
+    assert get.content("model.safetensors") == get.weights and is_monotone(get.reports)
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (
+            Fault(extra=b"x" * 100_000, cut_after=300_078, headers={"Content-Length": ""}),
+            "sends more of model.safetens",
+        ),
+        (Fault(extra=b"x" * 100_000), "has 300,078 bytes for model.safetensors where 200,078 were expected.*After 6"),
+    ],
+)
+def test_more_bytes_than_announced_are_never_written(get: Downloads, hub: FakeHub, fault: Fault, said: str) -> None:
+    hub.plan("cdn", fault, times=10)
+    with pytest.raises(DownloadError, match=said):
+        get()
+    assert get.partial().stat().st_size == 0
+
+
+def test_a_hub_that_says_more_bytes_than_it_sends_is_given_up(get: Downloads, hub: FakeHub) -> None:
+    hub.plan("cdn", Fault(chop=1000), times=50)
+    with pytest.raises(DownloadError, match="After 6 tries"):
+        get()
+
+
+def test_what_the_catalogue_knows_wins_over_the_hub(get: Downloads, hub: FakeHub) -> None:
+    with pytest.raises(DownloadError, match="another file on the hub than the one that the catalogue knows"):
+        get(pinned(hub, wrong="model.safetensors"))
+    with pytest.raises(DownloadError, match=r"tokenizer.json has the SHA-256"):
+        get(pinned(hub, wrong="tokenizer.json"))
+    assert hub.count("cdn") == 0
+
+
+def test_unknown_hashes_are_fixed_at_the_first_download(get: Downloads, hub: FakeHub) -> None:
+    get()
+    Store(get.folder).remove("small")
+    repo = hub.repos[REPO]
+    repo.files = repo.files | {"README.md": b"# B model\n"}  # another content under the same commit
+    with pytest.raises(DownloadError, match=r"README.md has the SHA-256"):
+        get()
+    repo.files = transformers_files() | {"model.safetensors": transformers_files(40_000)["model.safetensors"]}
+    with pytest.raises(DownloadError, match=r"was downloaded here on 2"):
+        get()
+
+
+def test_a_model_without_a_pinned_revision_stays_at_the_first_one(get: Downloads, hub: FakeHub) -> None:
+    spec = ModelSpec(name="small", repository=REPO)
+    first = get(spec).model.revision
+    Store(get.folder).remove("small")
+    hub.repos[REPO].commit = "d" * 40
+    with pytest.raises(DownloadError, match=f"has no revision {first}"):
+        get(spec)
+    assert get().model.revision == "d" * 40, "who names the branch gets the newest"
+
+
+def test_a_quantisation_names_the_file(get: Downloads, hub: FakeHub) -> None:
+    hub.repos[REPO] = Repo({"s-q4_k.gguf": gguf(), "s-q4_k_m.gguf": gguf(rows=32)}, set())
+    spec = ModelSpec(name="small", repository=REPO, quantisation="Q4_K")
+    assert list(get(spec).model.files) == ["s-q4_k.gguf"]
+
+
+def test_another_commit_goes_on_with_files_that_are_the_same(get: Downloads, hub: FakeHub) -> None:
+    repo = hub.repos[REPO]
+    for files in ({"README.md": b"# Better words"}, {"model.safetensors": safetensors(50_000, seed=2)}):
+        hub.plan("cdn", Fault(cut_after=90_000))
+        hub.plan("cdn", Fault(status=503), times=10)
+        with pytest.raises(DownloadError):
+            get()
+        hub._plans.clear()
+        repo.files, repo.commit = repo.files | files, hashlib.sha1(repo.commit.encode()).hexdigest()
+        get()
+        assert get.content("model.safetensors") == get.weights
+        Store(get.folder).remove("small")
+    assert [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"].count("bytes=90000-") == 1 + 10
+
+
+# -- who may ----------------------------------------------------------------------------------------------------
+
+
+def test_a_gated_model_says_where_to_accept_its_licence(get: Downloads, hub: FakeHub) -> None:
+    hub.repos[REPO].token = "hf_right"
+    with pytest.raises(AccessRefused, match=rf"gated. Sign in at {hub.endpoint}/{REPO} .*models token set"):
+        get()
+    with pytest.raises(AccessRefused, match=f"Accept its licence at {hub.endpoint}/{REPO} with the account"):
+        get(token="hf_wrong")
+    get(token="hf_right")
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        (ModelSpec(name="x", repository="someone/none", revision="main"), "there is none of that name"),
+        (ModelSpec(name="x", repository=REPO, revision="v9"), "has no revision v9"),
+        (ModelSpec(name="x", repository="../etc", revision="main"), "names no repository"),
+        (ModelSpec(name="x", repository=REPO, revision="../x"), "names no revision"),
+        (ModelSpec(name="x", repository=REPO, revision="main", only=["y.gguf"]), "no file y.gguf"),
+    ],
+)
+def test_what_is_not_there_is_said(get: Downloads, spec: ModelSpec, said: str) -> None:
+    with pytest.raises((DownloadError, ModelError), match=said):
+        get(spec)
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        *("ftp://host", "https://", "https://user:word@host", "nonsense", "http://[::zz]", "http://[host"),
+        *("http://host:99999", "http://host:abc", "http://ho\x00st", "http://ho\nst", "http://host/\x7f"),
+    ],
+)
+def test_an_endpoint_is_an_address(get: Downloads, endpoint: str) -> None:
+    with pytest.raises(DownloadError, match="no address of a hub"):
+        get(endpoint=endpoint)
+
+
+def test_a_token_does_not_travel_in_the_open(get: Downloads) -> None:
+    with pytest.raises(DownloadError, match="not encrypted"):
+        get(endpoint="http://192.0.2.1", token="hf_secret")
+
+
+def test_what_is_no_hub_is_said(get: Downloads, hub: FakeHub) -> None:
+    hub.plan("listing", Fault(extra=b"<html>"))
+    with pytest.raises(DownloadError, match="does not answer as a hub does"):
+        get()
+    hub.plan("head", Fault(headers={"X-Repo-Commit": ""}))
+    with pytest.raises(DownloadError, match="no hub, or no exact mirror"):
+        get()
+    hub.plan("head", Fault(status=302, headers={"Location": "file:///etc/passwd", "X-Repo-Commit": ""}))
+    with pytest.raises(DownloadError, match="not followed"):
+        get()
+    hub.plan("head", Fault(status=302, headers={"Location": "/someone/small/resolve/main/x", "X-Repo-Commit": ""}), 9)
+    with pytest.raises(DownloadError):
+        get()
+
+
+@pytest.mark.parametrize("place", ["listing", "head", "file", "cdn"])
+@pytest.mark.parametrize(
+    "location", ["http://[::zz]/x", "http://[x", "http://h:99999/x", "http://h:abc/x", "http://h/\x7f"]
+)
+def test_a_redirect_that_leads_nowhere_is_said(get: Downloads, hub: FakeHub, place: Place, location: str) -> None:
+    hub.plan(place, Fault(status=302, headers={"Location": location}))
+    with pytest.raises(DownloadError, match=r"127.0.0.1 sends us to .* no address"):
+        get()
+
+
+@pytest.mark.parametrize("place", ["listing", "head", "file", "cdn"])
+@pytest.mark.parametrize("status", [302, 304])
+def test_a_redirect_without_an_address_is_a_passing_trouble(
+    get: Downloads, hub: FakeHub, place: Place, status: int
+) -> None:
+    hub.plan(place, Fault(status=status, cut_after=0))
+    get()
+    assert get.content("model.safetensors") == get.weights and len(get.waits) == 1
+    assert any("127.0.0.1 sends us on without saying where" in str(report.text) for report in get.reports)
+
+
+@pytest.mark.parametrize("proxy", ["http://127.0.0.1:9", "socks5://127.0.0.1:9"])
+def test_no_proxy_is_the_way_to_this_machine(
+    get: Downloads, hub: FakeHub, monkeypatch: pytest.MonkeyPatch, proxy: str
+) -> None:
+    """It would see the token."""
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    get(token="hf_secret")
+    assert get.content("model.safetensors") == get.weights
+
+
+def test_a_listing_without_end_is_refused(get: Downloads, hub: FakeHub) -> None:
+    hub.repos[REPO].listed = [f"folder/{number}.json" for number in range(3000)]
+    get()
+    hub.repos[REPO].listed = [f"{number}.json" for number in range(1000)]
+    with pytest.raises(DownloadError, match=r"lists 1,005 files.*at most 1,000"):
+        get(ModelSpec(name="other", repository=REPO, revision="main"))
+
+
+def test_one_part_brings_the_others(get: Downloads, hub: FakeHub) -> None:
+    names = [f"m-0000{number}-of-00002.gguf" for number in (1, 2)]
+    files = {name: gguf({"split.no": number, "split.count": 2}) for number, name in enumerate(names)}
+    hub.repos[REPO] = Repo(files, set())
+    spec = ModelSpec(name="m", repository=REPO, revision="main", only=[names[1]])
+    assert sorted(get(spec).model.files) == names
+
+
+# -- what may come -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["../evil.json", "/etc/evil.json", "a/../../evil.json", "C:evil.json", "..", "con.json", "a\\evil.json"]
+)
+def test_names_that_lead_out_of_the_folder_are_never_taken(
+    get: Downloads, hub: FakeHub, name: str, tmp_path: Path
+) -> None:
+    hub.repos[REPO].listed = [name]
+    get()
+    assert sorted(path.name for path in (get.folder / "small").iterdir()) == sorted(
+        [*hub.repos[REPO].files, "manifest.json"]
+    )
+    assert not list(tmp_path.rglob("evil*"))
+    with pytest.raises(ModelError, match="not a plain one"):
+        get(ModelSpec(name="other", repository=REPO, only=[name, "model.safetensors"]))
+
+
+def test_pickles_are_refused(get: Downloads, hub: FakeHub) -> None:
+    hub.repos[REPO].listed = ["pytorch_model.bin", "modeling.py"]
+    get()
+    assert "pytorch_model.bin" not in Store(get.folder).read("small").files
+    hub.repos["someone/pickle"] = Repo({"config.json": b"{}", "pytorch_model.bin": b"x"}, set())
+    with pytest.raises(ModelError, match=r"only as pytorch_model.bin, and files of that kind can carry programs"):
+        get(ModelSpec(name="x", repository="someone/pickle", revision="main"))
+    with pytest.raises(ModelError, match="can carry programs"):
+        get(ModelSpec(name="x", repository="someone/pickle", only=["pytorch_model.bin"]))
+
+
+def test_a_model_of_an_unknown_kind_is_refused_before_its_weights_come(get: Downloads, hub: FakeHub) -> None:
+    hub.repos[REPO].files |= transformers_files(architectures=["StrangeForCausalLM"])
+    with pytest.raises(ModelError, match=r"StrangeForCausalLM"):
+        get()
+    assert hub.count("cdn") == 0
+
+
+def test_weights_that_are_none_are_not_installed(get: Downloads, hub: FakeHub) -> None:
+    hub.repos[REPO].files["model.safetensors"] = b"nothing of the kind"
+    with pytest.raises(ModelError, match=r"not a whole safetensors file"):
+        get()
+    assert not (get.folder / "small").exists()
+
+
+def test_a_link_in_the_way_is_never_written_through(get: Downloads, hub: FakeHub, tmp_path: Path) -> None:
+    outside = tmp_path / "precious"
+    outside.write_text("precious")
+    get.partial().parent.mkdir(parents=True)
+    get.partial().symlink_to(outside)
+    get()
+    assert outside.read_text() == "precious" and get.content("model.safetensors") == get.weights
+
+
+# -- room --------------------------------------------------------------------------------------------------------
+
+
+def test_a_disk_is_never_filled(get: Downloads, hub: FakeHub) -> None:
+    get.surface = dataclasses.replace(get.surface, free=lambda folder: 2_000_100_000)
+    with pytest.raises(NoRoom, match=r"needs 1 MB more, .* has 2.0 GB free, of which 2.0 GB are kept free. Free 1 MB"):
+        get()
+    assert hub.count("cdn") == 0
+
+
+def test_a_size_that_no_disk_has_is_refused(get: Downloads, hub: FakeHub) -> None:
+    hub.repos[REPO].claimed = 10**17
+    with pytest.raises(NoRoom, match=r"100000000.0 GB"):
+        get()
+
+
+def test_two_downloads_of_one_model_do_not_meet(get: Downloads) -> None:
+    with Store(get.folder).lock("small"), pytest.raises(DownloadError, match="Another process is at work"):
+        get()
+
+
+def test_another_model_under_the_name_is_not_replaced(get: Downloads, hub: FakeHub) -> None:
+    get()
+    hub.repos["someone/else"] = Repo(transformers_files(10), set())
+    with pytest.raises(ModelError, match=r"installed from someone/small"):
+        get(ModelSpec(name="small", repository="someone/else", revision="main"))
+
+
+def test_a_damaged_model_is_replaced(get: Downloads) -> None:
+    get()
+    (get.folder / "small" / "model.safetensors").write_bytes(b"short")
+    get()
+    assert get.content("model.safetensors") == get.weights
+    manifest = json.loads(get.content("manifest.json"))
+    assert manifest["format"] == 1
+
+
+def test_a_folder_that_is_no_damaged_model_of_ours_is_never_replaced(get: Downloads, hub: FakeHub) -> None:
+    precious = get.folder / "small" / "thesis.txt"
+    precious.parent.mkdir(parents=True)
+    precious.write_text("precious")
+    asked = len(hub.asked)
+    for manifest, said in ((None, "move it away"), ("{", "remove the model"), ('{"format": 2}', "newer SAPO Desktop")):
+        if manifest is not None:
+            (precious.parent / "manifest.json").write_text(manifest)
+        with pytest.raises(ModelError, match=said):
+            get()
+        assert precious.read_text() == "precious"
+    assert len(hub.asked) == asked, "known before anything is fetched"
+
+
+def test_what_lies_in_the_way_since_is_not_replaced_either(get: Downloads) -> None:
+    precious = get.folder / "small" / "thesis.txt"
+
+    def put(report: Transfer) -> None:
+        precious.parent.mkdir(parents=True, exist_ok=True)
+        precious.write_text("precious")
+
+    spec = ModelSpec(name="small", repository=REPO, revision="main")
+    with pytest.raises(ModelError, match="move it away"):
+        download(Store(get.folder), spec, Access(endpoint=get.hub.endpoint), put, get.surface)
+    assert precious.read_text() == "precious"

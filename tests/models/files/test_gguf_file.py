@@ -1,0 +1,272 @@
+"""GGUF files are believed to the byte or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import struct
+import tracemalloc
+from pathlib import Path
+
+import gguf as library
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.models.files.gguf_file import _TYPES, check_gguf, parts_of, read_gguf
+from sapo_desktop.models.fit.shape import ModelShape
+from tests.models.small_models import gguf
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "model.gguf"
+
+
+def test_a_good_file_is_described(file: Path) -> None:
+    file.write_bytes(gguf())
+    found = check_gguf([file])
+    assert (found.architecture, found.tensors, found.parameters) == ("llama", 2, 2 * 32 * 64)
+    assert found.bytes == file.stat().st_size
+
+
+def test_the_libraries_own_file_is_a_good_one(file: Path) -> None:
+    import numpy as np
+
+    writer = library.GGUFWriter(file, "qwen2")
+    writer.add_context_length(512)
+    writer.add_token_list(["a", "b"])
+    writer.add_array("scores", [0.5, 0.25])
+    writer.add_tensor("odd", np.zeros((3, 5), dtype=np.float32))
+    writer.add_tensor("half", np.zeros((7,), dtype=np.float16))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    assert read_gguf(file).parameters == 22
+
+
+def test_what_an_engine_has_to_know_is_told(file: Path) -> None:
+    import numpy as np
+
+    writer = library.GGUFWriter(file, "smollm3")
+    writer.add_context_length(65536)
+    writer.add_block_count(2)
+    writer.add_embedding_length(64)
+    writer.add_head_count(4)
+    writer.add_head_count_kv(2)
+    writer.add_feed_forward_length(96)
+    writer.add_token_list(["a", "b", "c"])
+    writer.add_chat_template("{{ messages }}")
+    writer.add_tensor("one", np.zeros((32,), dtype=np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    found = check_gguf([file])
+    assert (found.architecture, found.context, found.vocabulary) == ("smollm3", 65536, 3)
+    assert found.chat_template == "{{ messages }}"
+    assert found.shape == ModelShape(layers=2, hidden=64, heads=4, kv_heads=2, head=16, ffn=96, vocabulary=3, tied=True)
+
+
+def test_a_file_that_says_less_is_no_worse(file: Path) -> None:
+    file.write_bytes(gguf())
+    found = check_gguf([file])
+    assert (found.context, found.chat_template, found.shape) == (0, "", None)
+
+
+def write_table(path: Path, kind: str, rows: int, *, head: bool = False) -> None:
+    """A file whose table of tokens has rows of 256 numbers; `head`: with an output matrix of its own."""
+    import numpy as np
+
+    number = library.GGMLQuantizationType[kind]
+    block, size = library.GGML_QUANT_SIZES[number]
+    writer = library.GGUFWriter(path, "llama")
+    for key, count in (("context_length", 512), ("block_count", 1), ("embedding_length", 256)):
+        writer.add_uint32(f"llama.{key}", count)
+    writer.add_uint32("llama.attention.head_count", 4)
+    writer.add_uint32("llama.feed_forward_length", 512)
+    writer.add_token_list(["a"] * rows)
+    for name in ("token_embd.weight", "output.weight")[: 1 + head]:
+        writer.add_tensor(name, np.zeros((rows, 256 // block * size), dtype=np.uint8), raw_dtype=number)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows", "twice"),
+    [
+        ("Q4_0", 64, 64 * 256 // 32 * 18),
+        ("IQ4_NL", 64, 64 * 256 // 32 * 18),
+        ("Q4_K", 64, 64 * 144),
+        ("Q4_K", 63, 0),  # eight rows are packed together
+        ("Q6_K", 64, 0),
+        ("Q8_0", 64, 0),
+        ("F16", 64, 0),
+    ],
+)
+def test_a_table_that_is_the_head_too_and_is_repacked_is_held_twice(
+    file: Path, kind: str, rows: int, twice: int
+) -> None:
+    write_table(file, kind, rows)
+    assert check_gguf([file]).held_twice == twice
+    write_table(file, kind, rows, head=True)
+    assert check_gguf([file]).held_twice == 0
+
+
+def test_block_sizes_are_those_of_the_library() -> None:
+    known = {kind.value: size for kind, size in library.GGML_QUANT_SIZES.items()}
+    assert {kind: known[kind] for kind in _TYPES} == _TYPES
+
+
+@pytest.mark.parametrize("lost", [1, 33, 1000, 5000])
+def test_a_file_that_is_cut_short_is_refused(file: Path, lost: int) -> None:
+    content = gguf()
+    file.write_bytes(content[: len(content) - lost])
+    with pytest.raises(ModelError, match=r"should have|cut short"):
+        read_gguf(file)
+
+
+def test_a_file_with_more_than_its_tensors_is_refused(file: Path) -> None:
+    file.write_bytes(gguf() + b"x" * 64)
+    with pytest.raises(ModelError, match="should have"):
+        read_gguf(file)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "cut short"),
+        (b"PK\x03\x04" + b"\0" * 100, "no GGUF file"),
+        (gguf(version=1), "version 1"),
+        (gguf(version=3 << 24), "version 50331648"),
+        (b"GGUF" + struct.pack("<IQQ", 3, 2**60, 1), "damaged"),
+        (b"GGUF" + struct.pack("<IQQ", 3, 1, 1) + struct.pack("<Q", 2**62), "cut short"),
+        (b"GGUF" + struct.pack("<IQQ", 3, 0, 0), "no tensors"),
+        (gguf({"general.architecture": "../x y"}), "no architecture"),
+        (gguf({"general.type": "adapter"}), "of the kind 'adapter'"),
+        (gguf({"general.alignment": 3}), "aligns"),
+        (gguf().replace(struct.pack("<IQQI", 2, 32, 64, 8), struct.pack("<IQQI", 2, 32, 64, 99)), "type 99"),
+        (gguf().replace(struct.pack("<IQQI", 2, 32, 64, 8), struct.pack("<IQQI", 2, 31, 64, 8)), "shape"),
+        (gguf().replace(struct.pack("<IQQI", 2, 32, 64, 8), struct.pack("<IQQI", 2, 64, 64, 8)), "should have"),
+        (gguf().replace(struct.pack("<IQQIQ", 2, 32, 64, 8, 8192), struct.pack("<IQQIQ", 2, 32, 64, 8, 0)), "follow"),
+    ],
+)
+def test_a_damaged_file_is_refused(file: Path, content: bytes, said: str) -> None:
+    file.write_bytes(content)
+    with pytest.raises(ModelError, match=said):
+        read_gguf(file)
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_no_damage_ends_in_anything_but_a_sentence(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    content = bytearray(gguf(rows=1))
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, 400))] = data.draw(st.integers(0, 255))
+    path = tmp_path_factory.mktemp("damaged") / "model.gguf"
+    path.write_bytes(content[: data.draw(st.integers(0, len(content)))])
+    try:
+        read_gguf(path)
+    except ModelError as error:
+        assert str(path) in str(error)
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_no_damage_to_a_part_does_either(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    paths = parts(tmp_path_factory.mktemp("parts"), 2, [0, 1])
+    for path in paths:
+        content = bytearray(path.read_bytes())
+        for _ in range(data.draw(st.integers(0, 3))):
+            content[data.draw(st.integers(0, 400))] = data.draw(st.integers(0, 255))
+        path.write_bytes(content)
+    if data.draw(st.booleans()):
+        paths[1].unlink()
+    with contextlib.suppress(ModelError):
+        assert check_gguf(paths).parts == 2
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
+def test_any_count_of_parts_is_checked_at_once(
+    tmp_path_factory: pytest.TempPathFactory, number: int, count: int
+) -> None:
+    path = tmp_path_factory.mktemp("split") / "model.gguf"
+    path.write_bytes(gguf({"split.no": number, "split.count": count}, rows=1))
+    with contextlib.suppress(ModelError):
+        assert (check_gguf([path]).part, count in (0, 1)) == (0, True)
+
+
+def parts(folder: Path, count: int, numbers: list[int]) -> list[Path]:
+    made = []
+    for number in numbers:
+        path = folder / f"model-{number + 1:05d}-of-{count:05d}.gguf"
+        path.write_bytes(gguf({"split.no": number, "split.count": count}))
+        made.append(path)
+    return made
+
+
+def test_a_model_in_parts_needs_all_of_them(tmp_path: Path) -> None:
+    files = parts(tmp_path, 3, [0, 1, 2])
+    assert check_gguf(files).parameters == 3 * 2 * 32 * 64
+    assert parts_of(files[1]) == files
+    for some in ([files[0]], files[:2], files[1:]):
+        with pytest.raises(ModelError, match="all of them are needed"):
+            check_gguf(some)
+
+
+@pytest.mark.parametrize("name", ["x-00001-of-00000.gguf", "x-00000-of-00002.gguf", "x-00003-of-00002.gguf", "x.gguf"])
+def test_a_name_that_is_of_no_part_is_that_of_one_file(name: str) -> None:
+    assert parts_of(Path(name)) == [Path(name)]
+
+
+def test_what_is_not_there_is_said(tmp_path: Path) -> None:
+    first, second = parts(tmp_path, 2, [0, 1])
+    second.unlink()
+    with pytest.raises(ModelError, match=r"model-00002-of-00002.gguf cannot be read"):
+        check_gguf(parts_of(first))
+    with pytest.raises(ModelError, match="cannot be read"):
+        read_gguf(tmp_path)
+    with pytest.raises(ModelError, match="no GGUF file"):
+        check_gguf([])
+
+
+def long_texts(path: Path, count: int, key: bytes = b"k") -> None:
+    """A file whose entries are texts of 16 MB each; it takes no room, being mostly holes."""
+    with path.open("wb") as file:
+        file.write(b"GGUF" + struct.pack("<IQQ", 3, 2, count))
+        for _ in range(count):
+            file.write(struct.pack("<Q", len(key)) + key + struct.pack("<IQ", 8, 16_000_000))
+            file.seek(16_000_000, 1)
+        file.write(b"\0" * 100)
+
+
+def test_long_texts_fill_no_memory(file: Path) -> None:
+    long_texts(file, 12)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelError):
+            read_gguf(file)
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_header_without_end_is_not_read_to_the_end(file: Path) -> None:
+    long_texts(file, 100)
+    with pytest.raises(ModelError, match=r"has more to say of itself than any model"):
+        read_gguf(file)
+
+
+def test_a_list_of_countless_texts_is_refused(file: Path) -> None:
+    content = b"GGUF" + struct.pack("<IQQQ", 3, 2, 1, 1) + b"k" + struct.pack("<IIQ", 9, 8, 9_000_000)
+    with file.open("wb") as stream:
+        stream.write(content)
+        stream.truncate(100_000_000)
+    with pytest.raises(ModelError, match="cut short or damaged"):
+        read_gguf(file)

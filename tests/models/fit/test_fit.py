@@ -1,0 +1,226 @@
+"""What is chosen for which machine, and what is said about the rest."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from sapo_desktop.core.errors import TooBig
+from sapo_desktop.core.fitting import Fit
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.models.catalogue import model_catalogue
+from sapo_desktop.models.fit.fit import Model, available, badges, described, fit, plan, way_for, ways
+from sapo_desktop.system.hardware import Gpu, Hardware
+
+GIB = 2**30
+MACHINE = Hardware(
+    system="Linux",
+    machine="x86_64",
+    python="3.11",
+    cores=4,
+    memory=8 * GIB,
+    memory_free=6 * GIB,
+    disk_free=10**11,
+    gpus=[],
+)
+CATALOGUE = model_catalogue()
+SETTINGS = Settings()
+
+
+def chosen(ram: float, vram: float = 0, settings: Settings = SETTINGS) -> Fit:
+    return fit(described(ram, vram, MACHINE), CATALOGUE, settings)
+
+
+def model(name: str) -> Model:
+    entry = CATALOGUE.find(name)
+    assert entry is not None
+    return Model.of(entry)
+
+
+@pytest.mark.parametrize(
+    ("ram", "vram", "name", "generator", "trainer", "device"),
+    [
+        (1, 0, "smollm2-135m", "llama.cpp", "none", "cpu"),
+        (2, 0, "starter", "torch", "torch", "cpu"),
+        (4, 0, "smollm2-135m", "torch", "torch", "cpu"),
+        (8, 0, "qwen2.5-0.5b", "torch", "torch", "cpu"),
+        (16, 0, "qwen3-0.6b", "torch", "torch", "cpu"),
+        (16, 8, "qwen3-0.6b", "torch", "torch", "cuda"),
+        (32, 24, "qwen3-4b", "torch", "torch", "cuda"),
+        (64, 48, "qwen3-8b", "torch", "torch", "cuda"),
+    ],
+)
+def test_machines_from_weak_to_strong(
+    ram: float, vram: float, name: str, generator: str, trainer: str, device: str
+) -> None:
+    found = chosen(ram, vram)
+    way = found.chosen
+    assert (way.model, way.generator, way.trainer, way.device) == (name, generator, trainer, device)
+    assert way.fits and way.why_not == ""
+    assert way.memory.total <= found.available.memory_free
+    assert way.device_memory.total <= found.available.device_memory_free
+    assert (way.micro_batch == 0) == (trainer == "none")
+
+
+def test_more_memory_never_means_a_smaller_model() -> None:
+    sizes = [model(chosen(ram).chosen.model).parameters for ram in (2, 3, 4, 6, 8, 12, 16, 32, 64, 128)]
+    assert sizes == sorted(sizes)
+
+
+def test_what_is_not_chosen_is_explained_with_numbers() -> None:
+    found = chosen(8)
+    told = {line.split(":")[0].split(" fits")[0].split(" is never")[0]: line for line in map(str, found.bigger)}
+    larger = [entry for entry in CATALOGUE.models if entry.exact_parameters > model(found.chosen.model).parameters]
+    assert set(told) == {entry.name for entry in larger}
+    assert "weights 6.2 GB" in told["Qwen2.5 1.5B Instruct"] and "6.4 GB are free" in told["Qwen2.5 1.5B Instruct"]
+    assert "has to be accepted first" in told["Llama 3.2 1B Instruct"]
+    assert "a processor teaches a model of that size too slowly" in told["Qwen3 0.6B"]
+
+
+def test_the_ways_go_from_answering_only_to_a_server_that_answers() -> None:
+    found = chosen(8).ways
+    assert [(way.generator, way.trainer) for way in found] == [
+        ("llama.cpp", "none"),
+        ("llama.cpp", "torch"),
+        ("torch", "torch"),
+        ("remote", "torch"),
+    ]
+    assert min(found, key=lambda way: way.estimate) is found[0]
+    assert [way.unmeasured for way in found] == [False, False, False, True]
+    assert all(way.memory.reserve == 500_000_000 for way in found)
+
+
+def test_graphics_cards_and_half_precision_are_marked_unmeasured() -> None:
+    assert chosen(16, 8).chosen.unmeasured
+    fast = msgspec.structs.replace(MACHINE, fast_bfloat16=True)
+    way = ways(model("qwen2.5-0.5b"), CATALOGUE.tiers[1], fast, SETTINGS)[2]
+    assert way.precision == "bfloat16" and way.unmeasured
+
+
+def test_settings_that_were_changed_are_wishes() -> None:
+    wish = Settings(answers=6, max_tokens=64, lora_rank=4, learning_rate=1e-4)
+    way = chosen(8, settings=wish).chosen
+    assert (way.answers, way.max_tokens, way.lora_rank, way.learning_rate) == (6, 64, 4, 1e-4)
+    assert chosen(8, settings=Settings(memory_reserve=3.0)).chosen.memory.reserve == 3_000_000_000
+
+
+# -- what the machine has to say ---------------------------------------------------------------------------
+
+
+def test_of_several_cards_the_one_with_most_free_memory_counts() -> None:
+    cards = [Gpu("big", 24 * GIB, 4 * GIB), Gpu("small", 12 * GIB, 11 * GIB)]
+    here = available(msgspec.structs.replace(MACHINE, gpus=cards), SETTINGS)
+    assert (here.device, here.device_name, here.device_memory_free) == ("cuda", "small", 11 * GIB)
+    assert "Of 2 cards" in str(here.notes[0])
+
+
+def test_a_card_in_use_is_taken_for_what_it_has_left() -> None:
+    busy = msgspec.structs.replace(MACHINE, gpus=[Gpu("card", 24 * GIB, 5 * GIB)])
+    found = fit(busy, CATALOGUE, SETTINGS)
+    assert "The card is in use: 20.4 GB of its 25.8 GB are taken." in map(str, found.available.notes)
+    assert found.chosen.device_memory.total <= 5 * GIB
+
+
+def test_a_card_is_left_alone_where_the_settings_say_so() -> None:
+    card = msgspec.structs.replace(MACHINE, gpus=[Gpu("card", 24 * GIB, 24 * GIB)])
+    assert available(card, Settings(device="cpu")).device == "cpu"
+
+
+def test_one_memory_for_graphics_and_processor_is_counted_once() -> None:
+    mac = msgspec.structs.replace(MACHINE, unified=True, memory=16 * GIB, memory_free=12 * GIB)
+    for device in ("auto", "mps"):
+        found = fit(mac, CATALOGUE, Settings(device=device))
+        assert found.chosen.device_memory.total == 0 and found.chosen.unmeasured
+        assert found.chosen.memory.total <= 12 * GIB
+        assert any("counted once" in str(note) for note in found.available.notes)
+
+
+def test_containers_and_swap_are_said() -> None:
+    here = available(msgspec.structs.replace(MACHINE, memory_limited=True, swap=4 * GIB), SETTINGS)
+    assert tuple(map(str, here.notes)) == (
+        "A container grants 8.6 GB of memory.",
+        "4.3 GB of swap are not counted: a model in swap stands still.",
+    )
+    assert here.memory_free == MACHINE.memory_free
+
+
+def test_a_described_machine_is_assumed_to_have_most_of_its_memory_free() -> None:
+    there = described(4, 8, msgspec.structs.replace(MACHINE, memory_limited=True, swap=GIB))
+    assert (there.memory, there.memory_free, there.memory_limited, there.swap) == (4 * GIB, 3 * GIB, False, 0)
+    assert there.gpus[0].memory == 8 * GIB and there.gpus[0].free < 8 * GIB
+    assert described(None, 0, there).gpus == [] and described(None, None, there) is there
+
+
+# -- badges ------------------------------------------------------------------------------------------------
+
+
+def test_badges_tell_what_fits_here() -> None:
+    here = msgspec.structs.replace(MACHINE, memory_free=int(7.2e9))
+    found = {badge.id: badge for badge in badges(here, CATALOGUE, SETTINGS, frozenset({"qwen3-8b"}))}
+    assert len(found) == len(CATALOGUE.models)
+    assert (found["starter"].badge, found["starter"].downloaded) == ("fits", True)
+    assert (found["qwen3-8b"].badge, found["qwen3-8b"].downloaded) == ("too big", True)
+    assert found["qwen3-8b"].estimate > 30e9
+    assert str(found["qwen3-8b"].way) == "llama.cpp answers (Q4_K_M), nothing learns"
+    assert "tight" in {badge.badge for badge in found.values()}
+    assert found["llama-3.2-1b"].gate == "account" and found["llama-3.2-1b"].unverified
+
+
+# -- the loader's question ---------------------------------------------------------------------------------
+
+
+def with_free(free: float) -> Hardware:
+    return msgspec.structs.replace(MACHINE, memory_free=int(free * 1e9))
+
+
+def test_where_memory_is_plenty_the_settings_stand() -> None:
+    way = plan(model("starter"), with_free(6), SETTINGS)
+    assert (way.micro_batch, way.max_tokens, way.answers) == (16, 256, 8)
+    assert way.batch == 64 and way.why_not == ""
+
+
+def test_less_at_once_comes_before_shorter_answers() -> None:
+    assert plan(model("qwen2.5-0.5b"), with_free(12), Settings(max_tokens=512)).micro_batch == 2
+    way = plan(model("qwen2.5-0.5b"), with_free(6.6), Settings(max_tokens=512))
+    assert way.micro_batch == 1 and way.max_tokens == 512
+    way = plan(model("qwen2.5-0.5b"), with_free(5.0), Settings(max_tokens=512))
+    assert way.micro_batch == 1 and way.max_tokens < 512
+
+
+def test_the_reserve_is_given_up_before_the_model_is() -> None:
+    way = plan(model("qwen2.5-0.5b"), with_free(3.9), SETTINGS)
+    assert way.fits and "reserve for other programs is used up" in str(way.why_not)
+    with pytest.raises(TooBig, match=r"qwen2\.5-0\.5b does not fit: .* GB are free"):
+        plan(model("qwen2.5-0.5b"), with_free(2.5), SETTINGS)
+
+
+def test_what_the_waiting_process_holds_already_is_not_counted_twice() -> None:
+    with pytest.raises(TooBig):
+        plan(model("qwen2.5-0.5b"), with_free(3.5), SETTINGS)
+    assert plan(model("qwen2.5-0.5b"), with_free(3.5), SETTINGS, running=400_000_000).fits
+
+
+def test_beside_a_generator_of_its_own_the_trainer_gets_less() -> None:
+    alone = plan(model("qwen2.5-0.5b"), with_free(5.5), SETTINGS)
+    beside = plan(model("qwen2.5-0.5b"), with_free(5.5), SETTINGS, generator="llama.cpp")
+    assert beside.generator == "llama.cpp" and beside.estimate <= 5.5e9
+    assert beside.micro_batch <= alone.micro_batch
+
+
+def test_a_card_that_is_too_small_or_in_use_leaves_the_processor() -> None:
+    for vram in (0.5, 1, 2):
+        found = chosen(32, vram)
+        assert (found.chosen.model, found.chosen.device, found.chosen.fits) == ("qwen3-0.6b", "cpu", True)
+        assert found.available.device == "cpu"
+    busy = msgspec.structs.replace(MACHINE, gpus=[Gpu("busy", 24 * GIB, GIB // 2)])
+    way = way_for(model("qwen2.5-0.5b"), busy, SETTINGS, llama_cpp=True)
+    assert (way.fits, way.trainer, way.device) == (True, "torch", "cpu")
+    # Whoever names the card gets the card, or hears why not.
+    named = way_for(model("qwen2.5-0.5b"), busy, Settings(device="cuda", trainer="torch"), llama_cpp=True)
+    assert not named.fits and named.device == "cuda"
+
+
+def test_cards_that_torch_cannot_use_are_named_and_not_counted() -> None:
+    here = msgspec.structs.replace(MACHINE, idle_gpus=["GeForce 4 MX"])
+    assert available(here, SETTINGS).device == "cpu"
+    assert "GeForce 4 MX: not used" in str(available(here, SETTINGS).notes[0])

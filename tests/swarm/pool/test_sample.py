@@ -1,0 +1,95 @@
+"""A WANT is answered by the same sample as if everything had been looked at, without looking at everything."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sapo_desktop.swarm.pool import held_filter
+from sapo_desktop.swarm.pool import sample as serve
+from sapo_desktop.swarm.pool.pool import Entry, Path, Pool
+from sapo_desktop.swarm.protocol.envelope import GroupBody, open_envelope
+from sapo_desktop.swarm.protocol.messages import Exact, Want
+from sapo_desktop.swarm.protocol.signing import Signer
+from tests.swarm.peers import NETWORK, group
+
+SIGNERS = [Signer(bytes([n]) * 32) for n in range(1, 7)]
+TASKS = [bytes([n]) * 32 for n in range(4)]
+_SEALED: dict[tuple[int, int, int], bytes] = {}
+
+
+def add(pool: Pool, author: int, task: int, index: int, tag: int) -> None:
+    key = (author, task, index)
+    if key not in _SEALED:
+        _SEALED[key] = group(SIGNERS[author], task=TASKS[task], index=index)
+    opened = open_envelope(_SEALED[key], GroupBody, NETWORK)
+    pool.add(opened, Path(b"l" * 32, b"r" * 32, bytes([tag])), 0.0)
+
+
+def naive(pool: Pool, want: Want) -> list[Entry]:
+    """docs/protocol.md, read word for word."""
+
+    def rank(name: bytes) -> bytes:
+        return hashlib.blake2b(name, digest_size=16, key=want.ticket).digest()
+
+    strata: defaultdict[bytes, defaultdict[bytes, list[Entry]]] = defaultdict(lambda: defaultdict(list))
+    for entry in pool:
+        if entry.name.task in want.tasks and not held_filter.holds(want.held, entry.digest, want.ticket):
+            strata[entry.path.tag][entry.name.author].append(entry)
+    tags = []
+    for tag in sorted(strata, key=rank):
+        authors = [sorted(strata[tag][a], key=lambda e: rank(e.digest)) for a in sorted(strata[tag], key=rank)]
+        tags.append([a[turn] for turn in range(99) for a in authors if turn < len(a)])
+    return [tag[turn] for turn in range(99) for tag in tags if turn < len(tag)][: want.n]
+
+
+places = st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, 5))
+
+
+@given(
+    st.dictionaries(places, st.integers(0, 2), max_size=40),
+    st.binary(min_size=16, max_size=16),
+    st.integers(1, 16),
+    st.sets(st.sampled_from(TASKS)),
+    st.integers(0, 10),
+)
+def test_the_sample_is_the_documented_one(
+    held: dict[tuple[int, int, int], int], ticket: bytes, n: int, tasks: set[bytes], told: int
+) -> None:
+    pool = Pool(b"")
+    for (author, task, index), tag in held.items():
+        add(pool, author, task, index, tag)
+    digests = [entry.digest for entry in pool][:told]
+    want = Want(ticket=ticket, n=n, tasks=sorted(tasks), held=held_filter.build(digests, ticket))
+    assert serve.sample(pool, want) == naive(pool, want)
+    pool.take([entry.name for entry in pool])
+    assert serve.sample(pool, want) == [] and not pool.tags
+
+
+def test_an_exact_one_is_found_under_its_author_alone() -> None:
+    pool = Pool(b"")
+    for author in range(3):
+        add(pool, author, 0, 4, 0)
+    slot = next(iter(pool)).name.slot
+    exact = Exact(author=SIGNERS[1].key, slot=slot, task=TASKS[0], index=4)
+    (found,) = serve.sample(pool, Want(ticket=bytes(16), exact=exact))
+    assert found.name.author == SIGNERS[1].key
+    other = Exact(author=SIGNERS[1].key, slot=slot, task=TASKS[0], index=5)
+    assert serve.sample(pool, Want(ticket=bytes(16), exact=other)) == []
+
+
+def test_a_rare_task_does_not_cost_a_walk_through_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve, "_MOST_LOOKED_AT", 50)
+    pool = Pool(b"")
+    for author in range(6):
+        for index in range(40):
+            add(pool, author, 0, index, author)
+    add(pool, 0, 1, 0, 0)
+    walk = serve._Walk(Want(ticket=bytes(16), tasks=[TASKS[1]]), {TASKS[1]})
+    for tag in pool.tags:
+        walk.queue(pool.under(tag))
+    assert walk._looked_at <= 50 + 41  # the last author may go beyond

@@ -1,0 +1,106 @@
+"""Self-signed certificates, as OpenSSL sees them, and links over real TLS."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import ssl
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop.swarm.addresses.address import Address
+from sapo_desktop.swarm.protocol.events import Closed, Opened
+from sapo_desktop.swarm.sockets.certificate import make, self_signed, server_context
+from tests.swarm.sockets.test_network import Node, until
+
+
+def test_openssl_reads_it(tmp_path: Path) -> None:
+    certificate, key = self_signed(tmp_path)
+    context, digest = server_context(certificate, key)
+    assert context.minimum_version is ssl.TLSVersion.TLSv1_3
+    assert digest == hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate.read_text())).digest()
+
+
+def test_it_is_made_once(tmp_path: Path) -> None:
+    certificate, key = self_signed(tmp_path)
+    before = certificate.read_bytes(), key.read_bytes()
+    assert self_signed(tmp_path) == (certificate, key)
+    assert (certificate.read_bytes(), key.read_bytes()) == before
+    assert make(bytes(32)) == make(bytes(32)) != make(bytes([1] * 32))
+
+
+def test_files_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    certificate, _ = self_signed(tmp_path / "a")
+    _, key = self_signed(tmp_path / "b")
+    with pytest.raises(ssl.SSLError):
+        server_context(certificate, key)
+
+
+async def listener(folder: Path, name: int) -> Node:
+    node = Node(name)
+    context, digest = server_context(*self_signed(folder))
+    node.port = await node.network.listen("127.0.0.1", 0, tls=context, certificate=digest)
+    return node
+
+
+def test_nodes_share_over_tls_with_the_key_in_the_address(tmp_path: Path) -> None:
+    async def scene() -> None:
+        alice, bob = Node(1), await listener(tmp_path, 2)
+        alice.network.dial(Address("127.0.0.1", bob.port, tls=True, key=bob.signer.key))
+        await until(lambda: alice.heard and bob.heard)
+        assert isinstance(alice.heard[0], Opened)
+        envelope = bob.share()
+        await until(lambda: alice.held)
+        assert alice.held == [envelope]
+        await asyncio.gather(alice.network.close(), bob.network.close())
+
+    asyncio.run(scene())
+
+
+def test_a_third_party_that_ends_tls_itself_is_noticed(tmp_path: Path) -> None:
+    """Mallory has Bob's port forwarded through a certificate of his own: Bob's proof is for another one."""
+
+    async def scene() -> None:
+        (tmp_path / "bob").mkdir()
+        (tmp_path / "mallory").mkdir()
+        alice, bob = Node(1), await listener(tmp_path / "bob", 2)
+        context, _ = server_context(*self_signed(tmp_path / "mallory"))
+        plain = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        plain.check_hostname, plain.verify_mode = False, ssl.CERT_NONE
+
+        async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            there = await asyncio.open_connection("127.0.0.1", bob.port, ssl=plain)
+            await asyncio.gather(_copy(reader, there[1]), _copy(there[0], writer))
+
+        middle = await asyncio.start_server(carry, "127.0.0.1", 0, ssl=context)
+        port = middle.sockets[0].getsockname()[1]
+        alice.network.dial(Address("127.0.0.1", port, tls=True, key=bob.signer.key))
+        await until(lambda: alice.heard)
+        assert isinstance(alice.heard[0], Closed) and alice.heard[0].reason == "handshake: bad_signature"
+        middle.close()
+        await asyncio.gather(alice.network.close(), bob.network.close())
+
+    asyncio.run(scene())
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while data := await reader.read(65536):
+        writer.write(data)
+        await writer.drain()
+    writer.close()
+
+
+def test_without_a_key_the_certificate_must_be_a_public_one(tmp_path: Path) -> None:
+    async def scene() -> None:
+        alice, bob = Node(1), await listener(tmp_path, 2)
+        with pytest.raises(ssl.SSLCertVerificationError):
+            await alice.network._dial_out(
+                Address("127.0.0.1", bob.port), named_by_stranger=False, only_greet=True, allows=None
+            )
+        assert alice.heard == []
+        await asyncio.gather(alice.network.close(), bob.network.close())
+
+    asyncio.run(scene())

@@ -1,0 +1,79 @@
+"""Links over IPv6, on this computer's own address."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop.swarm.addresses.address import Address, part_of_internet
+from sapo_desktop.swarm.sockets.certificate import self_signed
+from sapo_desktop.worker.membership.settings import host_and_port
+from tests.swarm.proxies import proxy
+from tests.swarm.sockets.test_certificate import server_context
+from tests.swarm.sockets.test_network import Node, until
+
+
+def is_here() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6) as one:
+            one.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+pytestmark = [
+    pytest.mark.allowed_skip("a computer without IPv6"),
+    pytest.mark.skipif(not is_here(), reason="this computer has no ::1"),
+]
+
+
+async def listener(folder: Path, name: int) -> tuple[Node, Address]:
+    """A node at a place written as people write it, and its address read back from text."""
+    node = Node(name)
+    context, digest = server_context(*self_signed(folder))
+    node.port = await node.network.listen(*host_and_port("[::1]:0"), tls=context, certificate=digest)
+    written = str(Address("::1", node.port, key=node.signer.key))
+    assert written == f"wss://[::1]:{node.port}#{node.signer.key.hex()}"
+    return node, Address.parse(written)
+
+
+def test_nodes_share_over_tls(tmp_path: Path) -> None:
+    async def scene() -> None:
+        alice, (bob, address) = Node(1), await listener(tmp_path, 2)
+        alice.network.dial(address)
+        await until(lambda: alice.heard and bob.heard)
+        envelope = alice.share()
+        await until(lambda: bob.held)
+        (entry,) = bob.network.exchange.pool
+        assert (entry.envelope, entry.path.tag) == (envelope, bob.network._tag("::1"))
+        assert bob.network._tag("::1") == bob.network._tag("::2") != bob.network._tag("0:0:1::1")
+        assert len(part_of_internet("::1")) == 1 + 48 // 8
+        await asyncio.gather(alice.network.close(), bob.network.close())
+
+    asyncio.run(scene())
+
+
+def test_a_stranger_does_not_aim_us_at_ourselves(tmp_path: Path) -> None:
+    async def scene() -> None:
+        alice, (bob, address) = Node(1), await listener(tmp_path, 2)
+        assert await alice.network.link(address, named_by_stranger=True, only_greet=True) is None
+        await asyncio.gather(alice.network.close(), bob.network.close())
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize("kind", ["http", "socks5h"])
+def test_through_a_proxy_too(tmp_path: Path, kind: str) -> None:
+    async def scene() -> None:
+        async with proxy(kind) as through:
+            alice, (bob, address) = Node(1, proxy=through.url()), await listener(tmp_path, 2)
+            link = await alice.network.link(address, only_greet=True)
+            assert link is not None and link.key == bob.signer.key
+            assert through.asked == [("::1", bob.port)]
+            await asyncio.gather(alice.network.close(), bob.network.close())
+
+    asyncio.run(scene())

@@ -1,0 +1,78 @@
+"""Identities, their rates and their faults."""
+
+from __future__ import annotations
+
+import pytest
+
+from sapo_desktop.swarm.protocol.refusals import Reason, Refused
+from sapo_desktop.swarm.trust import standing
+from sapo_desktop.swarm.trust.standing import SHUT_OUT_SECONDS, Standing
+
+KEY, DAY = b"k" * 32, 24 * 3600.0
+
+
+def admitted(it: Standing, now: float = 0.0, *, key: bytes = KEY, published: bool = True) -> Reason | None:
+    try:
+        it.admit(key, now, now, published=published)
+    except Refused as refused:
+        return refused.reason
+    return None
+
+
+def test_an_identity_publishes_at_its_rate_and_no_faster() -> None:
+    it = Standing()
+    assert [admitted(it) for _ in range(33)] == [None] * 32 + [Reason.FLOODING]
+    assert admitted(it, 1.0) is None and admitted(it, 1.0) is Reason.FLOODING
+    assert admitted(it, 1.0, key=b"other" + bytes(27)) is None
+
+
+def test_what_we_asked_others_for_is_no_flood() -> None:
+    it = Standing()
+    assert [admitted(it, published=False) for _ in range(1000)] == [None] * 1000
+
+
+def test_faults_shut_out_for_an_hour_and_heal() -> None:
+    it = Standing()
+    for _ in range(5):
+        assert not it.is_shut_out(KEY, 0)
+        it.charge(KEY, Reason.BAD_BODY, 0, 0)
+    assert admitted(it) is Reason.SHUT_OUT
+    assert admitted(it, SHUT_OUT_SECONDS) is None
+    for quarter in range(100):
+        it.charge(KEY, Reason.BAD_BODY, 10**5 + 900.0 * quarter, 0)
+    assert not it.is_shut_out(KEY, 10**6)
+
+
+@pytest.mark.parametrize("reason", [Reason.BAD_SIGNATURE, Reason.OTHER_QUESTION, Reason.DUPLICATE, Reason.OVERSIZE])
+def test_nobody_is_charged_for_what_is_not_provably_theirs(reason: Reason) -> None:
+    it = Standing()
+    for _ in range(100):
+        it.charge(KEY, reason, 0, 0)
+    assert not it.is_shut_out(KEY, 0)
+
+
+def test_who_was_seen_a_day_ago_is_known_and_stays_so_over_a_restart() -> None:
+    it = Standing()
+    admitted(it)
+    assert it.is_new(KEY, DAY - 1) and not it.is_new(KEY, DAY)
+    admitted(it, DAY)
+    again = Standing(it.first_seen())
+    assert again.is_new(KEY, DAY)  # not heard of yet since the restart
+    admitted(again, DAY)
+    assert not again.is_new(KEY, DAY)
+
+
+def test_a_first_sighting_in_the_future_is_none() -> None:
+    it = Standing({KEY: 10 * DAY})
+    admitted(it, DAY)
+    assert it.is_new(KEY, DAY + 1) and not it.is_new(KEY, 2 * DAY)
+
+
+def test_fresh_identities_push_out_only_fresh_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(standing, "_MOST_NEW", 100)
+    it = Standing({KEY: -DAY})
+    admitted(it)
+    for n in range(1000):
+        admitted(it, key=n.to_bytes(32, "big"))
+    assert not it.is_new(KEY, 0)
+    assert len(it._new) == 100

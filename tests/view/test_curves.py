@@ -1,0 +1,125 @@
+"""The history as columns, and what a chart is given of it: values derived by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from sapo_desktop.core.records import SwarmReward
+from sapo_desktop.gui.home.comparison import FEWEST_ROUNDS, compare
+from sapo_desktop.view.curves import Curves, Means, last_known, smoothed
+from sapo_desktop.worker.control.messages import Curve, EvalPoint
+from tests.records import round_report
+
+NAN = math.nan
+
+
+def history(rounds: int, silo: bool | None = True) -> Curve:
+    return Curve(
+        round=list(range(1, rounds + 1)),
+        reward=[n / rounds for n in range(1, rounds + 1)],
+        solved=[0.5] * rounds,
+        swarm_reward=[None] * rounds,
+        swarm_low=[None] * rounds,
+        swarm_high=[None] * rounds,
+        swarm_peers=[None] * rounds,
+        silo=[silo] * rounds,
+        evals=[EvalPoint(round=rounds, which="validation", checkpoint="last", score=0.4, low=0.3, high=0.5)],
+    )
+
+
+def test_a_loaded_history_grows_round_by_round() -> None:
+    curves = Curves()
+    curves.load(history(2000))
+    swarm = SwarmReward(value=0.4, low=0.3, high=0.5, peers=3, tasks={})
+    curves.add(round_report(2001, reward=0.75, swarm_reward=swarm, silo=False))
+    assert len(curves) == 2001 and curves.last_round == 2001
+    assert curves.column("reward")[[0, -1]].tolist() == [1 / 2000, 0.75]
+    assert curves.column("swarm_peers")[-1] == 3 and np.isnan(curves.column("swarm_peers")[0])
+    assert curves.column("silo")[[0, -1]].tolist() == [1, 0]
+
+
+def test_a_round_played_again_replaces_the_lost_ones() -> None:
+    curves = Curves()
+    curves.load(history(10))
+    curves.add(round_report(7, reward=0.25))
+    assert curves.column("round").tolist() == [1, 2, 3, 4, 5, 6, 7]
+    assert curves.column("reward")[-1] == 0.25
+    assert curves.evals == [], "the score of round 10 went with it"
+
+
+def test_an_empty_history_is_no_trouble() -> None:
+    curves = Curves()
+    curves.load(history(0))
+    assert len(curves) == 0 and curves.last_round == 0
+    assert last_known(curves.column("reward"), 10) is None
+    x, means = Means(curves.column("round"), curves.column("reward")).glimpse(0, 10, 5)
+    assert len(x) == len(means) == 0
+
+
+def test_smoothing_is_the_mean_of_the_last_values() -> None:
+    values = np.array([1.0, 2.0, NAN, 4.0, 6.0])
+    assert smoothed(values, 2)[:2].tolist() == [1.0, 1.5]
+    assert np.isnan(smoothed(values, 2)[2]), "where nothing was measured nothing is shown"
+    assert smoothed(values, 2)[3:].tolist() == [4.0, 5.0]
+    assert smoothed(values, 1) is values
+
+
+def test_few_values_are_shown_as_they_are() -> None:
+    x, y = Means(np.arange(1.0, 11), np.arange(10.0)).glimpse(3, 5, 100)
+    assert x.tolist() == [2, 3, 4, 5, 6], "one neighbour on either side, so that the line leaves the frame"
+    assert y.tolist() == [1, 2, 3, 4, 5]
+
+
+def test_many_values_become_buckets_with_their_mean() -> None:
+    values = np.zeros(1000)
+    values[777] = 9.0
+    x, y = Means(np.arange(1.0, 1001), values).glimpse(1, 1000, 100)
+    assert len(x) == 100 and x[0] == 5.5
+    assert y.max() == pytest.approx(0.9) and y.sum() == pytest.approx(0.9)
+
+
+def test_buckets_stay_where_they_are_while_the_view_moves() -> None:
+    means = Means(np.arange(1.0, 10_001), np.random.default_rng(1).random(10_000))
+    here, there = means.glimpse(1, 9_000, 100), means.glimpse(101, 9_100, 100)
+    inner = {(round(a, 6), round(b, 9)) for a, b in zip(*here, strict=True)}
+    assert len([1 for a, b in zip(*there, strict=True) if (round(a, 6), round(b, 9)) in inner]) >= 95
+
+
+def test_a_bucket_without_values_is_a_gap() -> None:
+    x = np.arange(1.0, 101)
+    _, y = Means(x, np.where(x <= 50, NAN, 1.0)).glimpse(1, 100, 10)
+    assert np.isnan(y[:5]).all() and (y[5:] == 1).all()
+
+
+def test_held_out_scores_stand_in_the_order_of_their_rounds() -> None:
+    curves = Curves()
+    curves.load(history(10))
+    for number, score in ((8, 0.6), (0, 0.3), (4, 0.5)):
+        curves.evals.append(
+            EvalPoint(round=number, which="validation", checkpoint=str(number), score=score, low=0.1, high=0.9)
+        )
+    rounds, scores, base = curves.held_out()
+    assert (rounds.tolist(), scores.tolist(), base) == ([4, 8, 10], [0.5, 0.6, 0.4], 0.3)
+
+
+def test_silo_and_swarm_are_set_beside_each_other_only_with_enough_rounds() -> None:
+    curves = Curves()
+    for number in range(1, 2 * FEWEST_ROUNDS):
+        curves.add(round_report(number, reward=0.01 * number, silo=number <= FEWEST_ROUNDS))
+    few = compare(curves)
+    assert (few.silo.rounds, few.swarm.rounds) == (FEWEST_ROUNDS, FEWEST_ROUNDS - 1)
+    assert few.swarm.reward is None and not few.tells
+    curves.add(round_report(2 * FEWEST_ROUNDS, reward=0.4, silo=False))
+    both = compare(curves)
+    assert both.tells
+    assert both.silo.reward == pytest.approx(0.01 * (1 + FEWEST_ROUNDS) / 2)
+    assert both.silo.gain == pytest.approx(1.0), "a hundredth a round is one in a hundred rounds"
+
+
+def test_rounds_of_unknown_kind_belong_to_neither_side() -> None:
+    curves = Curves()
+    curves.load(history(100, silo=None))
+    assert compare(curves).silo.rounds == compare(curves).swarm.rounds == 0

@@ -1,0 +1,154 @@
+"""What the window shows, from what arrives: no display, no worker."""
+
+from __future__ import annotations
+
+import pytest
+
+from sapo_desktop.core.records import SwarmReward, TaskMark
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.why import Failed, OnBattery, Paused, Ready, Training
+from sapo_desktop.view.link import Connecting, Ended, Lost
+from sapo_desktop.view.viewmodel import ALL, View
+from sapo_desktop.worker.control.messages import (
+    Answered,
+    Notice,
+    PhaseChanged,
+    Progressed,
+    RoundFinished,
+    SettingsChanged,
+    StateChanged,
+    SwarmChanged,
+)
+from tests.gui.scenes import NOW, a_view, silo_curve, swarm_curve
+from tests.records import round_report
+
+
+def test_a_view_begins_without_a_node() -> None:
+    view = View(clock=lambda: NOW)
+    assert (view.main_action, view.face, view.attached) == ("wait", "paused", False)
+    assert view.reward_now is None and view.held_out is None
+
+
+def test_attaching_brings_everything_at_once() -> None:
+    view = a_view(silo_curve())
+    assert view.attached and view.at_work
+    assert len(view.curves) == 300
+    assert view.held_out_base == pytest.approx(0.704, abs=1e-3)
+    assert view.reward_now == pytest.approx(sum(silo_curve().reward[-20:]) / 20)
+
+
+@pytest.mark.parametrize(
+    ("state", "why", "action", "face"),
+    [
+        ("idle", Ready(), "contribute", "paused"),
+        ("working", Training(round=4), "pause", "silo"),
+        ("finishing", Training(round=4), "pause", "silo"),
+        ("paused", Paused(), "resume", "paused"),
+        ("paused", OnBattery(), "despite battery", "paused"),
+        ("failed", Failed(text="no memory", failures=3), "try again", "attention"),
+        ("stopping", Ready(), "wait", "paused"),
+    ],
+)
+def test_the_large_button_and_the_tray_follow_the_state(state: str, why: object, action: str, face: str) -> None:
+    view = a_view()
+    assert view.take(StateChanged(state=state, reason="", why=why)) == {"state"}
+    assert (view.main_action, view.face) == (action, face)
+
+
+def test_out_of_silo_the_tray_shows_plain_work() -> None:
+    view = a_view(silo=False)
+    assert view.face == "working"
+    view.take(SettingsChanged(settings=Settings(silo=True)))
+    assert view.face == "silo", "the switch is seen before any state changes"
+
+
+def test_a_lost_worker_is_attention_and_can_be_started_again() -> None:
+    view = a_view()
+    view.take(Lost(reason="Killed.", retry_at=NOW + 2))
+    assert (view.main_action, view.face, view.attached, view.done) == ("try again", "attention", False, 0)
+    view.take(Connecting(again=True))
+    assert (view.main_action, view.face) == ("wait", "paused")
+
+
+def test_an_ended_worker_needs_nobody() -> None:
+    view = a_view()
+    view.take(Ended())
+    assert (view.main_action, view.face) == ("try again", "paused")
+
+
+def test_attaching_again_forgets_nothing_and_counts_nothing_twice() -> None:
+    view = a_view(silo_curve())
+    view.take(RoundFinished(report=round_report(301, reward=0.9)))
+    view.take(Lost(reason="Killed.", retry_at=NOW))
+    again = a_view(silo_curve())
+    assert view.take(again.link) == ALL
+    assert len(view.curves) == 300, "what the worker says holds"
+
+
+def test_a_timed_pause_counts_down() -> None:
+    view = a_view()
+    view.take(StateChanged(state="paused", reason="", why=Paused(until=NOW + 90), resume_at=NOW + 90))
+    assert view.pause_left == 90
+    view.take(StateChanged(state="working", reason="", why=Training(round=2)))
+    assert view.pause_left is None
+
+
+def test_a_round_adds_one_point_and_its_marks() -> None:
+    view = a_view(silo_curve())
+    marks = [TaskMark(task="gcd/easy", answers=8, solved=0.5, partial=0.5, reward=0.5)]
+    assert view.take(RoundFinished(report=round_report(301, reward=0.5, tasks=marks))) >= {"curves", "rounds"}
+    assert view.curves.last_round == 301 and view.tasks["gcd/easy"].shares[-1] == (301, 0.5, 8)
+    before = view.answers_given
+    view.take(RoundFinished(report=round_report(302, tasks=marks)))
+    assert view.answers_given == before + 8
+
+
+def test_a_round_played_again_replaces_its_marks() -> None:
+    view = a_view()
+    for solved in (0.25, 0.75):
+        marks = [TaskMark(task="gcd/easy", answers=8, solved=solved, partial=0.5, reward=0.5)]
+        view.take(RoundFinished(report=round_report(1, tasks=marks)))
+    assert list(view.tasks["gcd/easy"].shares) == [(1, 0.75, 8)]
+    assert len(view.reports) == len(view.curves) == 1
+
+
+def test_the_time_of_each_phase_is_kept_while_the_round_lasts() -> None:
+    moment = [NOW]
+    view = a_view(silo_curve())
+    view.clock = lambda: moment[0]
+    view.take(PhaseChanged(round=1, phase="generate"))
+    moment[0] += 5
+    view.take(PhaseChanged(round=1, phase="mark"))
+    moment[0] += 1
+    view.take(Progressed(round=1, phase="train", done=3, total=9))
+    assert view.spent == {"generate": 5.0, "mark": 1.0}
+    assert (view.done, view.total) == (3, 9)
+    view.take(PhaseChanged(round=2, phase="questions"))
+    assert view.spent == {} and view.done == 0
+
+
+def test_history_from_before_fills_the_small_charts_in_order() -> None:
+    view = a_view(swarm_curve(100))
+    assert [number for number, _, _ in view.tasks["gcd/easy"].shares] == list(range(61, 101))
+
+
+def test_what_strangers_wrote_is_plain_when_it_comes_in() -> None:
+    view = a_view()
+    evil = "\x1b[31m<b>x</b>\u202e\x00"
+    view.take(Answered(round=1, task=evil, question=evil, completion=evil, solved=True))
+    view.take(Notice(level="warning", text=evil, time=NOW))
+    view.take(SwarmChanged(state="failed", reason=evil, peers=0))
+    view.take(StateChanged(state="failed", reason="", why=Failed(text=evil, failures=1)))
+    assert view.answers[-1].completion == "<b>x</b>"
+    assert view.notices[-1].text == view.swarm_reason == "<b>x</b>"
+    assert isinstance(view.why, Failed) and view.why.text == "<b>x</b>"
+    assert view.unread == 1
+    view.read_notices()
+    assert view.unread == 0
+
+
+def test_the_swarms_reward_is_the_newest_rounds() -> None:
+    view = a_view(swarm_curve(50), silo=False)
+    reward = SwarmReward(value=0.7, low=0.6, high=0.8, peers=4, tasks={})
+    view.take(RoundFinished(report=round_report(51, swarm_reward=reward, silo=False)))
+    assert view.swarm_reward == reward

@@ -1,0 +1,118 @@
+"""What the worker says of itself, as data and as a file that may be passed on."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import os
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop.core.errors import HostDied, SapoError, UsageError
+from sapo_desktop.engines.protocols import Loaded
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.tasks.limits import Limits
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.handlers.facts import FactRequests, model_size
+from tests.worker.fakes import FakeExaminer
+from tests.worker.test_node import SETTINGS, Scene
+
+LOADED = Loaded(
+    model="m",
+    parameters=135_000_000,
+    trainable=1000,
+    device="cpu",
+    dtype="float32",
+    vocabulary=1,
+    context=1,
+    versions={},
+)
+SAID = [m.Notice(level="warning", text="Out of memory.", time=5.0)]
+
+
+class Examiner(FakeExaminer):
+    error: SapoError | None = None
+
+    async def limits(self) -> Limits:
+        if self.error is not None:
+            raise self.error
+        return Limits(**dict.fromkeys(Limits.__struct_fields__, "held"))
+
+
+class Asked:
+    """A node of which one asks facts."""
+
+    def __init__(self, folder: Path) -> None:
+        self.scene = Scene(folder / "node", SETTINGS, 1e9)
+        self.node = self.scene.node
+        self.node.examiner = self.examiner = Examiner()  # type: ignore[assignment]
+        self.engine = self.scene.engine
+        self.engine.said, self.engine.versions = ["One card."], {"torch": "2.13.0"}  # type: ignore[attr-defined]
+        self.folder = DataFolder.at(folder / "node")
+        self.facts = FactRequests(self.node, self.folder, lambda: SAID)
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Asked:
+    (tmp_path / "node" / "logs").mkdir(parents=True)
+    return Asked(tmp_path)
+
+
+def test_the_model_at_work_is_told_as_data(asked: Asked, tmp_path: Path) -> None:
+    model = tmp_path / "SmolLM2-135M"
+    model.mkdir()
+    (model / "model.safetensors").write_bytes(bytes(1000))
+    asked.engine.loaded, asked.engine.parameters = LOADED, LOADED.parameters
+    asked.engine.plan = dataclasses.replace(asked.engine.plan, model=model, threads=3, estimate=5000)
+    asked.engine.host.pid = os.getpid()
+    told = asyncio.run(asked.facts.model(m.GetModelInfo()))
+    assert (told.name, told.kind, told.parameters, told.bytes) == ("SmolLM2-135M", "transformers", 135_000_000, 1000)
+    assert (told.device, told.dtype, told.generator, told.trainer) == ("cpu", "float32", "torch", "torch")
+    assert (told.threads, told.micro_batch, told.max_tokens, told.memory_estimate) == (3, 16, 512, 5000)
+    assert told.memory_used is not None and told.memory_used > 2**20 and told.memory_free > 0
+    assert told.notes[0] == "One card."
+
+
+def test_before_anything_runs_or_is_known_that_is_what_is_told(asked: Asked) -> None:
+    asked.engine.host.pid = None
+    asked.engine.trains = False
+    asked.engine.plan = dataclasses.replace(asked.engine.plan, model=Path("/gone/model.gguf"))
+    told = asyncio.run(asked.facts.model(m.GetModelInfo()))
+    assert (told.name, told.kind, told.bytes, told.trainer, told.micro_batch) == ("model", "gguf", 0, "none", 0)
+    assert (told.memory_used, told.memory_estimate, told.device) == (None, None, "")
+
+
+def test_the_size_of_a_model_is_that_of_its_weights(tmp_path: Path) -> None:
+    (tmp_path / "a.safetensors").write_bytes(bytes(10))
+    (tmp_path / "b.safetensors").write_bytes(bytes(5))
+    (tmp_path / "tokenizer.json").write_bytes(bytes(100))
+    (tmp_path / "c.gguf").write_bytes(bytes(7))
+    assert (model_size(tmp_path), model_size(tmp_path / "c.gguf"), model_size(tmp_path / "no")) == (15, 7, 0)
+
+
+def test_notices_and_log_are_there_for_who_comes_late(asked: Asked) -> None:
+    asked.folder.log("worker").write_text("one\ntwo\nthree\n")
+    assert asyncio.run(asked.facts.notices(m.GetNotices())).items == SAID
+    log = asyncio.run(asked.facts.log(m.GetLog(lines=2)))
+    assert (log.lines, log.path) == (["two", "three"], str(asked.folder.log("worker")))
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_the_file_for_a_bug_report_is_written_whatever_is_broken(asked: Asked, tmp_path: Path, broken: bool) -> None:
+    asked.folder.log("worker").write_text(f"read {asked.folder.root}/settings.toml of 10.0.0.7\n")
+    asked.examiner.error = HostDied("The examiner ended.") if broken else None
+    written = asyncio.run(asked.facts.diagnose(m.Diagnose(to=str(tmp_path / "report.txt"))))
+    assert written == m.Exported(folder=str(tmp_path), files=["report.txt"])
+    text = (tmp_path / "report.txt").read_text()
+    assert ("examiner limits: not known: The examiner ended." in text) == broken
+    assert ("examiner memory: held" in text) == (not broken)
+    assert (
+        "engine: running" in text and "answers = 8" in text and "read <data folder>/settings.toml of <address>" in text
+    )
+    assert str(tmp_path) not in text
+
+
+def test_where_the_file_goes_is_named_in_full(asked: Asked) -> None:
+    with pytest.raises(UsageError, match="full path"):
+        asyncio.run(asked.facts.diagnose(m.Diagnose(to="report.txt")))

@@ -1,0 +1,588 @@
+"""The control channel with real sockets: our own clients get through, nobody else does, and none holds up the
+worker."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import stat
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from websockets.asyncio.client import connect as ws_connect
+from websockets.asyncio.server import serve
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from sapo_desktop.core.errors import ControlError, ModelError, NotRunning, UsageError
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.system.folders import DataFolder, FolderError
+from sapo_desktop.worker.control import channel
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.channel import Client as Served
+from sapo_desktop.worker.control.channel import ControlServer, open_link
+from sapo_desktop.worker.control.client import Client, connect
+from sapo_desktop.worker.control.proof import (
+    FILE,
+    ClientProof,
+    ClientSide,
+    Greeting,
+    WorkerProof,
+    WorkerSide,
+    read_control_file,
+)
+
+MISSING = sentence("The model {name} is missing; download it.", name="little")
+
+
+class Worker:
+    """A worker that answers a few requests and remembers who came and went."""
+
+    def __init__(self, root: Path) -> None:
+        self.folder = DataFolder.open(root)
+        self.server = ControlServer(self.folder.control, self.handle, self.attached, self.detached)
+        self.present: list[bool] = []
+        self.waiting = asyncio.Event()
+        self.go_on = asyncio.Event()
+        self.cancelled = asyncio.Event()
+        self.gone = asyncio.Event()
+        self.starting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    @property
+    def port(self) -> int:
+        return read_control_file(self.folder.control).port
+
+    def attached(self, client: Served, owner: bool) -> None:
+        self.present.append(owner)
+
+    def detached(self, client: Served, owner: bool) -> None:
+        self.present.remove(owner)
+        self.gone.set()
+
+    async def handle(self, client: Served, request: m.Request) -> m.Reply:
+        match request:
+            case m.Evaluate():
+                self.waiting.set()
+                try:
+                    await self.go_on.wait()
+                except asyncio.CancelledError:
+                    self.cancelled.set()
+                    raise
+                return m.Ok(text="evaluated")
+            case m.Pause():
+                return m.Ok(text="paused")
+            case m.GetSettings():
+                raise UsageError("Not like this.")
+            case m.GetModels():
+                raise ModelError(MISSING)
+            case m.Examine():
+                raise ZeroDivisionError("oops")
+            case m.GetStatus():
+                await asyncio.shield(self.starting)
+                return m.Ok()
+            case m.ListTasks():
+                return m.Ok(text="x" * (channel.MAX_MESSAGE + 1))
+            case m.Ask(question=question):
+                return m.Ok(text=question)
+        return m.Ok()
+
+
+def play(root: Path, scene: Callable[[Worker], Awaitable[None]]) -> None:
+    """Run one scene with a listening worker."""
+
+    async def run() -> None:
+        worker = Worker(root)
+        await worker.server.start()
+        try:
+            await scene(worker)
+        finally:
+            await worker.server.close()
+
+    asyncio.run(run())
+
+
+def play_attached(root: Path, scene: Callable[[Worker, Client], Awaitable[None]], **options: Any) -> None:
+    async def attached(worker: Worker) -> None:
+        async with await connect(root, **options) as client:
+            await scene(worker, client)
+
+    play(root, attached)
+
+
+# -- our own clients --------------------------------------------------------------------------------------------
+
+
+def test_a_client_asks_and_is_answered(tmp_path: Path) -> None:
+    async def scene(worker: Worker, client: Client) -> None:
+        assert await client.call(m.Pause()) == m.Ok(text="paused")
+        assert worker.present == [True]
+        assert client.worker_pid == os.getpid()
+
+    play_attached(tmp_path, scene, owner=True)
+
+
+def test_a_sentence_arrives_as_it_was_raised(tmp_path: Path) -> None:
+    async def scene(worker: Worker, client: Client) -> None:
+        with pytest.raises(ModelError, match="The model little is missing") as failed:
+            await client.call(m.GetModels())
+        assert failed.value.text == MISSING
+
+    play_attached(tmp_path, scene)
+
+
+def test_pause_gets_through_while_an_evaluation_runs(tmp_path: Path) -> None:
+    async def scene(worker: Worker, client: Client) -> None:
+        evaluation = asyncio.create_task(client.call(m.Evaluate()))
+        await worker.waiting.wait()
+        assert await client.call(m.Pause()) == m.Ok(text="paused")
+        assert not evaluation.done()
+        worker.go_on.set()
+        assert await evaluation == m.Ok(text="evaluated")
+
+    play_attached(tmp_path, scene)
+
+
+def test_many_calls_at_once_find_their_answers(tmp_path: Path) -> None:
+    async def scene(worker: Worker, client: Client) -> None:
+        answers = await asyncio.gather(*(client.call(m.Ask(question=str(n))) for n in range(200)))
+        assert [answer.text for answer in answers] == [str(n) for n in range(200)]
+
+    play_attached(tmp_path, scene)
+
+
+def test_a_client_that_leaves_takes_its_calls_with_it(tmp_path: Path) -> None:
+    async def scene(worker: Worker) -> None:
+        client = await connect(tmp_path)
+        evaluation = asyncio.create_task(client.call(m.Evaluate()))
+        await worker.waiting.wait()
+        await client.close()
+        await worker.cancelled.wait()
+        await worker.gone.wait()
+        assert worker.present == []
+        with pytest.raises(ControlError):
+            await evaluation
+        with pytest.raises(ControlError):
+            await client.call(m.Pause())
+
+    play(tmp_path, scene)
+
+
+def test_errors_cross_as_their_class_and_bugs_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def scene(worker: Worker, client: Client) -> None:
+        with pytest.raises(UsageError, match="Not like this"):
+            await client.call(m.GetSettings())
+        with pytest.raises(Exception, match=r"bug.*ZeroDivisionError: oops"):
+            await client.call(m.Examine())
+        with pytest.raises(Exception, match="too many for one message"):
+            await client.call(m.ListTasks())
+        assert await client.call(m.Pause()) == m.Ok(text="paused")
+
+    with caplog.at_level(logging.ERROR):
+        play_attached(tmp_path, scene)
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_a_call_that_the_worker_gives_up_is_answered(tmp_path: Path) -> None:
+    async def scene(worker: Worker, client: Client) -> None:
+        asking = asyncio.create_task(client.call(m.GetStatus()))
+        await client.call(m.Pause())
+        worker.starting.cancel()
+        with pytest.raises(NotRunning, match="is ending"):
+            await asking
+
+    play_attached(tmp_path, scene)
+
+
+def test_events_reach_those_who_want_them_until_the_end(tmp_path: Path) -> None:
+    async def scene(worker: Worker) -> None:
+        listener, quiet = await connect(tmp_path), await connect(tmp_path, events=False)
+        await listener.call(m.Pause())
+        await quiet.call(m.Pause())
+        worker.server.publish(m.Notice(level="info", text="hello"))
+        worker.server.publish(m.Stopping(failed=False, reason="Ended as asked."))
+        await worker.server.close()
+        assert [type(event) async for event in listener.events()] == [m.Notice, m.Stopping]
+        assert [event async for event in quiet.events()] == []
+
+    play(tmp_path, scene)
+
+
+def test_a_client_that_does_not_look_is_told_no_progress(tmp_path: Path) -> None:
+    async def scene(worker: Worker) -> None:
+        listener = await connect(tmp_path)
+        await listener.watch(False)
+        await listener.call(m.Pause())  # behind it in the channel: now it holds
+        worker.server.publish(m.Progressed(round=1, phase="train", done=1, total=2))
+        worker.server.publish(m.Notice(level="info", text="hello"))
+        await worker.server.close()
+        assert [type(event) async for event in listener.events()] == [m.Notice]
+
+    play(tmp_path, scene)
+
+
+def test_a_client_that_does_not_read_loses_progress_first_and_then_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(channel, "QUEUE", 100)
+
+    async def scene(worker: Worker) -> None:
+        link = await open_link(worker.folder.control)
+        await link.send(m.Attach())
+        await link.send(m.Call(id=1, request=m.Pause()))
+        await link.receive()
+        (served,) = worker.server._clients
+        long = "x" * 1_000_000
+        # The client reads nothing: the socket's buffers fill up, then the queue does.
+        for _ in range(1000):
+            worker.server.publish(m.Progressed(round=1, phase="train", done=1, total=2, detail=long))
+        assert served._queue.qsize() == channel.QUEUE_FOR_PROGRESS
+        for _ in range(101):
+            worker.server.publish(m.Notice(level="info", text=long))
+        await worker.gone.wait()
+        assert worker.present == []
+        await link.close()
+
+    play(tmp_path, scene)
+
+
+# -- the control file -------------------------------------------------------------------------------------------
+
+
+def test_the_control_file_is_private_and_removed_at_exit(tmp_path: Path) -> None:
+    async def scene(worker: Worker) -> None:
+        path = worker.folder.control / FILE
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(worker.folder.control.stat().st_mode) == 0o700
+        assert [entry.name for entry in worker.folder.control.iterdir()] == [FILE]
+
+    play(tmp_path, scene)
+    assert list((tmp_path / "control").iterdir()) == []
+
+
+def test_without_a_worker_the_client_says_so(tmp_path: Path) -> None:
+    with pytest.raises(NotRunning, match="Start one: sapo-desktop run"):
+        asyncio.run(connect(tmp_path))
+
+
+def test_what_a_killed_worker_left_is_replaced(tmp_path: Path) -> None:
+    control = DataFolder.open(tmp_path).control
+    stale = {"port": 1, "secret": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "pid": 1}
+    (control / FILE).write_text(json.dumps(stale))
+    with pytest.raises(NotRunning, match="has ended"):
+        asyncio.run(connect(tmp_path))
+
+    async def scene(worker: Worker, client: Client) -> None:
+        assert await client.call(m.Pause()) == m.Ok(text="paused")
+
+    play_attached(tmp_path, scene)
+
+
+def test_a_file_of_a_later_worker_is_left_alone(tmp_path: Path) -> None:
+    async def scene(worker: Worker) -> None:
+        later = ControlServer(worker.folder.control, worker.handle, worker.attached, worker.detached)
+        await later.start()
+        await worker.server.close()
+        async with await connect(tmp_path) as client:
+            assert await client.call(m.Pause()) == m.Ok(text="paused")
+        await later.close()
+
+    play(tmp_path, scene)
+
+
+def test_a_folder_that_others_may_enter_is_used_by_neither_side(tmp_path: Path) -> None:
+    async def scene(worker: Worker) -> None:
+        worker.folder.control.chmod(0o755)
+        with pytest.raises(FolderError, match="can enter"):
+            await connect(tmp_path)
+        another = ControlServer(worker.folder.control, worker.handle, worker.attached, worker.detached)
+        with pytest.raises(FolderError, match="can enter"):
+            await another.start()
+        worker.folder.control.chmod(0o700)
+
+    play(tmp_path, scene)
+
+
+def test_a_damaged_file_is_explained(tmp_path: Path) -> None:
+    (DataFolder.open(tmp_path).control / FILE).write_text("{")
+    with pytest.raises(ControlError, match="damaged"):
+        asyncio.run(connect(tmp_path))
+
+
+# -- strangers --------------------------------------------------------------------------------------------------
+
+
+async def greet(worker: Worker, secret: bytes) -> tuple[Any, ClientSide, WorkerProof]:
+    """Connect and read the worker's proof without checking it."""
+    connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
+    side = ClientSide(secret)
+    await connection.send(msgspec.msgpack.encode(side.greet()))
+    return connection, side, msgspec.msgpack.decode(await connection.recv(), type=WorkerProof)
+
+
+async def refused(connection: Any) -> bool:
+    """Whether the worker closes, though the client goes on as if it were accepted."""
+    try:
+        await connection.send(msgspec.msgpack.encode(m.Attach()))
+        await connection.send(msgspec.msgpack.encode(m.Call(id=1, request=m.Pause())))
+        await connection.recv()
+    except ConnectionClosed as error:
+        return error.rcvd is None or error.rcvd.code == 1008
+    return False
+
+
+def test_a_wrong_secret_is_refused(tmp_path: Path) -> None:
+    async def scene(worker: Worker) -> None:
+        connection, _, _ = await greet(worker, b"x" * 32)
+        imposter = WorkerSide(b"x" * 32)
+        own = ClientSide(b"x" * 32)
+        await connection.send(msgspec.msgpack.encode(own.prove(imposter.prove(own.greet()))))
+        assert await refused(connection)
+        assert worker.present == []
+
+    play(tmp_path, scene)
+
+
+def test_the_workers_own_proof_does_not_pass_for_the_clients(tmp_path: Path) -> None:
+    async def scene(worker: Worker) -> None:
+        connection, _, proof = await greet(worker, b"x" * 32)
+        await connection.send(msgspec.msgpack.encode(ClientProof(proof.proof)))
+        assert await refused(connection)
+
+    play(tmp_path, scene)
+
+
+def test_a_replayed_proof_is_refused(tmp_path: Path) -> None:
+    async def scene(worker: Worker) -> None:
+        secret = read_control_file(worker.folder.control).secret
+        connection, side, proof = await greet(worker, secret)
+        overheard = msgspec.msgpack.encode(side.prove(proof))
+        await connection.send(overheard)
+        assert not await refused(connection)
+        again = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
+        await again.send(msgspec.msgpack.encode(side.greet()))
+        await again.recv()
+        await again.send(overheard)
+        assert await refused(again)
+        await connection.close()
+
+    play(tmp_path, scene)
+
+
+def test_an_impostor_on_the_workers_port_learns_nothing(tmp_path: Path) -> None:
+    """It greets back with a proof it cannot have; the client leaves without having shown one of its own."""
+    heard: list[bytes] = []
+
+    async def impostor(connection: Any) -> None:
+        greeting = msgspec.msgpack.decode(await connection.recv(), type=Greeting)
+        await connection.send(msgspec.msgpack.encode(WorkerSide(b"guess" + b"x" * 27).prove(greeting)))
+        async for message in connection:
+            heard.append(message)
+
+    async def scene() -> None:
+        folder = DataFolder.open(tmp_path)
+        async with serve(impostor, "127.0.0.1", 0) as server:
+            port = next(iter(server.sockets)).getsockname()[1]
+            content = {"port": port, "secret": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "pid": 1}
+            (folder.control / FILE).write_text(json.dumps(content))
+            with pytest.raises(ControlError, match="not the worker"):
+                await connect(tmp_path)
+
+    asyncio.run(scene())
+    assert heard == []
+
+
+@pytest.mark.parametrize("answer", [b"\xc1", msgspec.msgpack.encode(m.Pause()), "text"])
+def test_something_else_on_the_port_is_not_taken_for_the_worker(tmp_path: Path, answer: bytes | str) -> None:
+    async def other(connection: Any) -> None:
+        await connection.send(answer)
+        await connection.wait_closed()
+
+    async def scene() -> None:
+        folder = DataFolder.open(tmp_path)
+        async with serve(other, "127.0.0.1", 0) as server:
+            port = next(iter(server.sockets)).getsockname()[1]
+            content = {"port": port, "secret": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "pid": 1}
+            (folder.control / FILE).write_text(json.dumps(content))
+            with pytest.raises(ControlError, match="does not speak as a worker"):
+                await connect(tmp_path)
+
+    asyncio.run(scene())
+
+
+def test_web_pages_and_other_names_are_refused(tmp_path: Path) -> None:
+    async def scene(worker: Worker) -> None:
+        here = f"ws://127.0.0.1:{worker.port}"
+        for origin in ("https://example.org", "null", f"http://127.0.0.1:{worker.port}"):
+            with pytest.raises(InvalidStatus, match="403"):
+                await ws_connect(here, origin=origin, proxy=None)
+        for host in (f"localhost:{worker.port}", f"evil.example:{worker.port}", "127.0.0.1"):
+            with pytest.raises(InvalidStatus, match="403"):
+                await ws_connect(f"ws://{host}/", host="127.0.0.1", port=worker.port, proxy=None)
+
+    play(tmp_path, scene)
+
+
+@pytest.mark.parametrize("garbage", [b"", b"\xc1", b"\x90" * 100, "text", msgspec.msgpack.encode(m.Attach())])
+def test_garbage_before_the_proof_ends_the_connection(tmp_path: Path, garbage: bytes | str) -> None:
+    async def scene(worker: Worker) -> None:
+        connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
+        await connection.send(garbage)
+        with pytest.raises(ConnectionClosed):
+            await connection.recv()
+
+    play(tmp_path, scene)
+
+
+def test_nothing_large_is_taken_before_the_proof(tmp_path: Path) -> None:
+    async def scene(worker: Worker) -> None:
+        connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
+        with pytest.raises(ConnectionClosed, match="1009"):
+            await connection.send(b"x" * (channel.MAX_PROOF + 1))
+            await connection.recv()
+
+    play(tmp_path, scene)
+
+
+def test_an_unknown_message_after_the_proof_ends_the_connection(tmp_path: Path) -> None:
+    async def scene(worker: Worker) -> None:
+        link = await open_link(worker.folder.control)
+        await link.send(m.Attach())
+        await link.send(m.Attach())
+        with pytest.raises(ControlError):
+            await link.receive()
+        await worker.gone.wait()
+
+    play(tmp_path, scene)
+
+
+def test_without_a_proof_the_connection_ends_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(channel, "PROOF_SECONDS", 0.05)
+
+    async def scene(worker: Worker) -> None:
+        silent, writer = await asyncio.open_connection("127.0.0.1", worker.port)
+        assert await silent.read() == b""
+        writer.close()
+        connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
+        with pytest.raises(ConnectionClosed, match="1008"):
+            await connection.recv()
+
+    play(tmp_path, scene)
+
+
+@pytest.mark.parametrize("frame", [0x89, 0x8A], ids=["ping", "pong"])
+def test_a_stranger_that_floods_before_its_proof_is_cut_off(tmp_path: Path, frame: int) -> None:
+    async def scene(worker: Worker) -> None:
+        connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
+        connection.transport.write((bytes([frame, 0x80]) + bytes(4)) * 1000)
+        with pytest.raises(ConnectionClosed):
+            await connection.recv()
+
+    play(tmp_path, scene)
+
+
+def test_two_hundred_half_open_connections_do_not_keep_a_client_out(tmp_path: Path) -> None:
+    async def scene(worker: Worker) -> None:
+        ends = [await asyncio.open_connection("127.0.0.1", worker.port) for _ in range(200)]
+        async with await connect(tmp_path) as client:
+            assert await client.call(m.Pause()) == m.Ok(text="paused")
+            for end, _ in ends[: 200 - channel.MAX_UNPROVEN]:
+                assert await end.read() == b"", "the oldest are pushed out"
+            assert len(worker.server._unproven) <= channel.MAX_UNPROVEN
+        for _, writer in ends:
+            writer.close()
+
+    play(tmp_path, scene)
+
+
+# -- giving up, and beginning -------------------------------------------------------------------------------------
+
+
+def test_a_cancelled_call_is_given_up_by_the_worker_and_the_client_goes_on(tmp_path: Path) -> None:
+    async def scene(worker: Worker, client: Client) -> None:
+        evaluation = asyncio.create_task(client.call(m.Evaluate()))
+        await worker.waiting.wait()
+        evaluation.cancel()
+        await asyncio.wait([evaluation])
+        assert evaluation.cancelled()
+        await worker.cancelled.wait()
+        assert await client.call(m.Pause()) == m.Ok(text="paused")
+
+    play_attached(tmp_path, scene)
+
+
+def test_only_the_call_that_was_given_up_ends(tmp_path: Path) -> None:
+    async def scene(worker: Worker, client: Client) -> None:
+        kept = asyncio.create_task(client.call(m.Evaluate()))
+        await worker.waiting.wait()
+        await client._link.send(m.Cancel(id=99))
+        assert await client.call(m.Pause()) == m.Ok(text="paused")
+        assert not worker.cancelled.is_set()
+        worker.go_on.set()
+        assert await kept == m.Ok(text="evaluated")
+
+    play_attached(tmp_path, scene)
+
+
+def test_an_order_and_a_cancel_are_read_however_many_calls_are_unanswered(tmp_path: Path) -> None:
+    async def scene(worker: Worker, client: Client) -> None:
+        calls = [asyncio.create_task(client.call(m.Evaluate())) for _ in range(channel.MAX_CALLS + 2)]
+        await worker.waiting.wait()
+        waits = asyncio.create_task(client.call(m.Ask(question="after them")))
+        assert await client.call(m.Pause()) == m.Ok(text="paused")
+        assert not waits.done()
+        calls[0].cancel()
+        await worker.cancelled.wait()
+        worker.go_on.set()
+        assert await waits == m.Ok(text="after them")
+        assert await asyncio.gather(*calls[1:]) == [m.Ok(text="evaluated")] * (channel.MAX_CALLS + 1)
+
+    play_attached(tmp_path, scene)
+
+
+def test_calls_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(channel, "MAX_WAITING", 1)
+
+    async def scene(worker: Worker, client: Client) -> None:
+        calls = [asyncio.create_task(client.call(m.Evaluate())) for _ in range(channel.MAX_CALLS + 1)]
+        await worker.waiting.wait()
+        with pytest.raises(ControlError, match="wait for some answers"):
+            await client.call(m.Evaluate())
+        worker.go_on.set()
+        await asyncio.gather(*calls)
+
+    play_attached(tmp_path, scene)
+
+
+def test_calls_that_are_given_up_leave_their_places_to_others(tmp_path: Path) -> None:
+    async def scene(worker: Worker, client: Client) -> None:
+        calls = [asyncio.create_task(client.call(m.Evaluate())) for _ in range(channel.MAX_CALLS)]
+        await worker.waiting.wait()
+        for call in calls:
+            call.cancel()
+        await asyncio.wait(calls)
+        assert await client.call(m.Pause()) == m.Ok(text="paused")
+
+    play_attached(tmp_path, scene)
+
+
+def test_a_client_is_told_something_before_all_others(tmp_path: Path) -> None:
+    """What is told as a client comes reaches it before any event, however soon that follows."""
+
+    async def scene(worker: Worker) -> None:
+        def attached(client: Served, owner: bool) -> None:
+            worker.server.tell(client, m.Notice(level="info", text="first"))
+            worker.server.publish(m.Notice(level="info", text="second"))
+
+        worker.server._on_attach = attached
+        async with await connect(tmp_path) as client, await connect(tmp_path, events=False) as quiet:
+            await quiet.call(m.Pause())
+            events = client.events()
+            told = [event.text for event in [await anext(events), await anext(events)] if isinstance(event, m.Notice)]
+            assert told == ["first", "second"]
+            assert quiet._events.empty()
+
+    play(tmp_path, scene)

@@ -1,0 +1,138 @@
+"""Whatever happens while another checkpoint is in, the live adapter comes back, or the host goes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from sapo_desktop.core.errors import CheckpointError, HostDied
+from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
+from sapo_desktop.engines.protocols import Done, Generate, Load, Loaded, Restore, Save, TokenText
+from sapo_desktop.worker.hosts.choice import Way
+from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
+from sapo_desktop.worker.hosts.hosting import Host
+from tests.worker.fakes import FakeHost, generated
+from tests.worker.hosts.test_split import LOADED
+
+CHECKPOINT = Path("checkpoints") / "00000007"
+
+
+class CalledHost(FakeHost):
+    """Remembers which state is in, and fails where it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.state = "live"
+        self.saved = ""
+        self.cancelled_in_restore = False
+        self.lost_live = False
+        self.pieces: list[tuple[str, int]] = []
+
+    async def call(
+        self,
+        request: msgspec.Struct,
+        timeout: float | None,
+        on_progress: Callable[[msgspec.Struct], None] | None = None,
+        *,
+        loading: bool = False,
+    ) -> msgspec.Struct:
+        match request:
+            case Save(folder=folder):
+                self.saved = folder
+            case Restore(folder=folder) if folder == self.saved:
+                if self.lost_live:
+                    raise CheckpointError("The folder is gone.")
+                self.state = "live"
+            case Restore(folder=folder):
+                self.state = str(folder)
+                if self.cancelled_in_restore:  # the host had done it before it heard that nobody waits
+                    raise asyncio.CancelledError
+            case Generate(prompts=prompts):
+                for text, tokens in self.pieces:
+                    assert on_progress is not None
+                    on_progress(TokenText(text=text, tokens=tokens))
+                return generated(prompts, 1, 1)
+        return Done()
+
+
+def answer(host: CalledHost) -> None:
+    engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu"))  # type: ignore[arg-type]
+    asyncio.run(engine.generate_with(CHECKPOINT, ["1+1?"], Sampling(), lambda done, total: None))
+
+
+def test_the_live_adapter_is_put_back() -> None:
+    host = CalledHost()
+    answer(host)
+    assert host.state == "live"
+
+
+def test_a_request_cancelled_while_the_checkpoint_is_put_in_leaves_the_live_adapter() -> None:
+    host = CalledHost()
+    host.cancelled_in_restore = True
+    with pytest.raises(asyncio.CancelledError):
+        answer(host)
+    assert host.state == "live"
+
+
+def test_a_live_adapter_that_cannot_be_put_back_ends_the_host_so_that_no_round_trains_the_wrong_one() -> None:
+    host = CalledHost()
+    host.lost_live = True
+    with pytest.raises(HostDied, match=r"The folder is gone\."):
+        answer(host)
+    assert host.pid is None
+
+
+def test_threads_change_in_a_running_host(tmp_path: Path) -> None:
+    async def scene() -> None:
+        service = "sapo_desktop.engines.scripted:create"
+        host = await Host.start("engine", service=service, log=tmp_path / "host.log", threads=1)
+        try:
+            engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu"))
+            await engine.load(None)
+            await engine.step([TrainingSequence(prompt=[1], tokens=[2], advantage=1.0)])
+            process, learned = host.pid, await answered(engine)
+            await engine.configure(threads=3)
+            assert engine.plan.threads == 3 and host.pid == process
+            assert await answered(engine) == learned, "nothing was loaded anew"
+        finally:
+            await host.stop()
+
+    asyncio.run(scene())
+
+
+async def answered(engine: Engine) -> tuple[str, list[str]]:
+    """What it answers, and the text as it was told meanwhile."""
+    said: list[str] = []
+    made = await engine.generate_with(
+        None,
+        ["1+1?"],
+        Sampling(seed=1),
+        lambda done, total: None,
+        live=True,
+        spoken=lambda text, tokens: said.append(text),
+    )
+    text = made.completions[0][0].text
+    assert said[-1] == text and all(text.startswith(one) for one in said)
+    return text, said
+
+
+def test_torch_computes_where_it_was_found_to_fit() -> None:
+    """A card that is too small leaves the processor, though the setting leaves it open."""
+
+    class LoadingHost(FakeHost):
+        async def call(
+            self, request: msgspec.Struct, timeout: float | None, on_progress: object = None, *, loading: bool = False
+        ) -> Loaded:
+            assert isinstance(request, Load)
+            self.device = request.device
+            return LOADED
+
+    host = LoadingHost()
+    way = Way("torch", trains=True, device="cpu")
+    engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="auto", way=way))  # type: ignore[arg-type]
+    asyncio.run(engine.load(None))
+    assert host.device == "cpu"

@@ -1,0 +1,140 @@
+"""Which processes are started for a way, and what llama.cpp answers with."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from sapo_desktop.core.errors import HostDied, ModelError
+from sapo_desktop.core.models import Installed, KeptFile
+from sapo_desktop.core.records import TrainerSettings
+from sapo_desktop.core.resources import resource
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.engines import protocols as p
+from sapo_desktop.models.files.store import Store
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.worker.hosts.choice import TORCH_ALONE, BaseModel, Way
+from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
+from sapo_desktop.worker.hosts.engine_hosts import start_engine
+from sapo_desktop.worker.hosts.split import AnswerEngine, SplitEngine
+from tests.worker.hosts.test_split import Recorder
+
+LEARNS = Way("llama.cpp", trains=True)
+ANSWERS = Way("llama.cpp", trains=False)
+
+
+class Refusing(Recorder):
+    """A trainer's host for a model that cannot be written, or that dies of it."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+
+    async def call(self, request: Any, timeout: float, on_progress: Any = None, *, loading: bool = False) -> Any:
+        if isinstance(request, p.WriteGguf):
+            raise self.error
+        return await super().call(request, timeout, on_progress, loading=loading)
+
+
+class Hosting:
+    """Starts recorders."""
+
+    def __init__(self, folder: Path, trainer: Recorder | None = None) -> None:
+        self.folder = DataFolder.open(folder / "data")
+        self.started: dict[str, Recorder] = {}
+        self._trainer = trainer or Recorder()
+
+    async def start(self, kind: str) -> Recorder:
+        self.started[kind] = self._trainer if kind == "engine" else Recorder()
+        return self.started[kind]
+
+    @property
+    def alive(self) -> set[str]:
+        return {kind for kind, host in self.started.items() if host.pid is not None}
+
+
+def started(hosting: Hosting, model: Path, way: Way, **settings: str) -> Engine:
+    chosen = msgspec.convert({"models_folder": str(model.parent)} | settings, Settings)
+    plan = EnginePlan(model, TrainerSettings(), threads=1, device="cpu", way=way)
+    base = BaseModel(path=model, hash="ab" * 32, parameters=1)
+    return asyncio.run(start_engine(hosting, base, chosen, plan))  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """A folder in transformers' layout, under the name of a catalogue's model."""
+    folder = tmp_path / "models" / "qwen2.5-0.5b"
+    shutil.copytree(resource("starter"), folder)
+    return folder
+
+
+def test_the_file_is_written_before_anything_is_loaded(tmp_path: Path, model: Path) -> None:
+    hosting = Hosting(tmp_path)
+    engine = started(hosting, model, LEARNS)
+    assert isinstance(engine, SplitEngine) and hosting.alive == {"engine", "generator"}
+    assert hosting.started["engine"].kinds() == ["WriteGguf"]
+    assert engine.plan.gguf is not None and engine.plan.gguf.name == f"{'ab' * 8}-q8_0.gguf"
+
+
+def test_a_node_that_only_answers_never_loads_the_model_in_torch(tmp_path: Path, model: Path) -> None:
+    hosting = Hosting(tmp_path)
+    assert isinstance(started(hosting, model, ANSWERS), AnswerEngine)
+    assert hosting.started["engine"].kinds() == ["WriteGguf"] and hosting.alive == {"generator"}
+    again = Hosting(tmp_path)
+    assert isinstance(started(again, model, ANSWERS), AnswerEngine)
+    assert set(again.started) == {"generator"}, "the file is there now"
+
+
+def test_torch_answers_too_where_llama_cpp_cannot_take_the_model(tmp_path: Path, model: Path) -> None:
+    hosting = Hosting(tmp_path, Refusing(ModelError("Its tokenizer is of another kind.")))
+    engine = started(hosting, model, LEARNS)
+    assert type(engine) is Engine and hosting.alive == {"engine"}
+    assert (engine.plan.way.generator, engine.plan.way.trains) == ("torch", True)
+    assert str(engine.plan.way.note) == "Its tokenizer is of another kind. So torch answers."
+
+
+@pytest.mark.parametrize(
+    ("way", "settings", "error"),
+    [
+        (LEARNS, {"generator": "llama.cpp"}, ModelError("It cannot be written.")),
+        (ANSWERS, {}, ModelError("It cannot be written.")),
+        (LEARNS, {}, HostDied("Killed.")),
+    ],
+)
+def test_what_cannot_be_mended_is_said_and_leaves_no_process(
+    tmp_path: Path, model: Path, way: Way, settings: dict[str, str], error: Exception
+) -> None:
+    hosting = Hosting(tmp_path, Refusing(error))
+    with pytest.raises(type(error)):
+        started(hosting, model, way, **settings)
+    assert hosting.alive == set()
+
+
+def test_the_published_file_of_a_catalogues_model_is_used_where_it_was_downloaded(tmp_path: Path, model: Path) -> None:
+    staged = tmp_path / "staged"
+    staged.mkdir()
+    (staged / "model-q8_0.gguf").write_bytes(b"GGUF")
+    manifest = Installed(
+        name="qwen2.5-0.5b-q8_0",
+        kind="gguf",
+        source="somebody/model",
+        installed=0.0,
+        files={"model-q8_0.gguf": KeptFile(bytes=4, sha256="ab" * 32)},
+    )
+    published = Store(model.parent).install(staged, manifest) / "model-q8_0.gguf"
+    hosting = Hosting(tmp_path)
+    engine = started(hosting, model, LEARNS)
+    assert engine.plan.gguf == published and hosting.started["engine"].kinds() == []
+    other = started(Hosting(tmp_path), model, LEARNS, generator_weights="f16")
+    assert other.plan.gguf is not None and other.plan.gguf.name.endswith("-f16.gguf")
+
+
+def test_torch_alone_is_one_process(tmp_path: Path, model: Path) -> None:
+    hosting = Hosting(tmp_path)
+    assert type(started(hosting, model, TORCH_ALONE)) is Engine
+    assert set(hosting.started) == {"engine"}

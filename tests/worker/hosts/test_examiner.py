@@ -1,0 +1,55 @@
+"""The worker's side of the examiner: how long it is waited for, and what a hanging answer costs."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sapo_desktop.core.errors import HostTimeout
+from sapo_desktop.core.records import Mark, Question
+from sapo_desktop.tasks.service import MarkAnswers, Marked, SetQuestions
+from sapo_desktop.worker.hosts.examiner import CALL_SECONDS, FOREIGN_SECONDS, MARK_SECONDS, Examiner, KeptIds
+
+QUESTION = Question(task="gcd/easy", seed=1, text="gcd of 6 and 9?", hash=b"12345678")
+
+
+class HangingHost:
+    """Hangs where an answer says so; keeps how long it was waited for."""
+
+    pid = 1
+
+    def __init__(self) -> None:
+        self.waited: list[tuple[str, float]] = []
+
+    async def call(self, request: Any, timeout: float) -> Any:
+        self.waited.append((type(request).__name__, timeout))
+        if isinstance(request, SetQuestions) or any("hang" in text for item in request.items for text in item.texts):
+            raise HostTimeout("It did not answer.")
+        assert isinstance(request, MarkAnswers)
+        mark = Mark(solved=True, partial=1.0, reward=1.0, answer="3", verdict="solved")
+        return Marked(marks=[[mark] * len(item.texts) for item in request.items])
+
+
+def examiner(tmp_path: Path, *patience: float) -> tuple[Examiner, HangingHost]:
+    host = HangingHost()
+    return Examiner(host, KeptIds(tmp_path / "ids.json", "key"), *patience), host  # type: ignore[arg-type]
+
+
+def test_an_answer_that_hangs_costs_its_own_mark_only(tmp_path: Path) -> None:
+    asked, _ = examiner(tmp_path)
+    ((first, second, third),) = asyncio.run(asked.mark([QUESTION], [["3", "hang", "3"]], strict=True))
+    assert (first.solved, second.verdict, third.solved) == (True, "timeout", True)
+
+
+def test_what_strangers_make_hang_is_waited_for_seconds_not_minutes(tmp_path: Path) -> None:
+    own, waited = examiner(tmp_path)
+    asyncio.run(own.mark([QUESTION], [["3"]], strict=True))
+    assert waited.waited == [("MarkAnswers", CALL_SECONDS + MARK_SECONDS)]
+    foreign, waited = examiner(tmp_path, FOREIGN_SECONDS)
+    asyncio.run(foreign.mark([QUESTION], [["3"]], strict=True))
+    with pytest.raises(HostTimeout):
+        asyncio.run(foreign.set_questions([]))
+    assert waited.waited == [("MarkAnswers", FOREIGN_SECONDS + MARK_SECONDS), *[("SetQuestions", FOREIGN_SECONDS)] * 2]

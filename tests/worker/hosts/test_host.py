@@ -1,0 +1,134 @@
+"""A host process by itself: what it does with frames, and that it does not outlive its parent."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import msgspec
+import psutil
+import pytest
+
+from sapo_desktop.worker.hosts.frames import FrameReader, pack
+from sapo_desktop.worker.hosts.host import Desk, failure
+from sapo_desktop.worker.hosts.options import HostOptions, command, environment
+from sapo_desktop.worker.hosts.services import Cancel, FromHost, Ready, Request, kind_of_service
+
+HERE = Path(__file__).parent
+PARENT = """
+import subprocess, sys
+from pathlib import Path
+from sapo_desktop.worker.hosts.options import HostOptions, command, environment
+from sapo_desktop.worker.hosts.services import kind_of_service
+options = HostOptions(kind=kind_of_service("hosted_service:create"), log=Path("unused"))
+pipe = subprocess.PIPE
+child = subprocess.Popen(command(options), env=environment(options), stdin=pipe, stdout=pipe)
+child.stdout.read(4)
+print(child.pid, flush=True)
+child.wait()
+"""
+
+
+def options() -> HostOptions:
+    service = kind_of_service("hosted_service:create")
+    return HostOptions(kind=service, log=Path("unused"), env={"PYTHONPATH": str(HERE)})
+
+
+def start() -> tuple[subprocess.Popen[bytes], FrameReader]:
+    process = subprocess.Popen(
+        command(options()),
+        env=environment(options()),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    reader = FrameReader(process.stdout)  # type: ignore[arg-type]
+    payload = reader.read()
+    assert payload is not None
+    ready = msgspec.msgpack.decode(payload, type=FromHost)
+    assert isinstance(ready, Ready) and ready.pid == process.pid
+    return process, reader
+
+
+def run(line: list[str]) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(line, env=environment(options()), input=b"", capture_output=True, timeout=20)
+
+
+def test_the_end_of_its_input_ends_it() -> None:
+    process, _ = start()
+    _, _ = process.communicate(timeout=5)
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize(
+    "garbage", [b"\xff\xff\xff\xff", pack(b"\xc1\xc1"), pack(b"\x90"), b"\x00\x00\x00\x09cut"], ids=str
+)
+def test_garbage_on_its_input_ends_it(garbage: bytes) -> None:
+    process, _ = start()
+    _, log = process.communicate(garbage, timeout=5)
+    assert process.returncode == 1
+    assert b"no frame" in log
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("stopped", [False, True])
+def test_it_dies_with_its_parent(stopped: bool) -> None:
+    """A middle process starts the host and is killed with SIGKILL; the host is gone within a second."""
+    middle = subprocess.Popen(
+        [sys.executable, "-c", PARENT],
+        env=environment(options()),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert middle.stdout is not None
+    host = psutil.Process(int(middle.stdout.readline()))
+    if stopped:
+        os.kill(host.pid, signal.SIGSTOP)
+    middle.kill()
+    middle.communicate(timeout=5)
+    gone, _ = psutil.wait_procs([host], timeout=1)
+    assert gone or host.status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_host_whose_parent_is_gone_already_does_not_start() -> None:
+    line = command(options())
+    line[line.index("--parent") + 1] = "1"
+    done = run(line)
+    assert done.returncode == 1
+    assert b"is gone" in done.stderr
+
+
+def test_a_kind_or_a_service_must_be_named() -> None:
+    line = [sys.executable, "-m", "sapo_desktop.worker.hosts.host", "--parent", str(os.getpid())]
+    assert run(line).returncode == 2
+
+
+def request(number: int) -> Request:
+    return Request(id=number, body=msgspec.Raw(b"\xc0"))
+
+
+def test_a_cancellation_meets_its_own_request_only() -> None:
+    cancelled = threading.Event()
+    desk = Desk(cancelled)
+    desk.put(request(1))
+    desk.put(request(2))
+    desk.put(Cancel(id=2))
+    assert desk.next().id == 1 and not cancelled.is_set()
+    desk.put(Cancel(id=1))
+    assert cancelled.is_set()
+    assert desk.next().id == 2 and cancelled.is_set()
+    desk.put(request(3))
+    assert desk.next().id == 3 and not cancelled.is_set()
+    desk.put(Cancel(id=2))
+    assert not cancelled.is_set()
+
+
+def test_an_unexpected_error_leaves_its_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    frame = failure(5, KeyError("lost"))
+    assert (frame.id, frame.error) == (5, "HostError")
+    assert "KeyError" in capsys.readouterr().err

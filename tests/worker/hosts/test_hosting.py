@@ -1,0 +1,414 @@
+"""Hosts as the worker sees them, with real processes and a tiny service (hosted_service.py)."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import itertools
+import os
+import signal
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import psutil
+import pytest
+
+from sapo_desktop.core.errors import (
+    HostCancelled,
+    HostDied,
+    HostError,
+    HostTimeout,
+    ModelError,
+    OutOfMemory,
+)
+from sapo_desktop.core.sentences import sentence
+from sapo_desktop.system.logs import MAX_LOG_BYTES
+from sapo_desktop.system.processes import Effort, Processors
+from sapo_desktop.worker.hosts import hosting
+from sapo_desktop.worker.hosts.hosting import GRACE, PATIENCE, Host, grace_of_caller
+from sapo_desktop.worker.hosts.options import HostOptions, command, environment
+from sapo_desktop.worker.hosts.patience import Sight
+from sapo_desktop.worker.hosts.services import KINDS
+
+HERE = Path(__file__).parent
+Scene = Callable[[Host], Awaitable[None]]
+
+
+def play(folder: Path, scene: Scene, service: str = "hosted_service:create", **options: Any) -> None:
+    """Run one scene with a running host, which is stopped after."""
+
+    async def run() -> None:
+        env = {"PYTHONPATH": str(HERE)} | options.pop("env", {})
+        host = await Host.start("tiny", service=service, log=folder / "host.log", env=env, **options)
+        try:
+            await scene(host)
+        finally:
+            await host.stop()
+            assert host.pid is None
+
+    asyncio.run(run())
+
+
+def tiny() -> Any:
+    """The service's messages, from the same module object that the worker's decoder finds."""
+    return importlib.import_module("hosted_service")
+
+
+@pytest.fixture(autouse=True)
+def service_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(HERE))
+
+
+async def until_working(host: Host, request: Any, **kwargs: Any) -> asyncio.Task[Any]:
+    """Start a call and return its task once the host reported progress."""
+    started = asyncio.Event()
+    kwargs.setdefault("timeout", 30)
+    task = asyncio.create_task(host.call(request, on_progress=lambda step: started.set(), **kwargs))
+    waiting = asyncio.create_task(started.wait())
+    await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    assert started.is_set()
+    return task
+
+
+def test_echo_and_versions(tmp_path: Path) -> None:
+    async def scene(host: Host) -> None:
+        assert host.versions["tiny"] == "1" and host.versions["python"]
+        for text in ("one", "two", "x" * 5_000_000):
+            assert (await host.call(tiny().Say(text), timeout=30)).text == text
+
+    play(tmp_path, scene)
+
+
+def test_calls_at_the_same_time_take_turns(tmp_path: Path) -> None:
+    async def scene(host: Host) -> None:
+        replies = await asyncio.gather(*(host.call(tiny().Say(str(n)), timeout=30) for n in range(20)))
+        assert [reply.text for reply in replies] == [str(n) for n in range(20)]
+
+    play(tmp_path, scene)
+
+
+def test_progress_arrives_and_cancel_gives_up_without_an_end_of_the_process(tmp_path: Path) -> None:
+    async def scene(host: Host) -> None:
+        task = await until_working(host, tiny().Work())
+        process = host.pid
+        await host.cancel(grace=30)
+        with pytest.raises(HostCancelled):
+            await task
+        assert host.pid == process
+        assert (await host.call(tiny().Say("still here"), timeout=30)).text == "still here"
+
+    play(tmp_path, scene)
+
+
+def test_a_host_that_is_started_again_while_it_is_to_sleep_sleeps(tmp_path: Path) -> None:
+    async def scene(host: Host) -> None:
+        await host.stop()
+        host.suspend()
+        starting = asyncio.create_task(host.restart())
+        async with asyncio.timeout(30):
+            while not host.suspended:
+                await asyncio.sleep(0.01)
+        await until_stopped(host)
+        assert not starting.done()
+        host.resume()
+        await starting
+        assert (await host.call(tiny().Say("awake"), timeout=30)).text == "awake"
+
+    play(tmp_path, scene)
+
+
+def test_a_deaf_host_is_killed_by_cancel_and_can_be_restarted(tmp_path: Path) -> None:
+    async def scene(host: Host) -> None:
+        task = await until_working(host, tiny().Work(deaf=True))
+        await host.cancel(grace=0.1)
+        with pytest.raises(HostCancelled):
+            await task
+        assert not host.alive
+        with pytest.raises(HostDied, match="not running"):
+            await host.call(tiny().Say("?"), timeout=30)
+        await host.restart()
+        assert (await host.call(tiny().Say("again"), timeout=30)).text == "again"
+
+    play(tmp_path, scene)
+
+
+def test_a_cancelled_task_gives_up_the_work_too(tmp_path: Path) -> None:
+    async def scene(host: Host) -> None:
+        task = await until_working(host, tiny().Work())
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert (await host.call(tiny().Say("free"), timeout=30)).text == "free"
+
+    play(tmp_path, scene)
+
+
+def test_a_patient_caller_waits_longer_before_the_process_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graces: list[float] = []
+    cancel = Host.cancel
+
+    async def noted(host: Host, grace: float = GRACE) -> None:
+        graces.append(grace)
+        await cancel(host, grace)
+
+    monkeypatch.setattr(Host, "cancel", noted)
+
+    async def scene(host: Host) -> None:
+        for grace in (GRACE, PATIENCE):
+            token = grace_of_caller.set(grace)
+            task = await until_working(host, tiny().Work())
+            grace_of_caller.reset(token)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        assert graces == [GRACE, PATIENCE] and host.alive
+
+    play(tmp_path, scene)
+
+
+def test_a_mistake_in_the_callers_progress_function_reaches_the_caller(tmp_path: Path) -> None:
+    async def scene(host: Host) -> None:
+        with pytest.raises(ZeroDivisionError):
+            await host.call(tiny().Work(), timeout=30, on_progress=lambda step: 1 / 0)
+
+    play(tmp_path, scene)
+
+
+def test_a_task_cancelled_twice_leaves_a_host_that_can_be_used(tmp_path: Path) -> None:
+    async def scene(host: Host) -> None:
+        task = await until_working(host, tiny().Work())
+        task.cancel()
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert host.alive
+        assert (await host.call(tiny().Say("free"), timeout=30)).text == "free"
+
+    play(tmp_path, scene)
+
+
+def test_kill_9_is_noticed_before_any_time_out_and_explained(tmp_path: Path) -> None:
+    async def scene(host: Host) -> None:
+        task = await until_working(host, tiny().Work(), timeout=None)
+        assert host.pid is not None
+        os.kill(host.pid, signal.SIGKILL)
+        with pytest.raises(HostDied, match=r"SIGKILL.*out of memory") as died:
+            await task
+        assert died.value.killed
+
+    play(tmp_path, scene)
+
+
+def test_its_last_words_are_told(tmp_path: Path) -> None:
+    async def scene(host: Host) -> None:
+        with pytest.raises(HostDied, match=r"(?s)exit code 7.*last words"):
+            await host.call(tiny().Break("exit"), timeout=30)
+
+    play(tmp_path, scene)
+
+
+def test_prints_go_to_the_log_and_not_into_frames(tmp_path: Path) -> None:
+    async def scene(host: Host) -> None:
+        assert (await host.call(tiny().Break("print"), timeout=30)).text == "done"
+
+    play(tmp_path, scene)
+    log = (tmp_path / "host.log").read_text()
+    assert "printed by Python" in log and "printed by a library" in log and "the service starts" in log
+
+
+def test_a_sentence_crosses_as_it_was_raised(tmp_path: Path) -> None:
+    async def scene(host: Host) -> None:
+        with pytest.raises(ModelError) as failed:
+            await host.call(tiny().Break("explained"), timeout=30)
+        assert failed.value.text == sentence("The model {name} is missing; download it.", name="little")
+
+    play(tmp_path, scene)
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "text"),
+    [
+        ("explained", ModelError, "download it"),
+        ("bug", HostError, "ZeroDivisionError"),
+        ("memory", OutOfMemory, "Out of memory"),
+        ("huge", HostError, "larger than"),
+    ],
+)
+def test_errors_cross_as_their_class_and_the_host_goes_on(
+    tmp_path: Path, how: str, error: type[Exception], text: str
+) -> None:
+    async def scene(host: Host) -> None:
+        with pytest.raises(error, match=text):
+            await host.call(tiny().Break(how), timeout=30)
+        assert (await host.call(tiny().Say("on"), timeout=30)).text == "on"
+
+    play(tmp_path, scene)
+    if how == "bug":
+        assert "Traceback" in (tmp_path / "host.log").read_text()
+
+
+@pytest.mark.parametrize("how", ["garbage", "wrong type"])
+def test_what_cannot_be_read_ends_the_host(tmp_path: Path, how: str) -> None:
+    async def scene(host: Host) -> None:
+        with pytest.raises(HostError, match="cannot be read"):
+            await host.call(tiny().Break(how), timeout=30)
+        assert not host.alive
+
+    play(tmp_path, scene)
+
+
+def test_a_time_out_kills(tmp_path: Path) -> None:
+    async def scene(host: Host) -> None:
+        with pytest.raises(HostTimeout, match=r"within 0.05 s"):
+            await host.call(tiny().Work(), timeout=0.05)
+        assert not host.alive
+
+    play(tmp_path, scene)
+
+
+async def all_ready() -> None:
+    """Let every task go on as far as it can."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+async def until_stopped(host: Host) -> None:
+    """A signal takes effect when its process is next scheduled, and no event tells when."""
+    process = psutil.Process(host.pid)
+    async with asyncio.timeout(30):
+        while process.status() != psutil.STATUS_STOPPED:
+            await asyncio.sleep(0.01)
+
+
+class Clock:
+    """The running loop's, from now on; it can be put forward."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+        loop = asyncio.get_running_loop()
+        real = loop.time
+        loop.time = lambda: real() + self.ahead  # type: ignore[method-assign]
+
+
+def test_suspended_time_counts_for_no_time_out(tmp_path: Path) -> None:
+    async def scene(host: Host) -> None:
+        clock = Clock()
+        task = await until_working(host, tiny().Work(), timeout=30)
+        assert host.pid is not None
+        host.suspend()
+        await all_ready()
+        clock.ahead += 60
+        await all_ready()  # a host that was thought hung would be killed here
+        assert not task.done() and host.alive
+        await until_stopped(host)
+        host.resume()
+        await host.cancel()
+        with pytest.raises(HostCancelled):
+            await task
+
+    play(tmp_path, scene)
+
+
+def test_a_suspended_host_can_be_cancelled_and_stopped(tmp_path: Path) -> None:
+    async def scene(host: Host) -> None:
+        task = await until_working(host, tiny().Work())
+        host.suspend()
+        await host.cancel()
+        with pytest.raises(HostCancelled):
+            await task
+        host.suspend()
+
+    play(tmp_path, scene)
+
+
+def test_a_service_that_cannot_start_says_why(tmp_path: Path) -> None:
+    async def scene(host: Host) -> None:
+        raise AssertionError("it started")
+
+    with pytest.raises(ModelError, match="cannot start"):
+        play(tmp_path, scene, service="hosted_service:create_broken")
+    with pytest.raises(HostError, match="no_such_function"):
+        play(tmp_path, scene, service="hosted_service:no_such_function")
+
+
+def test_threads_reach_the_process_and_it_gives_way_once_it_is_loaded(tmp_path: Path) -> None:
+    async def values(host: Host) -> dict[str, str]:
+        found: dict[str, str] = (await host.call(tiny().Environment(["OMP_NUM_THREADS"]), timeout=30)).values
+        return found
+
+    async def scene(host: Host) -> None:
+        assert await values(host) == {"OMP_NUM_THREADS": "3", "nice": "0"}, "while somebody waits for it"
+        host.options = msgspec.structs.replace(host.options, haste=0.0)
+        host._loaded()
+        await asyncio.sleep(0.0)
+        await asyncio.sleep(0.0)
+        assert (await values(host))["nice"] == "19"
+        host.options = msgspec.structs.replace(host.options, haste=60.0)
+        await host.restart()
+        assert (await values(host))["nice"] == "0", "what starts anew loads at normal priority again"
+        assert host.give_way(True)
+        assert (await values(host))["nice"] == "19"
+
+    play(tmp_path, scene, threads=3, low_priority=True)
+
+
+def test_what_is_to_load_keeps_its_pace_until_it_has(tmp_path: Path) -> None:
+    async def scene(host: Host) -> None:
+        host.options = msgspec.structs.replace(host.options, haste=0.0)
+        host._loaded()
+        nice = (await host.call(tiny().Environment([]), timeout=30, loading=True)).values["nice"]
+        assert nice == "0"
+        assert host._haste is not None, "now it is loaded"
+
+    play(tmp_path, scene, low_priority=True)
+
+
+def test_a_host_that_loads_and_gets_no_processor_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its CPU time grows, so the time-out stands still; that the computer is busy is told."""
+    looks = itertools.count()
+    said: list[str] = []
+
+    def look(pid: int, at: float, *, loading: bool) -> Sight:
+        number = next(looks)
+        return Sight(20.0 * number, Effort(0.01 * number, 0), 0.01 * number, Processors(40.0 * number, 40.0 * number))
+
+    monkeypatch.setattr(hosting, "look", look)
+    monkeypatch.setattr(hosting, "LOOK_SECONDS", 0.01)
+
+    async def scene(host: Host) -> None:
+        host._on_busy = lambda text: said.append(str(text))
+        loading = asyncio.create_task(host.call(tiny().Work(), timeout=0.05, loading=True))
+        while not said:
+            await asyncio.sleep(0.01)
+        assert not loading.done()
+        monkeypatch.setattr(hosting, "look", lambda pid, at, loading: Sight(at, Effort(9.0, 0), 0.0, Processors(0, 1)))
+        with pytest.raises(HostTimeout, match="did nothing for"):
+            await loading
+
+    play(tmp_path, scene)
+    assert said == ["The computer is busy: other programs take 100% of its processors, so starting takes longer."]
+
+
+def test_a_full_log_is_turned_over(tmp_path: Path) -> None:
+    log = tmp_path / "host.log"
+    log.write_bytes(b"x" * (MAX_LOG_BYTES + 1))
+
+    async def scene(host: Host) -> None:
+        assert (tmp_path / "host.log.1").stat().st_size == MAX_LOG_BYTES + 1
+
+    play(tmp_path, scene)
+    assert log.stat().st_size < 1000
+
+
+def test_the_kinds_environments(tmp_path: Path) -> None:
+    examiner = environment(HostOptions(kind=KINDS["examiner"], log=tmp_path))
+    engine = environment(HostOptions(kind=KINDS["engine"], log=tmp_path, threads=2))
+    assert examiner["PYTHONHASHSEED"] == "0"
+    assert engine["OMP_NUM_THREADS"] == "2"
+    assert engine["HF_HUB_OFFLINE"] == "1" and engine["TOKENIZERS_PARALLELISM"] == "false"
+    assert "examiner" in command(HostOptions(kind=KINDS["examiner"], log=tmp_path))

@@ -1,0 +1,224 @@
+"""Before a model is loaded the free memory decides how much is asked of it at once."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import importlib.util
+import os
+import shutil
+from pathlib import Path
+
+import gguf
+import msgspec
+import numpy as np
+import pytest
+
+from sapo_desktop.core.errors import SettingsError, TooBig
+from sapo_desktop.core.records import TrainerSettings
+from sapo_desktop.core.resources import resource
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.models.describe import describe
+from sapo_desktop.models.files.folder import read_folder
+from sapo_desktop.models.fit.memory import LLAMA_RUNTIME, TORCH_RUNTIME
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.system.hardware import Hardware
+from sapo_desktop.worker.control.client import appraise as appraise_apart
+from sapo_desktop.worker.control.handlers.appraisal import appraise
+from sapo_desktop.worker.control.messages import CatalogueIs, FitIs, GetCatalogue, GetFit
+from sapo_desktop.worker.hosts.choice import TORCH_ALONE, Way
+from sapo_desktop.worker.hosts.engine import EnginePlan
+from sapo_desktop.worker.hosts.loading import Fitting, Probe, smaller_model
+from tests.models.fit.test_fit import MACHINE
+
+STARTER = resource("starter")
+HELD = TORCH_RUNTIME
+"""What a host has before a model is loaded."""
+LLAMA = Way(generator="llama.cpp", trains=True)
+ANSWERS = Way(generator="llama.cpp", trains=False)
+
+
+def machine(free: float) -> Probe:
+    """A computer with so many MB free."""
+
+    def look(folder: Path) -> Hardware:
+        assert folder.is_dir()
+        return msgspec.structs.replace(MACHINE, memory_free=int(free * 1e6))
+
+    return look
+
+
+class Scene:
+    """A loader, and what it changed."""
+
+    def __init__(self, free: float, settings: Settings | None = None) -> None:
+        self.settings = settings or Settings()
+        self.said: list[str] = []
+        self.look = machine(free)
+        self.fitting = Fitting(lambda: self.settings, self.shorten, self.said.append, lambda path: self.look(path))
+
+    def fit(self, plan: EnginePlan, held: int = HELD) -> EnginePlan:
+        """As an engine does it."""
+        return self.fitting.take(self.fitting.measure(plan, held))
+
+    def shorten(self, tokens: int) -> None:
+        self.settings = msgspec.structs.replace(self.settings, max_tokens=tokens)
+
+
+def asked(micro_batch: int = 16, batch: int = 0) -> EnginePlan:
+    return EnginePlan(STARTER, TrainerSettings(micro_batch=micro_batch), threads=1, device="cpu", batch=batch)
+
+
+def test_with_plenty_the_plan_stays_and_nothing_is_said() -> None:
+    scene = Scene(6000)
+    plan = scene.fit(asked())
+    assert (plan.trainer.micro_batch, plan.batch, scene.said) == (16, 64, [])
+
+
+def test_with_little_less_is_asked_at_once() -> None:
+    scene = Scene(90)
+    plan = scene.fit(asked())
+    assert plan.trainer.micro_batch < 16 and plan.batch < 64
+    assert scene.settings.max_tokens == 0, "answers keep their length"
+
+
+def test_what_did_not_fit_before_is_an_upper_bound() -> None:
+    plan = Scene(6000).fit(asked(micro_batch=2, batch=8))
+    assert (plan.trainer.micro_batch, plan.batch) == (2, 8)
+
+
+def test_memory_is_looked_at_anew_before_each_load() -> None:
+    scene = Scene(6000)
+    first = scene.fit(asked())
+    scene.look = machine(90)
+    assert scene.fit(first).batch < first.batch
+
+
+def test_answers_are_shortened_and_it_is_said() -> None:
+    scene = Scene(70, Settings(max_tokens=512))
+    scene.fit(asked())
+    assert scene.settings.max_tokens < 512
+    assert (
+        str(scene.said[-1])
+        == f"Not enough memory for longer answers: they are cut at {scene.settings.max_tokens} tokens."
+    )
+    before = list(scene.said)
+    scene.fit(asked())
+    assert scene.said == before  # once, not at every load
+
+
+def test_llama_cpp_gets_as_many_keys_and_values_as_fit() -> None:
+    held = HELD + LLAMA_RUNTIME
+    much = Scene(6000).fit(dataclasses.replace(asked(), way=LLAMA), held)
+    little = Scene(150).fit(dataclasses.replace(asked(), way=LLAMA), held)
+    assert much.cache_bytes > little.cache_bytes > 0
+    assert much.trainer.micro_batch == 16 >= little.trainer.micro_batch
+
+
+def test_a_gguf_file_is_fitted_by_what_its_header_says(tmp_path: Path) -> None:
+    file = tmp_path / "m.gguf"
+    write_gguf(file, layers=2)
+    plan = dataclasses.replace(asked(), model=file, way=ANSWERS)
+    cell = 2 * 2 * 32 * 2  # keys and values, layers, kv heads times width, two bytes
+    # 336 of the question and 256 of the answer, padded to 768 tokens; 128 answers at once
+    assert Scene(6000).fit(plan, LLAMA_RUNTIME).cache_bytes == 128 * 768 * cell
+    assert Scene(15).fit(plan, LLAMA_RUNTIME).cache_bytes < 128 * 768 * cell
+    write_gguf(file, layers=0)  # says nothing of its layers: a fourth of what is free
+    assert Scene(6000).fit(plan, LLAMA_RUNTIME).cache_bytes == 1_500_000_000
+
+
+def write_gguf(file: Path, layers: int) -> None:
+    writer = gguf.GGUFWriter(file, "llama")
+    writer.add_context_length(1024)
+    if layers:
+        writer.add_block_count(layers)
+    writer.add_embedding_length(64)
+    writer.add_head_count(4)
+    writer.add_head_count_kv(2)
+    writer.add_feed_forward_length(96)
+    writer.add_token_list(["a", "b", "c"])
+    writer.add_tensor("one", np.zeros((32,), dtype=np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def test_a_model_that_does_not_fit_is_refused_with_numbers() -> None:
+    with pytest.raises(TooBig, match=r"starter does not fit: torch answers and learns .* MB|GB are free"):
+        Scene(5).fit(asked())
+
+
+def test_the_largest_smaller_model_on_disk_comes_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DataFolder, "default", classmethod(lambda cls: tmp_path))
+    shutil.copytree(STARTER, tmp_path / "models" / "smollm2-135m")  # its files are the starter's: as large, as good
+    (tmp_path / "models" / "qwen2.5-0.5b").mkdir()  # damaged: not a way out
+    found = smaller_model(10**9, Settings(), TORCH_ALONE, machine(6000))
+    assert found is not None and found.path == tmp_path / "models" / "smollm2-135m"
+    shutil.rmtree(tmp_path / "models")
+    found = smaller_model(10**9, Settings(), TORCH_ALONE, machine(6000))
+    assert found is not None and found.path == STARTER
+    assert smaller_model(10**9, Settings(), TORCH_ALONE, machine(5)) is None
+    assert smaller_model(read_folder(STARTER).parameters, Settings(), TORCH_ALONE, machine(6000)) is None
+
+
+def test_a_folder_of_ones_own_is_described_by_its_configuration(tmp_path: Path) -> None:
+    own = tmp_path / "mine"
+    shutil.copytree(STARTER, own)
+    assert (describe(own).id, describe(own).shipped, describe(STARTER).shipped) == ("mine", False, True)
+    assert describe(own).parameters == read_folder(own).parameters
+
+
+def test_questions_about_memory_are_answered_with_and_without_a_process(tmp_path: Path) -> None:
+    reply = asyncio.run(appraise_apart(tmp_path / "not there", GetFit(ram=8, vram=0)))
+    assert isinstance(reply, FitIs) and reply.fit.chosen.model == "qwen2.5-0.5b"
+    assert not (tmp_path / "not there").exists()
+    reply = appraise(GetCatalogue(), Settings(), tmp_path / "not there")
+    assert isinstance(reply, CatalogueIs) and reply.models[0].id == "starter"
+
+
+def test_a_wrong_setting_is_named_by_its_error(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text("version = 99\n")
+    with pytest.raises(SettingsError, match="newer"):
+        asyncio.run(appraise_apart(tmp_path, GetFit()))
+
+
+def test_a_node_that_only_answers_has_nothing_to_train_in_pieces() -> None:
+    plan = Scene(6000).fit(dataclasses.replace(asked(), way=ANSWERS), LLAMA_RUNTIME)
+    assert plan.trainer.micro_batch == 16
+
+
+def test_fewer_answers_at_once_need_fewer_keys_and_values() -> None:
+    plan = dataclasses.replace(asked(), way=ANSWERS)
+    assert Scene(6000).fit(dataclasses.replace(plan, batch=8)).cache_bytes * 16 == Scene(6000).fit(plan).cache_bytes
+
+
+def test_the_size_of_the_file_that_is_there_counts(tmp_path: Path) -> None:
+    file = tmp_path / "starter.gguf"
+    file.touch()
+    os.truncate(file, 10**9)
+    plan = dataclasses.replace(asked(), way=LLAMA, gguf=file)
+    with pytest.raises(TooBig, match=r"weights 1\.0 GB"):
+        Scene(700).fit(plan, HELD + LLAMA_RUNTIME)
+
+
+def test_what_is_not_built_is_not_counted_on_here_but_on_a_described_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "llama_cpp" else found(name))
+    here = appraise(GetFit(), Settings(), tmp_path)
+    assert isinstance(here, FitIs) and {way.generator for way in here.fit.ways} == {"torch", "remote"}
+    assert "bootstrap.py llama" in here.fit.available.notes[-1]
+    there = appraise(GetFit(ram=8, vram=0), Settings(), tmp_path)
+    assert isinstance(there, FitIs) and "llama.cpp" in {way.generator for way in there.fit.ways}
+
+
+def test_the_sizes_of_all_parts_count(tmp_path: Path) -> None:
+    files = [tmp_path / f"starter-{number:05d}-of-00003.gguf" for number in (1, 2, 3)]
+    for file in files:
+        file.touch()
+        os.truncate(file, 10**9)
+    plan = dataclasses.replace(asked(), way=LLAMA, gguf=files[0])
+    with pytest.raises(TooBig, match=r"weights 3\.0 GB"):
+        Scene(2000).fit(plan, HELD + LLAMA_RUNTIME)

@@ -1,0 +1,218 @@
+"""torch beside a server elsewhere: when that is asked, what it is left with, and one that takes no adapter."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from sapo_desktop.core.errors import AdapterRefused, TooBig
+from sapo_desktop.core.records import TrainerSettings
+from sapo_desktop.core.resources import resource
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.engines import protocols as p
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.tasks.catalogue import load_catalogue
+from sapo_desktop.worker import assembly
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.hosts import generator
+from sapo_desktop.worker.hosts.choice import BaseModel, Way
+from sapo_desktop.worker.hosts.engine import Engine, EnginePlan, Fitted
+from sapo_desktop.worker.hosts.generator import GeneratorHost
+from sapo_desktop.worker.hosts.remote import RemoteEngine
+from sapo_desktop.worker.hosts.split import AnswerEngine
+from tests.worker.hosts.test_split import LOADED, Recorder
+from tests.worker.test_node import SETTINGS, Scene
+
+LOAD = p.LoadRemote(url="http://gpu:8000", model="", folder="model")
+WAY = Way(generator="remote", trains=True)
+
+
+class RemoteHost(Recorder):
+    """The host that speaks to a server."""
+
+    def __init__(self, learns: bool = True) -> None:
+        super().__init__()
+        self.learns = learns
+        self.refuses = False
+        self.hangs = False
+        self.asleep = False
+        self.versions: dict[str, str] = {}
+
+    async def call(self, request: Any, timeout: float, on_progress: Any = None, *, loading: bool = False) -> Any:
+        done = await super().call(request, timeout, on_progress, loading=loading)
+        match request:
+            case p.LoadRemote():
+                return msgspec.structs.replace(LOADED, learns=self.learns)
+            case p.UseAdapter() if self.refuses:
+                raise AdapterRefused("The server takes none.")
+            case p.UseAdapter() if self.hangs or self.asleep:
+                await asyncio.Event().wait()
+        return done
+
+    async def cancel(self) -> None:
+        self.asked.clear()
+
+    def resume(self) -> None:
+        self.asleep = False
+
+
+class Remote:
+    """An engine over two recorders."""
+
+    def __init__(self, folder: Path, learns: bool = True) -> None:
+        self.trainer, self.server = Recorder(), RemoteHost(learns)
+        host: Any = self.server
+        trainer: Any = self.trainer
+        plan = EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu", way=WAY)
+        self.engine = RemoteEngine(trainer, plan, GeneratorHost(host, LOAD), folder / "adapters")
+
+    def load(self) -> None:
+        asyncio.run(self.engine.load(None))
+
+
+@pytest.fixture
+def remote(tmp_path: Path) -> Remote:
+    made = Remote(tmp_path)
+    made.load()
+    return made
+
+
+def test_the_first_adapter_goes_over_at_once(remote: Remote) -> None:
+    assert remote.server.kinds() == ["LoadRemote", "UseAdapter"]
+    assert remote.trainer.kinds() == ["Load", "Save"]
+
+
+def test_a_server_that_takes_no_adapter_is_found_out_before_the_trainer_loads(tmp_path: Path) -> None:
+    remote = Remote(tmp_path, learns=False)
+    with pytest.raises(AdapterRefused, match="Empty remote_adapters"):
+        remote.load()
+    assert remote.trainer.kinds() == []
+
+
+@pytest.mark.parametrize("asleep", [False, True])
+def test_a_node_that_ends_takes_its_adapter_out(remote: Remote, asleep: bool) -> None:
+    remote.server.asleep = asleep
+    asyncio.run(remote.engine.stop())
+    assert remote.server.asked == [p.UseAdapter(file=None)]
+    assert remote.server.pid is None and remote.trainer.pid is None
+
+
+def test_a_server_that_does_not_forget_keeps_nobody(remote: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generator, "PARTING_SECONDS", 0.01)
+    remote.server.hangs = True
+    asyncio.run(remote.engine.stop())
+    assert remote.server.pid is None and remote.trainer.pid is None
+
+
+def test_what_is_not_connected_is_not_asked_at_the_end(tmp_path: Path) -> None:
+    remote = Remote(tmp_path)
+    asyncio.run(remote.engine.stop())
+    assert remote.server.asked == []
+
+
+class NothingFits:
+    """A look at a memory that is full."""
+
+    def measure(self, asked: EnginePlan, held: int) -> Fitted:
+        raise TooBig("It does not fit.")
+
+    def take(self, fitted: Fitted) -> EnginePlan:
+        return fitted.plan
+
+
+def test_no_smaller_model_takes_the_place_of_the_servers(tmp_path: Path) -> None:
+    scene, remote = Scene(tmp_path, SETTINGS, 1e9), Remote(tmp_path)
+    remote.engine.fitting = NothingFits()
+    scene.node.engine = remote.engine
+    model = BaseModel(path=Path("model"), hash="00", parameters=10**9)
+    with pytest.raises(TooBig):
+        asyncio.run(assembly._load(scene.node, model, None))
+    assert scene.notices() == []
+    scene.keeper.history.close()
+
+
+class Assembly:
+    """A node put together over recorders, whose server takes no adapter."""
+
+    def __init__(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch, *, learns: bool = True, trainer: str, fits: bool = True
+    ) -> None:
+        self.folder = folder
+        self.settings = msgspec.convert(
+            {"generator": "remote", "silo": False, "remote_url": LOAD.url, "remote_adapters": "/shared"}
+            | {"trainer": trainer},
+            Settings,
+        )
+        self.remote = Remote(folder, learns)
+        self.remote.server.refuses = fits
+        if not fits:
+            monkeypatch.setattr(assembly, "Fitting", lambda *_: NothingFits())
+        self.events: list[m.Event] = []
+        monkeypatch.setattr(assembly, "_start", self._start)
+        monkeypatch.setattr(assembly, "start_engine", self._start_engine)
+
+    async def _start(self, hosting: Any, model: Any, settings: Any, plan: EnginePlan) -> tuple[Engine, RemoteHost]:
+        self.remote.engine.plan = plan
+        return self.remote.engine, RemoteHost()
+
+    async def _start_engine(self, hosting: Any, model: Any, settings: Any, plan: EnginePlan) -> Engine:
+        assert not plan.way.trains
+        host: Any = RemoteHost(learns=False)
+        return AnswerEngine(GeneratorHost(host, LOAD), plan, self.folder / "kept")
+
+    def run(self) -> Engine:
+        async def work() -> Engine:
+            folder = DataFolder.open(self.folder / "node")
+            catalogue = load_catalogue(resource("tasks.toml"))
+            made = await assembly.assemble(folder, self.settings, catalogue, self.events.append, "")
+            await made.close()
+            return made.node.engine
+
+        return asyncio.run(work())
+
+
+@pytest.mark.parametrize("learns", [False, True])
+def test_where_the_trainer_is_left_open_a_server_without_adapters_still_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learns: bool
+) -> None:
+    """Whether it is known from what it is, or found out with the first adapter."""
+    put = Assembly(tmp_path, monkeypatch, learns=learns, trainer="auto")
+    engine = put.run()
+    assert isinstance(engine, AnswerEngine) and engine.plan.way.note
+    said = [str(event.text) for event in put.events if isinstance(event, m.Notice)]
+    assert sum("Until then this node only answers" in text for text in said) == 1
+    assert put.remote.trainer.pid is None and put.remote.server.pid is None
+
+
+@pytest.mark.parametrize("learns", [False, True])
+def test_where_torch_is_asked_for_it_does_not_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learns: bool
+) -> None:
+    put = Assembly(tmp_path, monkeypatch, learns=learns, trainer="torch")
+    with pytest.raises(AdapterRefused):
+        put.run()
+    assert put.remote.trainer.pid is None and put.remote.server.pid is None
+
+
+def test_where_the_trainer_is_left_open_and_memory_was_taken_meanwhile_the_server_still_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put = Assembly(tmp_path, monkeypatch, trainer="auto", fits=False)
+    engine = put.run()
+    assert isinstance(engine, AnswerEngine)
+    said = [str(event.text) for event in put.events if isinstance(event, m.Notice)]
+    assert sum(text.startswith("It does not fit. So this node only answers") for text in said) == 1
+    assert put.remote.trainer.pid is None and put.remote.server.pid is None
+
+
+def test_where_torch_is_asked_for_and_does_not_fit_it_does_not_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put = Assembly(tmp_path, monkeypatch, trainer="torch", fits=False)
+    with pytest.raises(TooBig):
+        put.run()
+    assert put.remote.trainer.pid is None and put.remote.server.pid is None

@@ -1,0 +1,326 @@
+"""Trainer and generator in two hosts, and a generator alone; the hosts are recorders."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from sapo_desktop.core.errors import HostDied, HostError, UsageError
+from sapo_desktop.core.records import Sampling, StepReport, TrainerSettings
+from sapo_desktop.engines import protocols as p
+from sapo_desktop.models.files.folder import ModelFolder
+from sapo_desktop.worker.hosts.engine import UNTRAINED, Engine, EnginePlan, Fitted
+from sapo_desktop.worker.hosts.generator import GeneratorHost
+from sapo_desktop.worker.hosts.split import AnswerEngine, GgufBase, SplitEngine, generator_load
+from tests.worker.fakes import generated
+
+STEP = StepReport(
+    loss=0.0,
+    grad_norm=1.0,
+    clip_fraction=0.0,
+    kl=0.0,
+    tokens=1,
+    sequences=1,
+    micro_batch=1,
+    skipped=False,
+    seconds=0.0,
+)
+LOADED = p.Loaded(
+    model="m", parameters=7, trainable=1, device="cpu", dtype="F16", vocabulary=9, context=99, versions={"it": "1"}
+)
+
+
+class Recorder:
+    """A host: notes what it is asked, writes the files it is to write, and dies when told to."""
+
+    def __init__(self) -> None:
+        self.pid: int | None = 1
+        self.asked: list[p.EngineMessage] = []
+        self.restarts = 0
+        self.deaths: list[HostDied] = []
+
+    async def call(
+        self,
+        request: Any,
+        timeout: float,
+        on_progress: Callable[[msgspec.Struct], None] | None = None,
+        *,
+        loading: bool = False,
+    ) -> Any:
+        if self.pid is None:
+            raise HostDied("It is not running.")
+        self.asked.append(request)
+        match request:
+            case p.Load() | p.LoadGguf():
+                return LOADED
+            case p.Generate():
+                if self.deaths:
+                    self.pid = None
+                    raise self.deaths.pop()
+                return generated(request.prompts, request.answers, 1)
+            case p.Step():
+                return p.Stepped(report=STEP)
+            case p.Encode():
+                return p.Encoded(tokens=[[1]])
+            case p.WriteGguf(file=file) | p.WriteAdapter(file=file) | p.Quantise(target=file):
+                Path(file).write_bytes(b"GGUF")
+        return p.Done()
+
+    async def restart(self) -> None:
+        self.restarts += 1
+        self.pid = 1 + self.restarts
+
+    async def stop(self) -> None:
+        self.pid = None
+
+    def kinds(self, since: int = 0) -> list[str]:
+        return [type(one).__name__ for one in self.asked[since:]]
+
+
+class Split:
+    """A split engine over two recorders, loaded."""
+
+    def __init__(self, folder: Path, weights: str = "f16") -> None:
+        self.trainer, self.generator = Recorder(), Recorder()
+        self.base = GgufBase(Path("model"), folder / "gguf" / f"base-{weights}.gguf", weights)
+        plan = EnginePlan(Path("model"), TrainerSettings(), threads=2, device="cpu", cache_bytes=2**30)
+        host: Any = GeneratorHost(self.generator, generator_load(self.base, plan))  # type: ignore[arg-type]
+        self.engine = SplitEngine(self.trainer, plan, host, self.base, folder / "adapters", self.base_of)  # type: ignore[arg-type]
+        asyncio.run(self.engine.load(None))
+
+    def base_of(self, another: ModelFolder) -> GgufBase:
+        return GgufBase(another.path, self.base.file.with_name(f"{another.hash[:4]}.gguf"), self.base.weights)
+
+    def answer(self) -> p.Generated:
+        return asyncio.run(self.engine.generate(["1+1?"], 2, Sampling(), lambda done, total: None))
+
+    def answer_with(self, checkpoint: Path | None, live: bool = False) -> None:
+        asyncio.run(self.engine.generate_with(checkpoint, ["1+1?"], Sampling(), lambda done, total: None, live=live))
+
+    def step(self) -> None:
+        asyncio.run(self.engine.step([]))
+
+    def adapters(self) -> list[str]:
+        """Files that the generator was told to answer with, in order."""
+        return [Path(str(one.file)).name for one in self.generator.asked if isinstance(one, p.UseAdapter)]
+
+
+class Fits:
+    """Grants so many bytes of cache."""
+
+    def __init__(self, cache_bytes: int) -> None:
+        self.cache_bytes = cache_bytes
+        self.held = 0
+
+    def measure(self, asked: EnginePlan, held: int) -> Fitted:
+        self.held = held
+        return Fitted(dataclasses.replace(asked, cache_bytes=self.cache_bytes), None, [])
+
+    def take(self, fitted: Fitted) -> EnginePlan:
+        return fitted.plan
+
+
+@pytest.fixture
+def split(tmp_path: Path) -> Split:
+    return Split(tmp_path)
+
+
+def test_the_base_is_written_once_and_kept(tmp_path: Path) -> None:
+    assert Split(tmp_path).trainer.kinds() == ["WriteGguf", "Load"]
+    assert Split(tmp_path).trainer.kinds() == ["Load"]
+
+
+def test_fewer_bits_are_made_from_plain_weights_and_files_of_other_models_go(tmp_path: Path) -> None:
+    Split(tmp_path)
+    made = Split(tmp_path, "q4_k_m")
+    assert made.trainer.kinds() == ["WriteGguf", "Load"] and made.generator.kinds() == ["Quantise", "LoadGguf"]
+    assert [path.name for path in (tmp_path / "gguf").iterdir()] == ["base-q4_k_m.gguf"]
+
+
+def test_float32_weights_are_computed_with_exactly(tmp_path: Path) -> None:
+    made = Split(tmp_path, "f32")
+    assert isinstance(made.trainer.asked[0], p.WriteGguf) and made.trainer.asked[0].weights == "F32"
+    assert isinstance(made.generator.asked[0], p.LoadGguf) and made.generator.asked[0].exact
+
+
+def test_the_adapter_goes_over_after_each_step_and_only_then(split: Split) -> None:
+    split.answer()
+    split.answer()
+    split.step()
+    split.answer()
+    assert split.adapters() == ["adapter-00000001.gguf", "adapter-00000002.gguf"]
+    assert split.trainer.kinds(since=2) == ["WriteAdapter", "Step", "WriteAdapter"]
+    assert [path.name for path in split.engine._folder.iterdir()] == ["adapter-00000002.gguf"]
+
+
+def test_another_checkpoint_answers_without_touching_the_trainer_and_the_live_one_comes_back(
+    split: Split, tmp_path: Path
+) -> None:
+    split.answer()
+    checkpoint = tmp_path / "7"
+    checkpoint.mkdir()
+    split.answer_with(checkpoint)
+    split.answer_with(None, live=True)
+    written = [one.folder for one in split.trainer.asked if isinstance(one, p.WriteAdapter)]
+    assert written == [None, str(checkpoint), None]
+    assert not {"Save", "Restore"} & set(split.trainer.kinds())
+    split.answer_with(None)
+    assert isinstance(split.generator.asked[-1], p.Generate) and split.generator.asked[-1].base
+
+
+def test_a_restored_checkpoint_goes_over_before_the_next_answer(split: Split, tmp_path: Path) -> None:
+    split.answer()
+    asyncio.run(split.engine.restore(tmp_path))
+    split.answer()
+    assert len(split.adapters()) == 2
+
+
+def test_a_generator_that_dies_is_brought_back_with_model_and_adapter_and_asks_for_less_memory(split: Split) -> None:
+    split.answer()
+    split.generator.deaths = [HostDied("Killed.", killed=True)]
+    before = len(split.generator.asked)
+    assert split.answer().completions
+    assert split.generator.restarts == 1 and split.trainer.restarts == 0
+    assert split.generator.kinds(before) == ["Generate", "LoadGguf", "UseAdapter", "Generate"]
+    loads = [one.cache_bytes for one in split.generator.asked if isinstance(one, p.LoadGguf)]
+    assert loads == [2**30, 2**29]
+    assert split.adapters() == ["adapter-00000001.gguf"] * 2
+
+
+def test_what_killed_it_once_is_an_upper_bound_whatever_is_free_later(split: Split) -> None:
+    split.answer()
+    split.generator.deaths = [HostDied("Killed.", killed=True)]
+    split.answer()
+    split.engine.fitting = Fits(2**31)
+    asyncio.run(split.engine.restart(None))
+    assert split.engine.generator.load.cache_bytes == 2**29
+
+
+def test_before_each_load_the_cache_is_cut_to_the_memory_that_is_free(split: Split) -> None:
+    split.engine.fitting = fits = Fits(2**20)
+    split.trainer.pid = split.generator.pid = os.getpid()
+    before = len(split.generator.asked)
+    asyncio.run(split.engine.load(None))
+    loads = [one.cache_bytes for one in split.generator.asked[before:] if isinstance(one, p.LoadGguf)]
+    assert loads == [2**20], "a generator that is alive has to give memory back as well"
+    assert fits.held > 2 * 10 * 2**20, "what both processes hold already counts as free"
+    asyncio.run(split.engine.load(None))
+    assert split.generator.kinds().count("LoadGguf") == 2, "nothing is gained by loading it again"
+
+
+def test_a_smaller_model_is_converted_for_the_generator_too(split: Split) -> None:
+    small = ModelFolder(
+        path=Path("small"),
+        architecture="LlamaForCausalLM",
+        parameters=1,
+        vocabulary=8,
+        context=64,
+        weight_bytes=4,
+        hash="ab" * 32,
+    )
+    split.answer()
+    split.engine.use_model(small, TrainerSettings())
+    before, asked = len(split.generator.asked), len(split.trainer.asked)
+    asyncio.run(split.engine.load(None))
+    split.answer()
+    written = split.base.file.with_name("abab.gguf")
+    assert split.generator.restarts == 1, "the old model's memory is given back before the new one comes"
+    assert split.engine.plan.gguf == written
+    assert [one.model for one in split.trainer.asked[asked:] if isinstance(one, p.Load)] == ["small"]
+    assert [one.file for one in split.trainer.asked if isinstance(one, p.WriteGguf)][-1] == str(written)
+    assert [one.model for one in split.generator.asked[before:] if isinstance(one, p.LoadGguf)] == [str(written)]
+
+
+def test_a_generator_that_died_between_two_answers_loads_its_model_again_wherever_it_is_revived(split: Split) -> None:
+    split.answer()
+    split.generator.pid = None
+    asyncio.run(split.engine.restart(None))
+    before = len(split.generator.asked)
+    split.answer()
+    assert split.generator.kinds(before - 1) == ["LoadGguf", "UseAdapter", "Generate"]
+
+
+def test_a_generator_that_keeps_dying_is_an_error(split: Split) -> None:
+    split.generator.deaths = [HostDied("It died.")] * 3
+    with pytest.raises(HostDied):
+        split.answer()
+    assert split.generator.restarts == 2
+
+
+def test_running_means_that_the_trainer_holds_its_state(split: Split) -> None:
+    split.generator.pid = None
+    assert split.engine.running
+    split.trainer.pid = None
+    assert not split.engine.running
+    asyncio.run(split.engine.restart(None))
+    assert split.engine.running and split.trainer.restarts == 1
+    asyncio.run(split.engine.stop())
+    assert split.trainer.pid is None and split.generator.pid is None
+
+
+def test_versions_of_both_are_told_and_threads_reach_both(split: Split) -> None:
+    assert split.engine.versions == {"it": "1", "generator weights": "F16"}
+    asyncio.run(split.engine.configure(threads=4))
+    assert isinstance(split.trainer.asked[-1], p.Configure) and isinstance(split.generator.asked[-1], p.Configure)
+
+
+def answering(folder: Path) -> tuple[AnswerEngine, Recorder]:
+    recorder = Recorder()
+    plan = EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu")
+    load = generator_load(GgufBase(folder / "m.gguf", folder / "m.gguf", "f16"), plan)
+    host: Any = GeneratorHost(recorder, load)  # type: ignore[arg-type]
+    return AnswerEngine(host, plan, folder / "kept"), recorder
+
+
+def test_a_node_without_a_trainer_answers_and_refuses_the_rest(tmp_path: Path) -> None:
+    engine, recorder = answering(tmp_path)
+
+    async def scene() -> None:
+        await engine.load(None)
+        await engine.generate(["1+1?"], 2, Sampling(), lambda done, total: None)
+        await engine.encode(["1+1?"], ["2"])
+        await engine.configure(learning_rate=0.5)
+        with pytest.raises(HostError, match="asked to learn"):
+            await engine.step([])
+        for refused in (engine.restore(None), engine.export("peft", tmp_path, None, live=True)):
+            with pytest.raises(UsageError, match="only answers"):
+                await refused
+        with pytest.raises(UsageError, match="base model"):
+            await engine.generate_with(tmp_path, ["1+1?"], Sampling(), lambda done, total: None)
+
+    asyncio.run(scene())
+    assert recorder.kinds() == ["LoadGguf", "Generate", "Encode"]
+    assert engine.plan.trainer.learning_rate == 0.5 and not engine.trains
+
+
+def test_its_checkpoints_say_that_nothing_was_trained_and_a_trainer_begins_at_the_base(tmp_path: Path) -> None:
+    engine, _ = answering(tmp_path)
+    checkpoint = tmp_path / "1"
+    checkpoint.mkdir()
+    asyncio.run(engine.load(None))
+    asyncio.run(engine.save(checkpoint))
+    assert [path.name for path in checkpoint.iterdir()] == [UNTRAINED]
+    trainer = Recorder()
+    plan = EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu")
+    asyncio.run(Engine(trainer, plan).load(checkpoint))  # type: ignore[arg-type]
+    assert trainer.asked[-1] == p.Restore(folder=None)
+
+
+def test_what_was_trained_before_goes_from_checkpoint_to_checkpoint_unchanged(tmp_path: Path) -> None:
+    engine, _ = answering(tmp_path)
+    before, after = tmp_path / "1", tmp_path / "2"
+    before.mkdir()
+    after.mkdir()
+    for name in ("adapter", "state.msgpack", "manifest.json"):
+        (before / name).write_text(name)
+    asyncio.run(engine.load(before))
+    (before / "adapter").unlink()  # pruned meanwhile
+    asyncio.run(engine.save(after))
+    assert [path.name for path in after.iterdir()] == ["adapter"]

@@ -1,0 +1,206 @@
+"""Nodes that play rounds in a swarm, over real websockets with TLS; only model and examiner are stand-ins."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sapo_desktop.core.records import Completion, Mark, Question, Sampling
+from sapo_desktop.engines.protocols import Generated
+from sapo_desktop.learning.mixing import MixShare
+from sapo_desktop.learning.round import RoundPlan, RoundResult, run_round
+from sapo_desktop.swarm.protocol.envelope import Answer
+from sapo_desktop.swarm.protocol.refusals import Reason, Refused
+from sapo_desktop.swarm.protocol.signing import Signer
+from sapo_desktop.swarm.sockets import network
+from sapo_desktop.swarm.sockets.certificate import self_signed
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.handlers.human import HumanAnswers
+from sapo_desktop.worker.membership.joining import Joined, Joining, group_check, join
+from sapo_desktop.worker.store.history import History
+from tests.records import run_manifest
+from tests.swarm.peers import group_body
+from tests.worker.control.handlers.test_human import Engine as PersonsEngine
+from tests.worker.control.handlers.test_human import Examiner as PersonsExaminer
+from tests.worker.control.handlers.test_human import Side, right
+from tests.worker.fakes import FakeEngine, FakeWatcher
+from tests.worker.membership.test_foreign import CATALOGUE, GCD, OURS, Encoder, Examiner, question, truth
+from tests.worker.test_node import SETTINGS, Scene
+
+IDS = {"gcd/easy": GCD}
+
+
+class Marker(Examiner):
+    """Also sets the questions of a silo round, which nobody asks for here."""
+
+    async def training_questions(self, seed: int, slot: int, tasks: Sequence[str]) -> list[Question]:
+        raise AssertionError("in the swarm questions come from the member")
+
+    async def mark(
+        self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
+    ) -> list[list[Mark]]:
+        return await super().mark(questions, texts, strict=strict)
+
+
+class Solver(FakeEngine):
+    """Solves the first `skill` answers of each question."""
+
+    def __init__(self, skill: int) -> None:
+        super().__init__(skill)
+        self.seeds: list[int] = []
+
+    async def generate(
+        self,
+        questions: Sequence[str],
+        answers: int,
+        sampling: Sampling,
+        progress: Callable[[int, int], None],
+        ended: Callable[[int, str], None] | None = None,
+    ) -> Generated:
+        by_text = {question(seed).text: truth(seed) for seed in self.seeds}
+        rows = [
+            [
+                Completion(
+                    tokens=[1, 2],
+                    logprobs=[0.0, 0.0],
+                    text=f"<answer>{by_text[text] if place < self.skill else -1}</answer>",
+                    finish="stop",
+                )
+                for place in range(answers)
+            ]
+            for text in questions
+        ]
+        return Generated(prompt_tokens=[[9]] * len(rows), completions=rows, seconds=0.0, batch=8)
+
+
+class Seat:
+    """One node of the swarm."""
+
+    def __init__(self, folder: Path, name: int, skill: int, **more: Any) -> None:
+        folder.mkdir()
+        self.folder = folder
+        joining = Joining(
+            seed=name.to_bytes(32, "big"),
+            instance=bytes([name]) * 16,
+            folder=folder,
+            catalogue=CATALOGUE,
+            ids=IDS,
+            book_secret=bytes(32),
+            **{"yardstick": lambda: OURS, **more},
+        )
+        self.engine = Solver(skill)
+        self.joined: Joined = join(joining, Marker(), Marker(), Encoder())
+        self.joined.member.sharing = True
+        asked = self.joined.member.questions
+
+        async def questions(tasks: Sequence[str]) -> list[Question]:
+            made = await asked(tasks)
+            self.engine.seeds = [one.seed for one in made]
+            return made
+
+        self.joined.member.questions = questions  # type: ignore[method-assign]
+
+    async def play(self, number: int) -> RoundResult:
+        plan = RoundPlan(
+            number=number,
+            seed=1,
+            tasks=("gcd/easy",) * 4,
+            share=MixShare(2, 2),
+            answers=4,
+            sampling=Sampling(),
+            strict=True,
+            solve_rates={"gcd/easy": 0.25},
+        )
+        self.joined.member.want(["gcd/easy"], 2)
+        return await run_round(plan, Marker(), self.engine, FakeWatcher(), self.joined.member)
+
+    @property
+    def key(self) -> str:
+        return self.joined.key.hex()
+
+
+async def until(holds: Callable[[], object]) -> None:
+    async with asyncio.timeout(20):
+        while not holds():
+            await asyncio.sleep(0.005)
+
+
+def test_two_nodes_and_a_relay_learn_from_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
+
+    async def scene() -> None:
+        skills = {"relay": 0, "weak": 1, "strong": 4}
+        relay, weak, strong = (Seat(tmp_path / name, n, skill) for n, (name, skill) in enumerate(skills.items(), 1))
+        tls = tmp_path / "tls"
+        tls.mkdir()
+        address = await relay.joined.listen("127.0.0.1", 0, self_signed(tls))
+        for seat in (weak, strong):
+            seat.joined.links.keep([address])
+        await until(lambda: sum(link.session.is_open for link in relay.joined.network.exchange.links) == 2)
+        first = await weak.play(1)
+        assert (first.report.external_groups, first.report.swarm_reward) == (0, None)
+        assert "2 own groups filled up" in first.report.note
+        await strong.play(1)
+        await until(lambda: len(weak.joined.network.exchange.pool) >= 2)
+        second = await weak.play(2)
+        assert (second.report.local_groups, second.report.external_groups) == (2, 2)
+        assert {group.author for group in second.groups[2:]} == {strong.key}
+        assert second.report.swarm_reward is not None
+        assert (second.report.swarm_reward.value, second.report.swarm_reward.peers) == (1.0, 1)
+        # Right where we solve a quarter: 0.75 for each of four answers as long as our own but for their count of ids.
+        (external,) = {s.advantage for s in weak.engine.batches[-1] if s.external}
+        assert external > 0
+        await asyncio.gather(*(seat.joined.close() for seat in (relay, weak, strong)))
+
+    asyncio.run(scene())
+
+
+def test_a_persons_answer_reaches_another_node_and_is_told_apart_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
+
+    async def scene() -> None:
+        asked, other = Seat(tmp_path / "asked", 1, 0), Seat(tmp_path / "other", 2, 1)
+        address = await other.joined.listen("127.0.0.1", 0, None)
+        asked.joined.links.keep([address])
+        await until(lambda: [link for link in other.joined.network.exchange.links if link.session.is_open])
+        node = Scene(tmp_path, SETTINGS, 1e9).node
+        node.engine, node.examiner = PersonsEngine(), PersonsExaminer()  # type: ignore[assignment]
+        human = HumanAnswers(node, Side(asked.joined.member), CATALOGUE)
+        posed = await human.pose(m.AskForQuestion(task="gcd/easy"))
+        marked = await human.give(m.GiveAnswer(id=posed.id, answer=right(posed)))
+        assert marked.shared and marked.mark.solved
+        await until(lambda: len(other.joined.network.exchange.pool) == 1)
+        played = await other.play(1)
+        (received,) = [group for group in played.groups if group.author]
+        assert (received.origin, received.author) == ("human", asked.key)
+        assert [completion.kind for completion in received.completions] == ["human"]  # the model's had no answer span
+        assert received.marks[0].solved and played.advantages[-1][0] > 0
+        with contextlib.closing(History(tmp_path / "theirs.sqlite")) as history:
+            run = history.begin_run(run_manifest())
+            history.record_round(run, played.report, played.groups, played.advantages)
+            (source,) = [one for one in history.sources() if one.author]
+            assert (source.origin, source.author) == ("human", asked.key)
+            assert [one.kind for one in history.rollouts().items if one.author] == ["human"]
+        await asyncio.gather(asked.joined.close(), other.joined.close(), node.close())
+
+    asyncio.run(scene())
+
+
+def test_the_door_knows_our_catalogue() -> None:
+    kept = next(f"{f.name}/{level.name}" for f in CATALOGUE.families for level in f.levels if not level.shared)
+    check = group_check(CATALOGUE, {GCD: "gcd/easy", b"k" * 32: kept})
+    check(group_body(Signer(bytes(32)), task=GCD))
+    with pytest.raises(Refused) as refused:
+        check(group_body(Signer(bytes(32)), task=GCD, answers=[Answer(text="привет")]))
+    assert refused.value.reason is Reason.BAD_TEXT
+    for task, reason in ((b"k" * 32, Reason.UNUSED_TASK), (b"x" * 32, Reason.UNKNOWN_TASK)):
+        with pytest.raises(Refused) as refused:
+            check(group_body(Signer(bytes(32)), task=task))
+        assert refused.value.reason is reason

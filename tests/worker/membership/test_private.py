@@ -1,0 +1,408 @@
+"""A private swarm as its people see it: founded, others admitted, joined by link; and played in over websockets."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import keyring
+import msgspec
+import pytest
+from nacl import pwhash
+
+from sapo_desktop.core.errors import PassphraseNeeded, UsageError
+from sapo_desktop.core.network.invite import Invite
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.swarm.protocol.refusals import Reason
+from sapo_desktop.swarm.protocol.signing import Signer
+from sapo_desktop.swarm.sockets import network
+from sapo_desktop.swarm.sockets.certificate import self_signed
+from sapo_desktop.swarm.trust.admission import Members, admit, network_of
+from sapo_desktop.swarm.trust.rotation import old_key
+from sapo_desktop.system import identity
+from sapo_desktop.system.folders import DataFolder
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.handlers.requests import Requests
+from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
+from sapo_desktop.worker.membership.private import admission_link, founded, invite, joined, members_of, own_address
+from sapo_desktop.worker.membership.settings import rejoins
+from tests.system.test_identity import Memory
+from tests.worker.control.handlers.test_requests import requests
+from tests.worker.membership.test_joining import Seat, until
+
+FOUNDER, ALICE, BOB = Signer(b"F" * 32), Signer(b"a" * 32), Signer(b"b" * 32)
+SWARM = FOUNDER.key.hex()
+NOW = 1_700_000_000.0
+AT_HOME = Settings(swarm=SWARM, announce="wss://relay.example:8765")
+ADMITTED = admit(FOUNDER, ALICE.key).hex()
+
+
+# -- what the settings become --------------------------------------------------------------------------------
+
+
+def test_the_way_from_founding_to_joining() -> None:
+    mine = msgspec.structs.replace(Settings(), **founded(Settings(), FOUNDER, BOB.key), announce=AT_HOME.announce)
+    assert members_of(mine.swarm, mine.admission, BOB.key, NOW) is not None
+    link = Invite.parse(str(admission_link(mine, FOUNDER, BOB.key, ALICE.key.hex(), 0, NOW)))
+    assert link.peers == (f"wss://relay.example:8765#{BOB.key.hex()}",)
+    values = joined(Settings(), link, ALICE.key, NOW)
+    members = members_of(values["swarm"], values["admission"], ALICE.key, NOW)
+    assert members is not None and members.network == network_of(FOUNDER.key)
+    assert values["peers"] == link.peers[0]
+
+
+def test_the_public_swarm_needs_nothing() -> None:
+    assert members_of("", "", ALICE.key, NOW) is None
+
+
+@pytest.mark.parametrize(
+    ("admission", "why"),
+    [
+        ("", "no admission"),
+        (admit(FOUNDER, BOB.key).hex(), "for another key"),
+        (admit(ALICE, ALICE.key).hex(), "another swarm"),
+        (admit(FOUNDER, ALICE.key, int(NOW)).hex(), "has ended"),
+    ],
+    ids=["none", "another's", "another swarm's", "ended"],
+)
+def test_who_is_not_admitted_is_told_the_key_to_be_admitted(admission: str, why: str) -> None:
+    with pytest.raises(UsageError, match=why) as refused:
+        members_of(SWARM, admission, ALICE.key, NOW)
+    assert ALICE.key.hex() in str(refused.value) and "peers admit KEY" in str(refused.value)
+    link = Invite(SWARM, ("wss://a.example:8765",), admission)
+    if admission:
+        with pytest.raises(UsageError, match=why):
+            joined(Settings(), link, ALICE.key, NOW)
+    else:
+        assert joined(Settings(), link, ALICE.key, NOW)["admission"] == ""
+
+
+def test_days_end_the_admission() -> None:
+    link = admission_link(AT_HOME, FOUNDER, BOB.key, ALICE.key.hex(), 2, NOW)
+    assert Members(FOUNDER.key).check(ALICE.key, bytes.fromhex(link.admission), NOW) == NOW + 2 * 86400
+
+
+@pytest.mark.parametrize(
+    ("settings", "key", "why"),
+    [
+        (AT_HOME, "hello", "64 hex digits"),
+        (AT_HOME, "ab" * 31, "64 hex digits"),
+        (Settings(announce=AT_HOME.announce), ALICE.key.hex(), "not in the swarm that it founded"),
+        (Settings(swarm=SWARM), ALICE.key.hex(), "needs an address"),
+        (Settings(swarm=SWARM, listen="0.0.0.0:8765"), ALICE.key.hex(), "needs an address"),
+        (Settings(swarm=SWARM, listen="[::]:8765"), ALICE.key.hex(), "needs an address"),
+        (Settings(swarm=SWARM, listen="192.168.1.5:0"), ALICE.key.hex(), "needs an address"),
+    ],
+)
+def test_what_keeps_one_from_admitting(settings: Settings, key: str, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        admission_link(settings, FOUNDER, BOB.key, key, 0, NOW)
+
+
+def test_an_invite_names_where_we_are_and_whom_we_keep_to() -> None:
+    settings = msgspec.structs.replace(AT_HOME, announce="", listen="[2001:db8::1]:8765", peers="wss://a.example:8765")
+    own = f"wss://[2001:db8::1]:8765#{BOB.key.hex()}"
+    assert invite(settings, BOB.key) == Invite(SWARM, (own, "wss://a.example:8765"))
+    assert str(own_address(settings, BOB.key)) == own
+    with pytest.raises(UsageError, match="public swarm"):
+        invite(Settings(), BOB.key)
+
+
+def test_joining_another_swarm_gives_the_addresses_of_the_first_up() -> None:
+    """They would be dialled in vain, and see where we went."""
+    link = Invite(SWARM, ("wss://a.example:8765", "wss://b.example:8766"), ADMITTED)
+    before = Settings(peers="wss://public.example:1")
+    assert joined(before, link, ALICE.key, NOW)["peers"] == "wss://a.example:8765, wss://b.example:8766"
+    same = Settings(swarm=SWARM, admission=ADMITTED, peers="wss://mine.example:8767 wss://a.example:8765")
+    assert joined(same, Invite(SWARM, link.peers), ALICE.key, NOW) == {
+        "swarm": SWARM,
+        "admission": ADMITTED,
+        "peers": "wss://mine.example:8767, wss://a.example:8765, wss://b.example:8766",
+        "invited": "wss://b.example:8766",
+    }, "what was typed before stays so"
+
+
+def test_an_invite_to_this_computer_or_a_local_network_asks_first() -> None:
+    link = Invite(SWARM, ("wss://a.example:8765", "wss://169.254.169.254:8765"), ADMITTED)
+    with pytest.raises(UsageError, match=r"leads to wss://169\.254\.169\.254:8765.*peers join --nearby"):
+        joined(Settings(), link, ALICE.key, NOW)
+    values = joined(Settings(), link, ALICE.key, NOW, nearby=True)
+    assert values["peers"] == "wss://a.example:8765, wss://169.254.169.254:8765"
+    assert values["invited"] == "wss://a.example:8765", "a name that is public to look at must lead there"
+
+
+def test_an_address_that_cannot_be_dialled_is_refused() -> None:
+    with pytest.raises(UsageError, match="written like"):
+        joined(Settings(), Invite(SWARM, ("javascript:alert(1)",)), ALICE.key, NOW)
+
+
+def test_another_swarm_or_admission_means_joining_anew() -> None:
+    for change in ({"swarm": SWARM}, {"admission": ADMITTED}):
+        assert rejoins(Settings(), msgspec.structs.replace(Settings(), **change))
+    assert not rejoins(AT_HOME, AT_HOME)
+
+
+# -- what is asked of a node ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ring(monkeypatch: pytest.MonkeyPatch) -> Memory:
+    """A keyring in memory, taken for a good one; and cheap hashing."""
+    memory = Memory()
+    monkeypatch.setattr(keyring, "get_keyring", lambda: memory)
+    monkeypatch.setattr(identity, "_SEALED", (*identity._SEALED, Memory.__module__))
+    monkeypatch.setattr(identity, "_OPERATIONS", pwhash.argon2id.OPSLIMIT_MIN)
+    monkeypatch.setattr(identity, "_MEMORY", pwhash.argon2id.MEMLIMIT_MIN)
+    return memory
+
+
+def node(folder: Path) -> Requests:
+    DataFolder.open(folder)
+    return requests(folder)[1]
+
+
+def test_a_swarm_is_founded_and_a_newcomer_let_in_by_link(tmp_path: Path, ring: Memory) -> None:
+    async def scene() -> None:
+        founder, newcomer = node(tmp_path / "founder"), node(tmp_path / "newcomer")
+        told = await founder.handle(m.FoundSwarm())
+        swarm = founder.settings.swarm
+        assert isinstance(told, m.Ok) and swarm in str(told.text) and "in silo" in str(told.text)
+        assert any(name.endswith(" admission key") for _, name in ring.kept)
+        await founder.handle(m.SetSettings(values={"announce": "wss://relay.example:8765"}))
+
+        way = await founder.handle(m.GetInvite())
+        assert isinstance(way, m.InviteIs)
+        told = await newcomer.handle(m.JoinSwarm(link=way.link))
+        shown = await newcomer.handle(m.GetIdentity())
+        assert isinstance(told, m.Ok) and isinstance(shown, m.IdentityIs)
+        assert shown.key in str(told.text) and "peers admit KEY" in str(told.text), "not admitted yet, and told how"
+        assert (newcomer.settings.swarm, newcomer.settings.admission) == (swarm, "")
+
+        link = await founder.handle(m.AdmitPeer(key=shown.key))
+        assert isinstance(link, m.InviteIs)
+        told = await newcomer.handle(m.JoinSwarm(link=link.link))
+        assert isinstance(told, m.Ok) and "peers admit" not in str(told.text)
+        settings = newcomer.settings
+        assert members_of(settings.swarm, settings.admission, bytes.fromhex(shown.key), time.time()) is not None
+
+        with pytest.raises(UsageError, match="No private swarm was founded here"):
+            await newcomer.handle(m.AdmitPeer(key=shown.key))
+        before = newcomer.settings
+        other = await founder.handle(m.AdmitPeer(key="ab" * 32))
+        assert isinstance(other, m.InviteIs)
+        with pytest.raises(UsageError, match="for another key"):
+            await newcomer.handle(m.JoinSwarm(link=other.link))
+        assert newcomer.settings == before
+
+    asyncio.run(scene())
+
+
+def test_founding_twice_goes_back_to_the_swarm_that_is_there(tmp_path: Path, ring: Memory) -> None:
+    async def scene() -> None:
+        founder = node(tmp_path)
+        await founder.handle(m.FoundSwarm())
+        first = founder.settings
+        await founder.handle(m.ResetSettings(keys=["swarm", "admission"]))
+        assert founder.settings.swarm == ""
+        await founder.handle(m.FoundSwarm())
+        assert (founder.settings.swarm, founder.settings.admission) == (first.swarm, first.admission)
+
+    asyncio.run(scene())
+
+
+def test_without_a_keyring_the_admission_key_is_behind_a_passphrase_or_nowhere(
+    tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(identity, "_SEALED", ())
+
+    async def scene() -> None:
+        founder = node(tmp_path)
+        with pytest.raises(PassphraseNeeded, match="no keyring"):
+            await founder.handle(m.FoundSwarm())
+        assert founder.settings.swarm == ""
+        await founder.handle(m.FoundSwarm(passphrase="correct horse"))
+        file = tmp_path / "control" / "admission-key"
+        assert file.is_file() and ring.kept == {}
+        await founder.handle(m.SetSettings(values={"announce": "wss://relay.example:8765"}))
+        with pytest.raises(PassphraseNeeded, match="admission key"):
+            await founder.handle(m.AdmitPeer(key="ab" * 32))
+        link = await founder.handle(m.AdmitPeer(key="ab" * 32, passphrase="correct horse"))
+        assert isinstance(link, m.InviteIs) and Invite.parse(link.link).swarm == founder.settings.swarm
+
+    asyncio.run(scene())
+
+
+def test_an_identity_is_made_to_be_shown_only_where_it_can_be_kept(
+    tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scene() -> None:
+        one = node(tmp_path / "one")
+        assert await one.handle(m.GetIdentity()) == m.IdentityIs(key="", kept="")
+        made = await one.handle(m.GetIdentity(create=True))
+        assert isinstance(made, m.IdentityIs) and (made.kept, made.created) == ("keyring", True)
+        assert await one.handle(m.GetIdentity(create=True)) == msgspec.structs.replace(made, created=False)
+        monkeypatch.setattr(identity, "_SEALED", ())
+        two = node(tmp_path / "two")
+        assert await two.handle(m.GetIdentity(create=True)) == m.IdentityIs(key="", kept="")
+
+    asyncio.run(scene())
+
+
+def test_a_node_that_is_not_admitted_says_so_and_dials_nobody(tmp_path: Path, ring: Memory) -> None:
+    async def scene() -> None:
+        served = node(tmp_path)
+        await served.handle(m.JoinSwarm(link=str(Invite(SWARM, ("wss://a.example:8765",)))))
+        await served.handle(m.SetSilo(on=False))
+        side = served._side
+        await until(lambda: side.info(()).state == "failed")
+        assert "not admitted to the private swarm (no admission)" in str(side.info(()).reason)
+        await side.close()
+
+    asyncio.run(scene())
+
+
+# -- over websockets -----------------------------------------------------------------------------------------
+
+
+def test_members_learn_from_each_other_and_a_stranger_from_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
+
+    def seat(name: str, number: int, skill: int, *, member: bool = True) -> Seat:
+        key = Signer(number.to_bytes(32, "big")).key
+        shown = admit(FOUNDER if member else ALICE, key)
+        return Seat(tmp_path / name, number, skill, members=Members(FOUNDER.key), admission=shown)
+
+    async def scene() -> None:
+        relay, weak, strong = seat("relay", 1, 0), seat("weak", 2, 1), seat("strong", 3, 4)
+        stranger, public = seat("stranger", 4, 4, member=False), Seat(tmp_path / "public", 5, 4)
+        tls = tmp_path / "tls"
+        tls.mkdir()
+        address = await relay.joined.listen("127.0.0.1", 0, self_signed(tls))
+        everybody = (relay, weak, strong, stranger, public)
+        for one in everybody[1:]:
+            one.joined.links.keep([address])
+        links = relay.joined.network.exchange
+        await until(lambda: sum(link.session.is_open for link in links.links) == 2)
+        await until(lambda: links.refusals[Reason.NOT_ADMITTED])
+        assert public.joined.network_id == PUBLIC_SWARM
+        await asyncio.gather(weak.play(1), strong.play(1))
+        await until(lambda: len(weak.joined.network.exchange.pool) >= 2)
+        second = await weak.play(2)
+        assert {group.author for group in second.groups[2:]} == {strong.key}
+        assert not stranger.joined.network.exchange.pool and not public.joined.network.exchange.pool
+        assert {link.key.hex() for link in links.links if link.session.is_open} == {weak.key, strong.key}
+        await asyncio.gather(*(one.joined.close() for one in everybody))
+        assert [path.name for path in weak.folder.glob("peers*")] == [
+            f"peers-{network_of(FOUNDER.key).hex()[:16]}.json"
+        ]
+
+    asyncio.run(scene())
+
+
+def test_a_rotated_key_shows_whose_it_was_and_a_new_identity_does_not(tmp_path: Path, ring: Memory) -> None:
+    async def scene() -> None:
+        one = node(tmp_path)
+        with pytest.raises(UsageError, match="no identity yet"):
+            await one.handle(m.ChangeIdentity(action="rotate"))
+        old = await one.handle(m.GetIdentity(create=True))
+        new = await one.handle(m.ChangeIdentity(action="rotate"))
+        assert isinstance(old, m.IdentityIs) and isinstance(new, m.IdentityIs) and old.key != new.key
+        assert (await one.handle(m.GetIdentity())) == new
+        shown = (tmp_path / "control" / "rotation").read_bytes()
+        assert old_key(shown, bytes.fromhex(new.key), PUBLIC_SWARM, time.time()).hex() == old.key
+        await one.handle(m.ChangeIdentity(action="new"))
+        assert not (tmp_path / "control" / "rotation").exists(), "the tie is cut"
+
+    asyncio.run(scene())
+
+
+def test_another_identity_shares_no_number_with_the_one_before_and_a_kept_one_does(
+    tmp_path: Path, ring: Memory
+) -> None:
+    async def scene() -> None:
+        one, drawn = node(tmp_path), list[bytes]()
+        await one.handle(m.GetIdentity(create=True))
+        file = tmp_path / "control" / "instance"
+        assert not file.exists(), "the first identity has the data folder's own number"
+        for change in (
+            m.ChangeIdentity(action="new"),
+            m.ChangeIdentity(action="export", passphrase="a long horse"),
+            m.ChangeIdentity(action="rotate"),
+        ):
+            told = await one.handle(change)
+            drawn.append(file.read_bytes())
+            if change.action == "export":
+                assert isinstance(told, m.IdentityIs)
+                sealed = told.sealed
+        assert len(set(drawn)) == 1 and len(drawn[0]) == 16
+        await one.handle(m.ChangeIdentity(action="import", sealed=sealed, passphrase="a long horse"))
+        assert file.read_bytes() != drawn[0]
+
+    asyncio.run(scene())
+
+
+def test_a_protected_identity_is_shown_to_whoever_gave_the_passphrase(
+    tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(identity, "_SEALED", ())
+    monkeypatch.setenv("SAPO_PASSPHRASE", "correct horse")
+
+    async def scene() -> None:
+        first = await node(tmp_path).handle(m.GetIdentity(create=True))
+        monkeypatch.setenv("SAPO_PASSPHRASE", "correct horse")  # each worker takes it out of its environment
+        again = await node(tmp_path).handle(m.GetIdentity())
+        assert isinstance(first, m.IdentityIs) and isinstance(again, m.IdentityIs)
+        assert again.key == first.key != ""
+        closed = await node(tmp_path).handle(m.GetIdentity())
+        assert closed == m.IdentityIs(key="", kept="file")
+
+    asyncio.run(scene())
+
+
+def test_without_a_keyring_another_identity_is_kept_where_the_first_was_or_refused(
+    tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(identity, "_SEALED", ())
+
+    async def scene() -> None:
+        one = node(tmp_path / "one")
+        first = await one.handle(m.ChangeIdentity(action="protect", passphrase="correct horse"))
+        with pytest.raises(PassphraseNeeded, match="no keyring here"):
+            await one.handle(m.ChangeIdentity(action="new"))
+        new = await one.handle(m.ChangeIdentity(action="new", passphrase="correct horse"))
+        assert isinstance(first, m.IdentityIs) and isinstance(new, m.IdentityIs) and new.key != first.key
+        exported = await one.handle(m.ChangeIdentity(action="export", passphrase="another horse"))
+        assert isinstance(exported, m.IdentityIs)
+
+        two = node(tmp_path / "two")
+        taken = await two.handle(m.ChangeIdentity(action="import", sealed=exported.sealed, passphrase="another horse"))
+        assert taken == m.IdentityIs(key=new.key, kept="file"), "kept behind the passphrase that opened it"
+        again = node(tmp_path / "two")
+        opened = await again.handle(m.ChangeIdentity(action="unlock", passphrase="another horse"))
+        assert isinstance(opened, m.IdentityIs) and opened.key == new.key
+
+    asyncio.run(scene())
+
+
+def test_a_closed_identity_that_was_opened_can_have_another_passphrase_here_and_in_an_export(
+    tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(identity, "_SEALED", ())
+    monkeypatch.delenv("SAPO_PASSPHRASE", raising=False)
+
+    async def scene() -> None:
+        first = await node(tmp_path).handle(m.ChangeIdentity(action="protect", passphrase="correct horse"))
+        again = node(tmp_path)
+        with pytest.raises(PassphraseNeeded, match="closed"):
+            await again.handle(m.ChangeIdentity(action="protect", passphrase="another horse"))
+        assert await again.handle(m.ChangeIdentity(action="unlock", passphrase="correct horse")) == first
+        assert await again.handle(m.ChangeIdentity(action="protect", passphrase="another horse")) == first
+        monkeypatch.setenv("SAPO_PASSPHRASE", "another horse")
+        exported = await node(tmp_path).handle(m.ChangeIdentity(action="export", passphrase="a third horse"))
+        assert isinstance(exported, m.IdentityIs) and isinstance(first, m.IdentityIs)
+        assert Signer(identity.unseal(exported.sealed, "a third horse")).key.hex() == first.key
+
+    asyncio.run(scene())

@@ -1,0 +1,177 @@
+"""What the settings of the network make of a node: proxy, local network, seed list; and what they do not in silo."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from pathlib import Path
+from types import SimpleNamespace
+
+import msgspec
+import psutil
+import pytest
+
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.swarm.link import Link
+from sapo_desktop.swarm.protocol.envelope import StatsBody
+from sapo_desktop.swarm.protocol.events import StatsHeard
+from sapo_desktop.swarm.sockets.certificate import self_signed
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.membership import settings as swarm_settings
+from sapo_desktop.worker.membership.entering import begin_with_seeds, look_on_lan
+from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
+from sapo_desktop.worker.membership.settings import check, place_on_lan
+from sapo_desktop.worker.membership.view import SHOWN_ON_LAN
+from tests.worker.control.handlers.test_requests import requests, side_of
+from tests.worker.membership.test_joining import Seat, until
+from tests.worker.test_node import SETTINGS, Scene
+
+SECRET = "s3cret"
+PROXY = f"socks5h://volunteer:{SECRET}@127.0.0.1:9"
+
+
+def sockets() -> int:
+    return len(psutil.Process().net_connections("inet"))
+
+
+def test_in_silo_nothing_of_it_has_a_socket(tmp_path: Path) -> None:
+    settings = Settings(silo=True, lan=True, listen="127.0.0.1:0", use_seed_list=True, proxy=PROXY)
+
+    async def scene() -> None:
+        before = sockets()
+        side = side_of(tmp_path, Scene(tmp_path, SETTINGS, 1e9))
+        await side.follow(settings)
+        assert side.info(()).state == "silo" and sockets() == before
+        await side.close()
+
+    asyncio.run(scene())
+
+
+def test_neighbours_find_each_other_and_go_silent_when_they_leave(tmp_path: Path) -> None:
+    async def scene() -> None:
+        said: list[str] = []
+        before = sockets()
+        seats = [Seat(tmp_path / str(n), n, skill=1) for n in (1, 2)]
+        async with contextlib.AsyncExitStack() as stack:
+            for seat in seats:
+                address = await seat.joined.listen("127.0.0.1", 0, self_signed(seat.folder))
+                await look_on_lan(
+                    seat.joined,
+                    "127.0.0.1:0",
+                    address.port,
+                    seat.folder,
+                    lambda level, text: said.append(text),
+                    stack,
+                )
+            running = [asyncio.create_task(seat.joined.links.run()) for seat in seats]
+            for seat in seats:
+                await until(lambda seat=seat: any(link.key for link in seat.joined.network.exchange.links))  # type: ignore[misc]
+            for task in running:
+                task.cancel()
+            assert said == [SHOWN_ON_LAN] * 2
+        await asyncio.gather(*(seat.joined.close() for seat in seats))
+        await asyncio.sleep(0)
+        assert sockets() == before
+
+    asyncio.run(scene())
+
+
+def test_nodes_that_were_told_of_no_port_open_one_on_the_local_network_and_meet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(swarm_settings, "home_addresses", lambda: ["127.0.0.1"])
+
+    async def scene() -> None:
+        said: list[str] = []
+        seats = [Seat(tmp_path / str(n), n, skill=1) for n in (1, 2)]
+        async with contextlib.AsyncExitStack() as stack:
+            for seat in seats:
+                await look_on_lan(seat.joined, "", 0, seat.folder, lambda level, text: said.append(text), stack)
+            running = [asyncio.create_task(seat.joined.links.run()) for seat in seats]
+            for seat in seats:
+                await until(lambda seat=seat: any(link.key for link in seat.joined.network.exchange.links))  # type: ignore[misc]
+            for task in running:
+                task.cancel()
+            assert said == [SHOWN_ON_LAN] * 2
+        await asyncio.gather(*(seat.joined.close() for seat in seats))
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize(
+    ("listen", "place"),
+    [
+        ("", (["10.0.0.7"], None)),
+        ("0.0.0.0:8765", (["10.0.0.7"], 8765)),
+        ("10.0.0.7:8765", (["10.0.0.7"], 8765)),
+        ("127.0.0.1:8765", (["127.0.0.1"], 8765)),
+        ("[::]:8765", (["10.0.0.7"], None)),
+        ("[fd00::1]:8765", (["10.0.0.7"], None)),
+        ("8.8.8.8:8765", (["10.0.0.7"], None)),
+        ("node.example:8765", (["10.0.0.7"], None)),
+    ],
+)
+def test_where_a_node_is_shown(
+    monkeypatch: pytest.MonkeyPatch, listen: str, place: tuple[list[str], int | None]
+) -> None:
+    monkeypatch.setattr(swarm_settings, "home_addresses", lambda: ["10.0.0.7"])
+    assert place_on_lan(listen, 8765) == place
+
+
+def test_the_seed_list_is_of_the_public_swarm_and_can_be_switched_off(tmp_path: Path) -> None:
+    async def scene() -> None:
+        path = tmp_path / "seeds.txt"
+        path.write_text(f"wss://relay.example:8765#{'ab' * 32}\n")
+        seat = Seat(tmp_path / "seat", 1, skill=1)
+        assert seat.joined.network_id == PUBLIC_SWARM
+        elsewhere = msgspec.structs.replace(Settings(), use_seed_list=False)
+        begin_with_seeds(seat.joined, elsewhere, path)
+        assert len(seat.joined.links._book) == 0
+        begin_with_seeds(seat.joined, Settings(), path)
+        assert len(seat.joined.links._book) == 1
+        await seat.joined.close()
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize("proxy", [f"https://u:{SECRET}@h:1", f"u:{SECRET}@h:1", f"socks5h://:{SECRET}@h:1"])
+def test_a_proxy_that_cannot_be_used_is_refused_without_its_login(proxy: str) -> None:
+    with pytest.raises(UsageError, match="proxy") as refused:
+        check(Settings(proxy=proxy))
+    assert SECRET not in str(refused.value)
+
+
+def test_neither_status_nor_doctor_nor_log_tells_the_login(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG")
+
+    async def scene() -> None:
+        it, served = requests(tmp_path)
+        await served.handle(m.SetSettings(values={"proxy": PROXY}))
+        assert it.node.settings.proxy == PROXY
+        with pytest.raises(UsageError) as refused:
+            await served.handle(m.SetSettings(values={"proxy": PROXY + "/path"}))
+        status = msgspec.json.encode(await served.handle(m.GetStatus()))
+        assert SECRET not in str(refused.value) + status.decode()
+
+    asyncio.run(scene())
+    assert SECRET not in caplog.text
+
+
+def test_what_peers_say_they_used_is_counted_and_kept(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, SETTINGS, 1e9)
+    side = side_of(tmp_path, scene)
+    side._lasting = scene.keeper.lasting
+    link = Link(None, b"", key=b"k" * 32)  # type: ignore[arg-type]
+    told = iter((2, 5, 5))
+
+    def heard(link: Link, event: object) -> None:
+        link.claim = StatsBody(network=b"n" * 32, key=link.key, time=1, used=next(told))
+
+    joined = SimpleNamespace(links=SimpleNamespace(heard=heard))
+    for _ in range(3):
+        side._heard(joined, link, StatsHeard(b""))  # type: ignore[arg-type]
+    assert scene.keeper.lasting.used == 3
+    scene.keeper.lasting.keep()
+    asyncio.run(scene.keeper.call(lambda: None))  # whatever it had to keep is kept
+    assert scene.keeper.history.claims() == {"6b" * 32: 5}

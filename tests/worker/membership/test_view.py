@@ -1,0 +1,97 @@
+"""What status says of links and identities, for both ends of a key that is used twice."""
+
+from __future__ import annotations
+
+from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
+from sapo_desktop.swarm.protocol.refusals import Reason
+from sapo_desktop.terminal.swarm_words import link_line, swarm_line, swarm_lines
+from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.membership.view import (
+    ONE_SOURCE,
+    USED_TWICE,
+    link_info,
+    listening_at,
+    notices,
+    refused_group,
+    warnings,
+)
+from tests.swarm.mesh import Mesh, Peer
+from tests.swarm.peers import ALICE, TASK, group_body
+
+
+def test_both_ends_of_a_key_that_is_used_twice_say_so() -> None:
+    mesh, relay, first, second = Mesh(), Peer(9), Peer(1), Peer(1)
+    for peer in (first, second):
+        mesh.join(peer, relay)
+        assert notices(peer.exchange) == []
+    mesh.wait(60)
+    for peer in (first, second):
+        said = str(*notices(peer.exchange))
+        assert said.startswith(str(USED_TWICE)) and "identity new" in said and "1 peer says so" in said
+    said = str(*notices(relay.exchange))
+    assert "each key has one quota" in said
+
+
+def test_a_failed_audit_is_said() -> None:
+    peer = Peer(1)
+    for _ in range(6):
+        peer.exchange.audit.record(b"a" * 32, 1.0, supplied=False)
+    assert [str(text) for text in notices(peer.exchange)] == [
+        "1 author could not show what was said to be published: left out of the peers' reward."
+    ]
+
+
+def test_notices_reach_people_and_programs() -> None:
+    info = m.SwarmInfo(state="linked", reason="Linked to 1 peer.", notices=[USED_TWICE])
+    assert f"Note      {USED_TWICE}" in swarm_lines(info)
+    assert swarm_line(info)["notices"] == [str(USED_TWICE)]
+
+
+def test_an_address_that_is_every_computers_is_not_passed_off_as_this_ones() -> None:
+    assert str(listening_at("wss://10.0.0.7:8765#ab")).endswith("reach this node at wss://10.0.0.7:8765#ab")
+    for host in ("0.0.0.0", "[::]"):
+        assert f"name or address in place of {host}" in str(listening_at(f"wss://{host}:8765#ab"))
+
+
+def test_sources_that_most_was_drawn_from_are_named() -> None:
+    mesh, here, one, other = Mesh(), Peer(1), Peer(2), Peer(3)
+    for peer in (one, other):
+        mesh.join(here, peer)
+    links = here.exchange.links
+    shares = {link.source: share for link, share in zip(links, (0.75, 0.25), strict=True)}
+    assert warnings(links, shares, one_source=True, drawn=99) == [ONE_SOURCE]
+    assert warnings(links, shares, one_source=False, drawn=15) == []
+    (said,) = warnings(links, shares, one_source=False, drawn=16)
+    assert str(said) == f"75% of the groups drawn lately came from one source ({one.signer.key.hex()[:16]})."
+    (said,) = warnings(links[1:], shares, one_source=False, drawn=16)
+    assert str(said).endswith("came from one source."), "the link it came over has gone"
+
+
+def test_a_link_is_shown_with_its_latency_and_its_share_of_what_was_drawn() -> None:
+    mesh, here, there = Mesh(), Peer(1), Peer(2)
+    mesh.join(here, there)
+    (link,) = here.exchange.links
+    assert (link_info(link, 0.0).latency_ms, link_info(link, 0.0).draw_share) == (None, 0.0)
+    link.session.latency = 0.125
+    shown = link_info(link, 0.0, 0.5)
+    assert (shown.latency_ms, shown.draw_share) == (125.0, 0.5)
+    line = link_line(shown)
+    assert (line["latency_ms"], line["draw_share"]) == (125.0, 0.5)
+
+
+def test_refused_groups_are_shown_by_their_local_names() -> None:
+    seen = RefusedGroups(lambda: 7, lambda: 5.0)
+    seen.add(Reason.UNFIT, ALICE.key, group_body())
+    seen.add(Reason.BAD_BODY, ALICE.key, None)
+    unreadable, unfit = (refused_group(group, {TASK: "gcd/easy"}) for group in seen.newest(2))
+    assert (unfit.reason, unfit.kind, unfit.task, unfit.author) == ("unfit", "ignored", "gcd/easy", ALICE.key.hex())
+    assert (unfit.answers, unfit.round, unfit.time) == (["<answer>4</answer>"], 7, 5.0)
+    assert (unreadable.kind, unreadable.task, unreadable.answers) == ("invalid", "", [])
+
+
+def test_warnings_and_what_peers_used_reach_people_and_programs() -> None:
+    info = m.SwarmInfo(state="linked", reason="Linked to 1 peer.", warnings=[ONE_SOURCE], used_total=1234)
+    lines = swarm_lines(info)
+    assert f"Note      {ONE_SOURCE}" in lines and "          1,234 of ours were used by peers, as they say" in lines
+    line = swarm_line(info)
+    assert (line["warnings"], line["used_total"]) == ([str(ONE_SOURCE)], 1234)

@@ -1,0 +1,261 @@
+"""Checkpoints survive a kill at any step, bit flips and a full disk."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from sapo_desktop.core.errors import CheckpointError
+from sapo_desktop.learning.guard import GuardState
+from sapo_desktop.worker.store.checkpoints import Best, CheckpointStore, Counters
+
+FILES = {"adapter.safetensors": b"A" * 300, "optimizer.safetensors": b"O" * 200, "random.msgpack": b"R"}
+
+
+def counters(round_number: int) -> Counters:
+    return Counters(round=round_number, instance="abc", seed=7, solve_rates={"gcd/easy": 1 / (1 + round_number)})
+
+
+def write(store: CheckpointStore, round_number: int) -> int:
+    folder = store.begin(round_number)
+    for name, data in FILES.items():
+        (folder / name).write_bytes(data + str(round_number).encode())
+    return store.commit(folder, counters(round_number)).number
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> CheckpointStore:
+    return CheckpointStore(tmp_path / "checkpoints", clock=lambda: 1000.0)
+
+
+def test_what_was_committed_is_read_back(store: CheckpointStore) -> None:
+    write(store, 25)
+    found = store.newest_valid()
+    assert found.damaged == []
+    assert found.checkpoint is not None
+    assert found.checkpoint.counters == counters(25)
+    assert (found.checkpoint.number, found.checkpoint.round, found.checkpoint.created) == (25, 25, 1000.0)
+    assert (found.checkpoint.folder / "adapter.safetensors").read_bytes() == FILES["adapter.safetensors"] + b"25"
+    assert store.summaries()[0].bytes == found.checkpoint.bytes > 500
+
+
+def test_an_empty_store_starts_from_the_base(store: CheckpointStore) -> None:
+    assert store.newest_valid().checkpoint is None
+    assert store.get("base") is None
+    assert store.get("last") is None
+    with pytest.raises(CheckpointError, match="no best checkpoint yet"):
+        store.get("best")
+
+
+def test_a_second_checkpoint_of_a_round_gets_the_next_number(store: CheckpointStore) -> None:
+    """After a roll-back by hand the round is the same but the weights are not; nothing is overwritten."""
+    assert [write(store, 50), write(store, 50), write(store, 51)] == [50, 51, 52]
+    last = store.get("last")
+    assert last is not None
+    assert (last.number, last.round) == (52, 51)
+
+
+def test_names(store: CheckpointStore) -> None:
+    for number in (1, 2, 3):
+        write(store, number)
+    store.mark_best(2, 0.4)
+    assert [c.number for name in ("best", "last", "1") if (c := store.get(name))] == [2, 3, 1]
+    with pytest.raises(CheckpointError, match="no checkpoint 9; there are: 1, 2, 3"):
+        store.get("9")
+    with pytest.raises(CheckpointError, match="say base, best, last or a number"):
+        store.get("../x")
+
+
+def test_the_best_mark_follows_the_guard_after_a_kill_before_marking(store: CheckpointStore) -> None:
+    for number in (1, 2, 3):
+        write(store, number)
+    store.mark_best(1, 0.2)
+    state = GuardState(best_checkpoint=4, best_score=0.5)
+    assert store.next_number(4) == 4
+    store.commit(store.begin(4), msgspec.structs.replace(counters(4), guard=state))
+    store.newest_valid()
+    assert store.best() == Best(number=4, score=0.5)
+
+
+def test_pruning_keeps_the_best_and_the_newest(store: CheckpointStore) -> None:
+    for number in range(1, 8):
+        write(store, number)
+    store.mark_best(2, 0.4)
+    assert store.prune(3) == [1, 3, 4]
+    assert store.numbers() == [2, 5, 6, 7]
+    assert store.prune(3) == []
+
+
+def every_file(store: CheckpointStore, number: int) -> list[Path]:
+    return sorted((store.folder / f"{number:08d}").iterdir())
+
+
+@pytest.mark.parametrize("which", range(5))
+def test_a_flipped_bit_in_any_file_falls_back_and_sets_aside(store: CheckpointStore, which: int) -> None:
+    write(store, 1)
+    write(store, 2)
+    victim = every_file(store, 2)[which]
+    intact = victim.read_bytes()
+    for place in range(0, len(intact), max(1, len(intact) // 40)):
+        data = bytearray(intact)
+        data[place] ^= 1 << (place % 8)
+        victim.write_bytes(data)
+        with pytest.raises(CheckpointError, match="damaged"):
+            store.read(2)
+    found = store.newest_valid()
+    assert found.checkpoint is not None
+    assert found.checkpoint.number == 1
+    (damaged,) = found.damaged
+    assert damaged.number == 2
+    assert (damaged.moved_to / victim.name).read_bytes() == bytes(data)
+    assert store.numbers() == [1]
+
+
+@pytest.mark.parametrize("which", range(5))
+@pytest.mark.parametrize("how", ["missing", "short", "empty"])
+def test_a_missing_or_short_file_is_damage(store: CheckpointStore, which: int, how: str) -> None:
+    write(store, 1)
+    write(store, 2)
+    victim = every_file(store, 2)[which]
+    if how == "missing":
+        victim.unlink()
+    else:
+        victim.write_bytes(b"" if how == "empty" else victim.read_bytes()[:-1])
+    found = store.newest_valid()
+    assert found.checkpoint is not None
+    assert (found.checkpoint.number, len(found.damaged)) == (1, 1)
+
+
+def test_a_newer_format_is_refused_and_stays_where_it_is(
+    store: CheckpointStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("sapo_desktop.worker.store.checkpoints.FORMAT", 99)
+        write(store, 1)
+    with pytest.raises(CheckpointError, match="newer SAPO Desktop"):
+        store.newest_valid()
+    assert store.numbers() == [1]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_leaves_the_older_ones(
+    store: CheckpointStore, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    write(store, 1)
+
+    def full(descriptor: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(CheckpointError, match="disk is full"):
+            write(store, 2)
+    assert sorted(p.name for p in store.folder.iterdir()) == ["00000001"]
+    write(store, 2)
+    assert store.numbers() == [1, 2]
+
+
+CHANGES = ("fsync", "rename", "replace", "open", "unlink", "rmdir", "mkdir")
+
+
+def until_killed(folder: Path, step: int) -> None:
+    """Write, mark and prune; the process ends, without cleaning up, before its `step`th call to the disk."""
+    store, left = CheckpointStore(folder), step
+
+    def dying(call: Callable[..., object]) -> Callable[..., object]:
+        def wrapper(*arguments: object, **options: object) -> object:
+            nonlocal left
+            if left == 0:
+                os._exit(9)
+            left -= 1
+            return call(*arguments, **options)
+
+        return wrapper
+
+    for name in CHANGES:
+        setattr(os, name, dying(getattr(os, name)))
+    write(store, 2)
+    store.mark_best(2, 0.5)
+    store.prune(1)
+    os._exit(0)
+
+
+def in_child(folder: Path, step: int) -> int:
+    """Exit status of `until_killed` in a forked process; 1 where it raised."""
+    child = os.fork()
+    if child == 0:
+        try:
+            until_killed(folder, step)
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="dies in a forked process")
+@pytest.mark.allowed_skip("Windows has no fork; the order of the calls is the same there")
+def test_a_kill_at_any_step_loses_no_committed_checkpoint(tmp_path: Path) -> None:
+    survived = []
+    status = 9
+    while status == 9:
+        folder = tmp_path / str(len(survived))
+        write(CheckpointStore(folder), 1)
+        status = in_child(folder, len(survived))
+        store = CheckpointStore(folder)
+        found = store.newest_valid()
+        assert found.damaged == []
+        assert found.checkpoint is not None
+        assert found.checkpoint.counters == counters(found.checkpoint.number)
+        assert not [path.name for path in folder.iterdir() if path.name.startswith(".")]
+        survived.append(found.checkpoint.number)
+    assert status == 0
+    assert survived == sorted(survived)  # what is committed stays
+    assert set(survived) == {1, 2}
+    assert len(survived) > 20
+
+
+def test_old_checkpoints_that_cannot_be_deleted_are_no_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def held(path: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    store = CheckpointStore(tmp_path)
+    (tmp_path / "00000001").mkdir()
+    (tmp_path / "00000002").mkdir()
+    monkeypatch.setattr("sapo_desktop.worker.store.checkpoints.remove_tree", held)
+    with pytest.raises(CheckpointError, match="Permission denied"):
+        store.prune(1)
+
+
+def write_of(store: CheckpointStore, round_number: int, model: str, best: int | None = None) -> int:
+    folder = store.begin(round_number)
+    (folder / "adapter.safetensors").write_bytes(model.encode())
+    state = GuardState(best_checkpoint=best, best_score=0.5)
+    return store.commit(folder, msgspec.structs.replace(counters(round_number), model=model, guard=state)).number
+
+
+def test_what_another_model_learned_is_kept_for_when_it_is_chosen_again(store: CheckpointStore) -> None:
+    for number in (1, 2, 3):
+        write_of(store, number, "a", best=2)
+    for number in (4, 5, 6, 7):
+        write_of(store, number, "b")
+    assert store.prune(2) == [1, 4, 5]
+    found = store.newest_of("a")
+    assert found is not None and (found.number, found.counters.model) == (3, "a")
+    assert store.newest_of("c") is None
+    assert [summary.model for summary in store.summaries()] == ["a", "a", "b", "b"]
+    (store.folder / "00000003" / "adapter.safetensors").write_bytes(b"?")
+    found = store.newest_of("a")
+    assert found is not None and found.number == 2, "a damaged one is passed over, and left for who looks into it"
+
+
+def test_the_best_mark_is_that_of_the_model_at_work(store: CheckpointStore) -> None:
+    write_of(store, 1, "a", best=1)
+    assert store.newest_valid().checkpoint and store.best() == Best(number=1, score=0.5)
+    write_of(store, 2, "b")
+    assert store.newest_valid().checkpoint and store.best() is None
+    write_of(store, 3, "a", best=1)
+    assert store.newest_valid().checkpoint and store.best() == Best(number=1, score=0.5)

@@ -1,0 +1,421 @@
+"""History: what is recorded is read back once, lost rounds count nowhere, the file stays bounded."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from sapo_desktop.core.errors import HistoryError
+from sapo_desktop.core.records import (
+    Completion,
+    EvalReport,
+    Group,
+    Mark,
+    Origin,
+    Question,
+    RoundReport,
+    StepReport,
+    TaskMark,
+)
+from sapo_desktop.worker.control.messages import GetRollouts
+from sapo_desktop.worker.store.database import Database
+from sapo_desktop.worker.store.history import WHOLE_ROUNDS, History
+from sapo_desktop.worker.store.migrations import STEPS
+from sapo_desktop.worker.store.write_budget import Written
+from tests.records import round_report
+from tests.records import run_manifest as manifest
+
+
+class Clock:
+    now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def report(round_number: int, solved: float = 0.5, note: str = "") -> RoundReport:
+    step = StepReport(
+        loss=-0.1,
+        grad_norm=1.5,
+        clip_fraction=0.0,
+        kl=0.01,
+        tokens=90,
+        sequences=16,
+        micro_batch=16,
+        skipped=False,
+        seconds=0.7,
+    )
+    marks = [
+        TaskMark(task="gcd/easy", answers=2, solved=solved, partial=0.75, reward=solved),
+        TaskMark(task="legs/middle", answers=6, solved=0.0, partial=0.1, reward=0.0),
+    ]
+    return round_report(
+        round_number,
+        reward=solved / 4,
+        solved=solved / 4,
+        partial=0.2,
+        external_groups=1,
+        tasks=marks,
+        step=step,
+        note=note,
+    )
+
+
+def group(seed: int, origin: Origin = "own", author: str = "", text: str = "because 3") -> Group:
+    right = Mark(solved=True, partial=1.0, reward=1.0, answer="3", verdict="solved")
+    wrong = Mark(solved=False, partial=0.0, reward=0.0, answer=None, verdict="no_answer")
+    return Group(
+        question=Question(task="gcd/easy", seed=seed, text="gcd of 6 and 9?", hash=b"12345678"),
+        completions=[
+            Completion(tokens=[1, 2], logprobs=[-0.1, -0.2], text=text, finish="stop"),
+            Completion(tokens=[3], logprobs=[-0.3], text="", finish="length"),
+        ],
+        marks=[right, wrong],
+        origin=origin,
+        author=author,
+    )
+
+
+def evaluation(round_number: int, score: float, which: str = "validation") -> EvalReport:
+    return EvalReport(
+        checkpoint=str(round_number),
+        round=round_number,
+        which="test" if which == "test" else "validation",
+        score=score,
+        partial=score,
+        questions=2,
+        low=0.0,
+        high=1.0,
+        tasks=[],
+        solved=[True, False],
+        seconds=1.0,
+    )
+
+
+def record(history: History, run: int, round_number: int, solved: float = 0.5, text: str = "because 3") -> None:
+    groups = [group(2**63 - 1 - round_number, text=text), group(5, "peer", "ab" * 32, text)]
+    history.record_round(run, report(round_number, solved), groups, [[1.0, -1.0], [0.5, 0.0]])
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def history(tmp_path: Path, clock: Clock) -> History:
+    return History(tmp_path / "history.db", clock)
+
+
+def test_a_round_is_read_back_as_it_was(history: History) -> None:
+    record(history, history.begin_run(manifest()), 1)
+    assert history.rounds().rounds == [report(1)]
+    assert history.last_manifest() == manifest()
+    first, _, third, last = history.rollouts().items
+    assert (first.task, first.seed, first.question) == ("gcd/easy", 2**63 - 2, "gcd of 6 and 9?")
+    assert (first.completion, first.solved, first.advantage, first.verdict) == (
+        "because 3",
+        True,
+        1.0,
+        "solved",
+    )
+    assert (first.origin, first.author, third.origin, third.author) == ("own", "", "peer", "ab" * 32)
+    assert (last.completion, last.solved, last.advantage) == ("", False, 0.0)
+
+
+def test_conditions_are_compared_with_those_of_the_last_rounds_not_of_a_scoring_after_them(history: History) -> None:
+    assert history.last_manifest() is None
+    record(history, history.begin_run(manifest()), 1)
+    history.begin_run(msgspec.structs.replace(manifest(), seed=99))  # `eval` begins a run and plays no round
+    assert history.last_manifest() == manifest()
+
+
+def test_text_that_is_no_utf8_or_holds_zeros_is_stored(history: History) -> None:
+    record(history, history.begin_run(manifest()), 1, text="a\ud800b\0c")
+    assert history.rollouts().items[0].completion == "a?b\0c"
+
+
+def test_pages(history: History) -> None:
+    run = history.begin_run(manifest())
+    for number in range(1, 6):
+        record(history, run, number)
+    page = history.rounds(after=1, limit=2)
+    assert ([r.round for r in page.rounds], page.more) == ([2, 3], True)
+    assert [r.round for r in history.last_rounds(2)] == [4, 5]
+    assert not history.rounds(after=3, limit=2).more
+    answers = history.rollouts(GetRollouts(limit=9))  # four a round: whole rounds only
+    assert ([a.round for a in answers.items], answers.more) == ([1] * 4 + [2] * 4, True)
+    assert len(history.rollouts(GetRollouts(after=4, limit=1)).items) == 4
+    assert not history.rollouts(GetRollouts(after=4, limit=1)).more
+
+
+def test_rounds_after_the_checkpoint_are_lost_and_replaced(history: History) -> None:
+    run = history.begin_run(manifest())
+    for number in range(1, 6):
+        record(history, run, number, solved=0.5)
+        if number == 3:
+            history.record_checkpoint(3, 3, 1000)
+    history.record_eval(run, evaluation(3, 0.3))
+    history.record_eval(run, evaluation(5, 0.9))
+    assert history.reconcile(3, 3) == 2
+    assert [(r.round, r.checkpoint) for r in history.rounds().rounds] == [(1, None), (2, None), (3, 3)]
+    assert [e.round for e in history.evals()] == [3]
+    assert history.best_validation() == 0.3
+    run = history.begin_run(manifest())
+    for number in (4, 5):
+        record(history, run, number, solved=1.0)
+    assert [r.round for r in history.rounds().rounds] == [1, 2, 3, 4, 5]
+    assert len(history.rollouts().items) == 20
+    assert history.task_totals(2)[0].solved == 1.0
+    assert history.reconcile(5) == 0
+
+
+def test_a_kill_between_checkpoint_and_its_row_is_repaired(history: History) -> None:
+    record(history, history.begin_run(manifest()), 1)
+    assert history.reconcile(1, 1) == 0
+    assert history.rounds().rounds[0].checkpoint == 1
+
+
+def test_without_a_checkpoint_all_is_lost(history: History) -> None:
+    record(history, history.begin_run(manifest()), 1)
+    assert history.reconcile(0) == 1
+    assert history.rounds().rounds == []
+    assert history.rollouts().items == []
+    assert history.best_validation() is None
+
+
+def test_a_round_counts_once(history: History) -> None:
+    run = history.begin_run(manifest())
+    record(history, run, 1)
+    with pytest.raises(HistoryError, match="Round 1 is in the history already"):
+        record(history, run, 1)
+    assert len(history.rollouts().items) == 4
+
+
+def test_a_round_is_stored_whole_or_not_at_all(history: History) -> None:
+    run = history.begin_run(manifest())
+    with pytest.raises(ValueError, match="zip"):
+        history.record_round(run, report(1), [group(1), group(2)], [[1.0, -1.0], [1.0]])
+    assert history.rounds().rounds == []
+    record(history, run, 1)
+
+
+def test_totals_weigh_by_answers(history: History) -> None:
+    run = history.begin_run(manifest())
+    record(history, run, 1, solved=1.0)
+    record(history, run, 2, solved=0.0)
+    easy, legs = history.task_totals(10)
+    assert (easy.task, easy.answers, easy.solved) == ("gcd/easy", 4, 0.5)
+    assert (legs.task, legs.answers) == ("legs/middle", 12)
+
+
+def test_scores(history: History) -> None:
+    run = history.begin_run(manifest())
+    for each in (evaluation(1, 0.2), evaluation(2, 0.4), evaluation(2, 0.9, "test")):
+        history.record_eval(run, each)
+    assert history.best_validation() == 0.4
+    assert history.evals("test") == [evaluation(2, 0.9, "test")]
+    assert len(history.evals()) == 3
+
+
+def test_bytes_of_the_last_day(history: History, clock: Clock) -> None:
+    history.record_checkpoint(1, 1, 100)
+    clock.now += 86_000
+    history.record_checkpoint(2, 2, 30)
+    assert history.bytes_written_last_day() == 130
+    clock.now += 500
+    assert history.bytes_written_last_day() == 30
+    assert history.checkpoints_written(0) == [
+        Written(time=1_000_000.0, bytes=100),
+        Written(time=1_086_000.0, bytes=30),
+    ]
+
+
+def test_old_rounds_keep_one_group_and_where_all_came_from(history: History, tmp_path: Path) -> None:
+    run = history.begin_run(manifest())
+    newest = WHOLE_ROUNDS + 3
+    for number in range(1, newest + 1):
+        record(history, run, number)
+    kept = [
+        len([a for a in history.rollouts(GetRollouts(after=n - 1, limit=1)).items if a.round == n])
+        for n in (1, 2, 3, 4, newest)
+    ]
+    assert kept == [2, 2, 2, 4, 4]
+    assert {history.rollouts(GetRollouts(after=n, limit=1)).items[0].origin for n in (0, 1)} == {"own", "peer"}
+    with sqlite3.connect(tmp_path / "history.db") as direct:
+        assert direct.execute("SELECT count(*) FROM groups").fetchone() == (2 * newest,)
+
+
+def test_the_file_stays_below_its_limit(tmp_path: Path) -> None:
+    history = History(tmp_path / "history.db", Clock(), most_bytes=3_000_000)
+    run = history.begin_run(manifest())
+    for number in range(1, 61):
+        record(history, run, number, text="x" * 50_000)
+    history.close()
+    assert (tmp_path / "history.db").stat().st_size < 4_000_000
+    history = History(tmp_path / "history.db", Clock())
+    assert len(history.rounds().rounds) == 60
+    assert history.rollouts(GetRollouts(after=59)).items[0].completion == "x" * 50_000
+
+
+@pytest.mark.parametrize("damage", ["head", "middle", "text", "marked"])
+def test_a_damaged_database_is_set_aside_and_said(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "history.db"
+    history = History(path, Clock())
+    run = history.begin_run(manifest())
+    for number in range(1, 30):
+        record(history, run, number)
+    history.close()
+    data = bytearray(path.read_bytes())
+    if damage == "text":
+        data = bytearray(b"not a database at all, but long enough to be read as one" * 100)
+    else:
+        start = {"head": 0, "middle": 8192, "marked": 8192}[damage]
+        data[start : start + 16384] = b"\xa5" * 16384
+    path.write_bytes(data)
+    if damage in ("middle", "marked"):
+        path.with_name("history.db.suspect" if damage == "marked" else "history.db-wal").touch()
+    history = History(path, Clock())
+    assert "was damaged" in str(history.said)
+    assert history.rounds().rounds == []
+    record(history, history.begin_run(manifest()), 1)
+    assert (tmp_path / "history.damaged-1000000.db").read_bytes() == bytes(data)
+    history.close()
+    assert History(path, Clock()).said == ""
+
+
+def test_damage_found_while_in_use_is_explained_and_checked_at_the_next_start(tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    history = History(path, Clock())
+    run = history.begin_run(manifest())
+    for number in range(1, 30):
+        record(history, run, number)
+    history.close()
+    with contextlib.closing(sqlite3.connect(path)) as direct:
+        (root,) = direct.execute("SELECT rootpage FROM sqlite_master WHERE name = 'rounds'").fetchone()
+    data = path.read_bytes()
+    path.write_bytes(data[: 4096 * (root - 1)] + b"\xa5" * 4096 + data[4096 * root :])
+    history = History(path, Clock())
+    assert history.said == ""
+    with pytest.raises(HistoryError, match=r"is damaged.*Start again"):
+        history.rounds()
+    history.close()
+    assert "was damaged" in str(History(path, Clock()).said)
+
+
+def test_a_full_disk_is_explained_and_leaves_what_was_there(history: History) -> None:
+    run = history.begin_run(manifest())
+    record(history, run, 1)
+    with history._database.reading() as db:
+        (pages,) = db.execute("PRAGMA page_count").fetchone()
+        db.execute(f"PRAGMA max_page_count = {pages + 1}")
+    with pytest.raises(HistoryError, match=r"full.*has space"):
+        record(history, run, 2, text="x" * 100_000)
+    assert [r.round for r in history.rounds().rounds] == [1]
+    with history._database.reading() as db:
+        db.execute("PRAGMA max_page_count = 100000")
+    record(history, run, 2)
+
+
+KILLED = """
+import os, sys
+sys.path[:0] = sys.argv[2:]
+from pathlib import Path
+from tests_helper import History, manifest, record
+history = History(Path(sys.argv[1]))
+run = history.begin_run(manifest())
+record(history, run, 1)
+with history._database.writing() as db:
+    db.execute("UPDATE rounds SET reward = 99")
+    os._exit(9)
+"""
+
+SECOND = """
+import sys
+sys.path[:0] = sys.argv[2:]
+from pathlib import Path
+from tests_helper import History, manifest, record
+history = History(Path(sys.argv[1]))
+assert len(history.rounds().rounds) == 1
+record(history, history.begin_run(manifest()), 2)
+"""
+
+
+def elsewhere(tmp_path: Path, script: str) -> subprocess.CompletedProcess[str]:
+    """Run a script in another process, on tmp_path/history.db, with this module as `tests_helper`."""
+    (tmp_path / "tests_helper.py").write_bytes(Path(__file__).read_bytes())
+    root = str(Path(__file__).parents[2])
+    return subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "history.db"), str(tmp_path), root],
+        capture_output=True,
+        text=True,
+        env=os.environ,
+    )
+
+
+def test_a_kill_within_a_transaction_leaves_what_was_committed(tmp_path: Path) -> None:
+    ended = elsewhere(tmp_path, KILLED)
+    assert ended.returncode == 9, ended.stderr
+    history = History(tmp_path / "history.db")
+    assert history.said == ""
+    assert history.rounds().rounds == [report(1)]
+
+
+def test_two_processes_use_the_history_at_once(tmp_path: Path, history: History) -> None:
+    run = history.begin_run(manifest())
+    record(history, run, 1)
+    ended = elsewhere(tmp_path, SECOND)
+    assert ended.returncode == 0, ended.stderr
+    record(history, run, 3)
+    assert [r.round for r in history.rounds().rounds] == [1, 2, 3]
+
+
+def test_it_says_from_whom_how_much_was_learned_and_forgets_lost_rounds(history: History) -> None:
+    run = history.begin_run(manifest())
+    for number in (1, 2, 3):
+        record(history, run, number)
+    history.reconcile(2)
+    own, peer = history.sources()
+    assert (own.origin, own.author, own.task, own.groups, own.answers, own.weight) == ("own", "", "gcd/easy", 2, 4, 4.0)
+    assert (peer.origin, peer.author, peer.groups, peer.weight) == ("peer", "ab" * 32, 2, 1.0)
+
+
+def test_a_database_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    Database(path, 0, STEPS[:1]).close()
+    old = sqlite3.connect(path)
+    old.executescript(
+        "INSERT INTO names VALUES (1, 'gcd/easy'); INSERT INTO runs VALUES (1, 0, 1, '', '{}');"
+        "INSERT INTO rounds VALUES (1, 1, 1, 0, 0, 0, NULL, 0, 0, 0, NULL, 1, 0, 1, '{}');"
+        "INSERT INTO groups VALUES (1, 0, 1, 7, 'own', NULL, 8);"
+    )
+    old.close()
+    (source,) = History(path).sources()
+    assert (source.groups, source.answers, source.weight) == (1, 8, 0.0)
+
+
+def test_each_answer_says_whether_a_person_gave_it_also_in_a_database_of_before(tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    Database(path, 0, STEPS[:2]).close()
+    old = sqlite3.connect(path)
+    old.executescript(
+        "INSERT INTO names VALUES (1, 'gcd/easy'); INSERT INTO runs VALUES (1, 0, 1, '', '{}');"
+        "INSERT INTO rounds VALUES (1, 1, 1, 0, 0, 0, NULL, 0, 0, 0, NULL, 1, 0, 1, '{}');"
+        "INSERT INTO groups VALUES (1, 0, 1, 7, 'own', NULL, 8, 1.0); INSERT INTO questions VALUES (1, 0, '6 and 9?');"
+        "INSERT INTO rollouts VALUES (1, 0, 0, 'three', 1, 1.0, 1.0, 0.5, 'solved');"
+    )
+    old.close()
+    history = History(path)
+    mixed = group(8, "human", "ab" * 32)
+    person = msgspec.structs.replace(mixed.completions[0], kind="human")
+    mixed = msgspec.structs.replace(mixed, completions=[person, mixed.completions[1]])
+    history.record_round(history.begin_run(manifest()), report(2), [mixed], [[1.0, 0.0]])
+    found = [(answer.round, answer.origin, answer.kind) for answer in history.rollouts().items]
+    assert found == [(1, "own", "model"), (2, "human", "human"), (2, "human", "model")]

@@ -1,0 +1,135 @@
+"""Counts that outlive links and starts, and the latest results as clients were told."""
+
+from __future__ import annotations
+
+import itertools
+import sqlite3
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from sapo_desktop.core.records import TaskMark
+from sapo_desktop.worker.store import history as history_module
+from sapo_desktop.worker.store import lasting as lasting_module
+from sapo_desktop.worker.store.database import Database
+from sapo_desktop.worker.store.history import History
+from sapo_desktop.worker.store.lasting import KEEP_SECONDS, MOST_AT_ONCE, Lasting, Latest, Totals
+from sapo_desktop.worker.store.migrations import STEPS
+from tests.records import round_report, run_manifest
+from tests.worker.store.test_history import Clock, evaluation, record
+
+ANNA, BERT = "aa" * 32, "bb" * 32
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    return History(tmp_path / "history.db")
+
+
+def lasting(history: History) -> Lasting:
+    """With its book written at once."""
+    return Lasting(history, lambda work: work(), itertools.count(step=KEEP_SECONDS).__next__)
+
+
+def test_what_peers_used_is_counted_over_links_and_their_starts_and_ours(history: History) -> None:
+    it = lasting(history)
+    for peer, used in ((ANNA, 0), (ANNA, 3), (ANNA, 5), (BERT, 0), (BERT, 2), (ANNA, 5)):
+        it.claimed(peer, used)
+    assert it.used == 7
+    it.claimed(ANNA, 1)  # it was started again, and used one more
+    assert it.used == 8
+    it.claimed("cc" * 32, 500)  # what it used before it was known here was used before, or never
+    assert it.used == 8
+    again = lasting(history)
+    assert again.used == 8
+    again.claimed(BERT, 2)  # told before our own start
+    again.claimed(ANNA, 4)
+    assert again.used == 11 == history.totals().used
+
+
+def test_one_claim_adds_only_so_much(history: History) -> None:
+    it = lasting(history)
+    it.claimed(ANNA, 0)
+    it.claimed(ANNA, 2**53)
+    assert it.used == MOST_AT_ONCE and history.claims() == {ANNA: 2**53}
+
+
+def test_a_peer_that_tells_the_same_is_not_forgotten_and_many_are_written_at_once(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lasting_module, "MOST_PEERS", 2)
+    written: list[int] = []
+    it = Lasting(history, lambda work: (written.append(1), work()), lambda: 0.0)  # type: ignore[func-returns-value]
+    for peer in (ANNA, BERT, ANNA, "cc"):
+        it.claimed(peer, 1)
+    assert list(it._told) == [ANNA, "cc"] and not written
+    it.claimed(ANNA, 3)
+    it.keep()
+    it.keep()
+    assert len(written) == 1 and history.claims() == {BERT: 1, "cc": 1, ANNA: 3} and history.totals().used == 2
+
+
+def test_only_so_many_peers_are_remembered(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lasting_module, "MOST_PEERS", 2)
+    monkeypatch.setattr(history_module, "MOST_PEERS", 2)
+    clock = Clock()
+    monkeypatch.setattr(history, "_clock", clock)
+    it = lasting(history)
+    for number, peer in enumerate(("cc", ANNA, BERT, ANNA)):
+        clock.now += 1
+        it.claimed(peer, number + 1)
+    assert history.claims() == {BERT: 3, ANNA: 4} == dict(it._told)
+
+
+def test_shared_answers_are_counted(history: History) -> None:
+    it = lasting(history)
+    it.shared(8)
+    it.shared(3)
+    assert it.answers_shared == 11 == lasting(history).answers_shared
+
+
+def test_rounds_that_count_and_answers_that_were_given(history: History) -> None:
+    run = history.begin_run(run_manifest())
+    for number in range(1, 6):
+        record(history, run, number)
+    history.reconcile(3)
+    record(history, run, 4)
+    totals = history.totals()
+    assert (totals.rounds, totals.answers_own) == (4, 6 * 8), "answers of lost rounds were given all the same"
+    assert history.latest().rounds == 4 and history.latest().last == history.last_rounds(1)[0]
+
+
+def test_a_database_of_before_is_counted_once(tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    Database(path, 0, STEPS[:4]).close()
+    old = sqlite3.connect(path)
+    columns = "run, round, lost, finished, reward, solved, partial, local_groups, external_groups, seconds, report"
+    old.executescript(
+        "INSERT INTO names VALUES (1, 'gcd/easy'); INSERT INTO runs VALUES (1, 0, 1, '', '{}');"
+        f"INSERT INTO rounds ({columns}) VALUES (1, 1, 0, 0, 0, 0, 0, 1, 0, 1, '{{}}');"
+        f"INSERT INTO rounds ({columns}) VALUES (1, 2, 1, 0, 0, 0, 0, 1, 0, 1, '{{}}');"
+        "INSERT INTO task_marks VALUES (1, 0, 1, 8, 0, 0, 0); INSERT INTO task_marks VALUES (2, 0, 1, 8, 0, 0, 0);"
+    )
+    old.close()
+    for _ in range(2):
+        history = History(path)
+        assert history.totals() == Totals(rounds=1, answers_own=16, answers_shared=0, used=0)
+        history.close()
+
+
+def test_the_latest_results_are_those_that_were_told(history: History) -> None:
+    run = history.begin_run(run_manifest())
+    latest = history.latest()
+    assert latest == Latest()
+    marks = [TaskMark(task="gcd/easy", answers=8, solved=0.5, partial=0.5, reward=0.5)]
+    report = round_report(1, tasks=marks)
+    history.record_round(run, report, [], [])
+    scores = [evaluation(0, 0.3), evaluation(1, 0.2), evaluation(2, 0.9, "test"), evaluation(3, 0.4)]
+    drawn = msgspec.structs.replace(evaluation(4, 0.8), samples=4)
+    for score in (*scores, drawn):
+        history.record_eval(run, score)
+        latest = latest.after_eval(score)
+    latest = latest.after_round(report)
+    assert latest == history.latest()
+    assert (latest.base_validation, latest.best_validation, latest.answers_own) == (0.3, 0.4, 8)

@@ -1,0 +1,62 @@
+"""A manifest names what a bit-for-bit repetition needs, and says what changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from sapo_desktop.core.errors import ModelError
+from sapo_desktop.worker.store.manifest import RunManifest, differs, model_fingerprint
+from tests.records import run_manifest as manifest
+
+
+def test_it_names_versions_and_machine() -> None:
+    made = manifest()
+    assert made.versions["torch"] == "2.13.0"
+    assert made.versions["reasoning_gym"] == "0.1.25"
+    assert {"sapo_desktop", "python", "numpy", "transformers", "peft"} <= made.versions.keys()
+    assert made.processor
+    assert made.cores >= 1
+    assert msgspec.json.decode(msgspec.json.encode(made), type=RunManifest) == made
+
+
+def test_alike_is_said_to_be_alike() -> None:
+    assert differs(manifest(), manifest()) == []
+
+
+def test_what_changed_is_named() -> None:
+    changed = differs(manifest(threads=2), manifest(threads=1, torch="2.14.0", answers=4))
+    assert [str(text) for text in changed] == [
+        "threads: 1 instead of 2",
+        "version of torch: 2.14.0 instead of 2.13.0",
+        "setting answers: 4 instead of 8",
+    ]
+
+
+def test_settings_that_change_no_number_do_not_count() -> None:
+    assert differs(manifest(), manifest(keep_checkpoints=9, low_priority=False)) == []
+
+
+def model(folder: Path) -> Path:
+    folder.mkdir()
+    (folder / "model.safetensors").write_bytes(b"weights")
+    (folder / "config.json").write_bytes(b"{}")
+    (folder / "README.md").write_bytes(b"about")
+    return folder
+
+
+def test_the_fingerprint_follows_weights_and_configuration_only(tmp_path: Path) -> None:
+    one, two = model(tmp_path / "one"), model(tmp_path / "two")
+    (two / "README.md").write_bytes(b"other")
+    assert model_fingerprint(one) == model_fingerprint(two)
+    for name in ("model.safetensors", "config.json"):
+        changed = model(tmp_path / name)
+        (changed / name).write_bytes(b"other")
+        assert model_fingerprint(changed) != model_fingerprint(one)
+
+
+def test_a_folder_without_weights_is_no_model(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="holds no"):
+        model_fingerprint(tmp_path)

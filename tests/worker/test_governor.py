@@ -1,0 +1,62 @@
+"""One decision for every situation, with its reason."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.why import Answering, Finishing, OnBattery, Paused, PausedAfterRound, Ready, Training
+from sapo_desktop.worker.governor import Situation, Wishes, decide
+
+NOW = 1_000_000.0
+WORKING = Wishes(contribute=True)
+
+
+def situation(wishes: Wishes, **changes: object) -> Situation:
+    return msgspec.convert({"wishes": wishes, "round": 7, "cores": 8} | changes, Situation)
+
+
+def test_nothing_is_done_that_nobody_wished() -> None:
+    decision = decide(situation(Wishes(), on_battery=True), Settings(), NOW)
+    assert (decision.activity, decision.why, decision.resume_at) == ("idle", Ready(), None)
+
+
+def test_contributing_says_the_round_and_whether_it_teaches() -> None:
+    assert decide(situation(WORKING), Settings(), NOW).why == Training(round=7)
+    assert decide(situation(WORKING, trains=False), Settings(), NOW).why == Answering(round=7)
+
+
+def test_a_pause_holds_until_its_time_and_goes_before_everything() -> None:
+    until = NOW + 900
+    paused = Wishes(contribute=True, paused=True, paused_until=until, finish=True)
+    decision = decide(situation(paused, on_battery=True), Settings(), NOW)
+    assert (decision.activity, decision.why, decision.resume_at) == ("pause", Paused(until=until), until)
+    assert decide(situation(paused, on_battery=False), Settings(), until).activity == "finish"
+    for_good = Wishes(contribute=True, paused=True)
+    assert decide(situation(for_good), Settings(), NOW + 10**9).why == Paused()
+
+
+def test_on_battery_it_pauses_unless_the_user_says_otherwise() -> None:
+    on_battery = situation(WORKING, on_battery=True)
+    assert decide(on_battery, Settings(), NOW).why == OnBattery()
+    assert decide(on_battery, Settings(on_battery="continue"), NOW).activity == "work"
+    pressed = situation(Wishes(contribute=True, despite_battery=True), on_battery=True)
+    assert decide(pressed, Settings(), NOW).activity == "work"
+
+
+def test_finishing_is_about_the_round_in_hand() -> None:
+    finish = Wishes(contribute=True, finish=True)
+    assert decide(situation(finish), Settings(), NOW).why == Finishing(round=7)
+    after = Wishes(contribute=True, paused=True, paused_after_round=7)
+    assert decide(situation(after), Settings(), NOW).why == PausedAfterRound(round=7)
+
+
+@pytest.mark.parametrize(("cores", "threads", "expected"), [(8, 0, 4), (1, 0, 1), (8, 6, 6)])
+def test_half_the_cores_unless_told(cores: int, threads: int, expected: int) -> None:
+    assert decide(situation(WORKING, cores=cores), Settings(threads=threads), NOW).threads == expected
+
+
+def test_silo_and_priority_are_part_of_the_decision() -> None:
+    decision = decide(situation(WORKING), Settings(silo=False, low_priority=False), NOW)
+    assert (decision.silo, decision.low_priority) == (False, False)
