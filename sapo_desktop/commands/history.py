@@ -13,8 +13,7 @@ import msgspec
 
 from sapo_desktop.commands.line.context import Context, Node, call
 from sapo_desktop.core.errors import SapoError
-from sapo_desktop.core.json_lines import json_line
-from sapo_desktop.core.records import RoundReport
+from sapo_desktop.core.records import RoundReport, json_line
 from sapo_desktop.terminal.json_lines import round_fields, swarm_fields
 from sapo_desktop.terminal.wording import amount, duration, percent
 from sapo_desktop.worker.control.messages import (

@@ -9,10 +9,10 @@ from typing import TypeVar
 from sapo_desktop.commands.line.context import Context, Node, call, expect
 from sapo_desktop.commands.line.passphrase import with_passphrase
 from sapo_desktop.core.errors import UsageError
-from sapo_desktop.core.lists import listed, with_item, without_item
 from sapo_desktop.core.network.invite import Invite, asks_first
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.sentences import joined
+from sapo_desktop.core.settings import listed, with_item, without_item
 from sapo_desktop.terminal.swarm_words import link_line, swarm_line, swarm_lines
 from sapo_desktop.terminal.wording import duration, percent, size
 from sapo_desktop.worker.control.messages import (

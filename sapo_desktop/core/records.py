@@ -6,6 +6,7 @@ Token ids and log-probabilities are plain lists: no part outside `engines` knows
 
 from __future__ import annotations
 
+import json
 from typing import Literal
 
 import msgspec
@@ -20,6 +21,10 @@ FinishReason = Literal["stop", "length", "cancelled"]
 Origin = Literal["own", "peer", "human"]
 """`human`: one of the group's answers was given by a person, here or at the author's node."""
 AnswerKind = Literal["model", "human"]
+TreatmentName = Literal["paper", "positive", "guarded", "shaped", "capable"]
+"""How external groups are weighed; the formulas are in learning/external.py."""
+Phase = Literal["waiting", "questions", "generate", "mark", "share", "draw", "train", "checkpoint", "evaluate"]
+"""What a node does, as people are told."""
 
 
 class Question(Record, frozen=True):
@@ -76,6 +81,20 @@ class Completion(Record, frozen=True):
     finish: FinishReason
     kind: AnswerKind = "model"
     """Who wrote it; of a foreign answer what its author says."""
+
+
+class Generated(Record, frozen=True, tag=True):
+    """A generator's answers to a batch of questions; an engine's host sends it as it is."""
+
+    prompt_tokens: list[list[int]]
+    """Ids of each question."""
+    completions: list[list[Completion]]
+    """The answers to each question."""
+    seconds: float
+    batch: int
+    """Sequences decoded at once; smaller than asked after out of memory."""
+    elsewhere: bool = False
+    """Whether the sampler was not the trainer's own model: then its log-probabilities weigh the tokens."""
 
 
 class Group(Record, frozen=True):
@@ -225,3 +244,8 @@ class EvalReport(Record, frozen=True):
         """Share solved of each question's answers."""
         count = max(self.samples, 1)
         return [sum(self.solved[at : at + count]) / count for at in range(0, len(self.solved), count)]
+
+
+def json_line(record: msgspec.Struct) -> str:
+    """All fields of a plain record, with the line's end. ASCII: text of strangers does nothing to who looks at it."""
+    return json.dumps(msgspec.structs.asdict(record), ensure_ascii=True) + "\n"

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from sapo_desktop.learning.external import TreatmentName
+from sapo_desktop.core.records import TreatmentName
 
 SETTINGS_VERSION = 1
 
@@ -223,3 +223,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         float, Meta(gt=0, le=1000, description="Most that checkpoints may write a day, in GB.")
     ] = 10.0
     device: Annotated[Literal["auto", "cpu", "cuda", "mps"], Meta(description="Where torch computes.")] = "auto"
+
+
+def listed(text: str) -> list[str]:
+    """The words of a setting that holds a list (`peers`, `blocked`), between commas or blanks, in order."""
+    return text.replace(",", " ").split()
+
+
+def with_item(text: str, item: str) -> str:
+    """The list with this item, which is there once."""
+    kept = listed(text)
+    return ", ".join([*kept, *([] if item in kept else [item])])
+
+
+def without_item(text: str, item: str) -> str:
+    """The list without this item."""
+    return ", ".join(one for one in listed(text) if one != item)

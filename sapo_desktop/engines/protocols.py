@@ -19,6 +19,7 @@ from sapo_desktop.core.records import (
     TrainerSettings,
     TrainingSequence,
 )
+from sapo_desktop.core.records import Generated as Generated
 from sapo_desktop.core.sentences import Text
 
 Progress = Callable[[msgspec.Struct], None]
@@ -90,16 +91,6 @@ class Generate(EngineMessage, frozen=True):
     answers: int
     sampling: Sampling
     base: bool = False
-
-
-class Generated(EngineMessage, frozen=True):
-    prompt_tokens: list[list[int]]
-    completions: list[list[Completion]]
-    seconds: float
-    batch: int
-    """Sequences decoded at once; smaller than asked after out of memory."""
-    elsewhere: bool = False
-    """Whether the sampler was not the trainer's own model: then its log-probabilities weigh the tokens."""
 
 
 class Encode(EngineMessage, frozen=True):

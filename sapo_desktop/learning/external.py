@@ -10,14 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Literal
 
-from sapo_desktop.core.records import Record
+from sapo_desktop.core.records import Record, TreatmentName
 from sapo_desktop.learning.advantage import group_advantages
 
-TreatmentName = Literal["paper", "positive", "guarded", "shaped", "capable"]
-SHAPE = 0.1
-"""gamma of the shaped token weight p / (p + gamma) (LUFFY, arXiv 2504.14945, eq. 6)."""
 _CAPABILITY = (0.5, 2.0)
 """Bounds of the ratio of accuracies in `capable`."""
 _SMALLEST_RATE = 0.05

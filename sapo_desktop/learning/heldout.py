@@ -11,15 +11,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
-from sapo_desktop.core.records import Completion, EvalReport, Group, Mark, Question, Sampling
+from sapo_desktop.core.records import Completion, EvalReport, Generated, Group, Mark, Question, Sampling
 from sapo_desktop.core.statistics import mean_with_error, wilson
-from sapo_desktop.learning.round import task_marks
+from sapo_desktop.learning.round import Progress, task_marks
 from sapo_desktop.tasks.heldout import SetName
-from sapo_desktop.worker.hosts.engine import Engine, Progress
-from sapo_desktop.worker.hosts.examiner import Examiner
 
 _SEED = 20_260_101
 
@@ -46,6 +45,24 @@ class Subject:
     round: int
     folder: Path | None
     live: bool = False
+
+
+class Engine(Protocol):
+    """Answers with any state of the adapter; worker/hosts/engine.py is the one with a process behind it."""
+
+    async def generate_with(
+        self, checkpoint: Path | None, questions: Sequence[str], sampling: Sampling, progress: Progress, *, live: bool
+    ) -> Generated: ...
+
+
+class Examiner(Protocol):
+    """Knows the sets and marks answers; worker/hosts/examiner.py is the one with a process behind it."""
+
+    async def held_out(self, which: SetName, secret: bytes) -> list[Question]: ...
+
+    async def mark(
+        self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
+    ) -> list[list[Mark]]: ...
 
 
 class Evaluator:

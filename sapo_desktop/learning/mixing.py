@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from sapo_desktop.core.errors import UsageError
-from sapo_desktop.core.records import Group, TrainingSequence
+from sapo_desktop.core.records import Group, TrainingSequence, TreatmentName
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.learning.advantage import group_advantages
-from sapo_desktop.learning.external import TREATMENTS, Standpoint, TreatmentName, external_advantages
+from sapo_desktop.learning.external import TREATMENTS, Standpoint, external_advantages
 
 UNKNOWN_RATE = 0.5
 """Stands for our own share solved of a task that we never answered."""

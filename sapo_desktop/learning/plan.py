@@ -17,9 +17,9 @@ from sapo_desktop.core.fitting import TINY_PARAMETERS, recommended_tokens
 from sapo_desktop.core.records import RoundReport, Sampling, TrainerSettings
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.learning import adaptive, curriculum, guard
+from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.mixing import MixShare, mix_share
 from sapo_desktop.learning.round import RoundPlan, round_seed
-from sapo_desktop.worker.store.checkpoints import Counters
 
 Levels = Mapping[str, Sequence[str]]
 """Per family its levels, from easy to hard."""

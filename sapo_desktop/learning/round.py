@@ -15,8 +15,10 @@ from typing import Protocol
 
 from sapo_desktop.core.records import (
     Completion,
+    Generated,
     Group,
     Mark,
+    Phase,
     Question,
     RoundReport,
     Sampling,
@@ -24,18 +26,15 @@ from sapo_desktop.core.records import (
     SwarmReward,
     TaskMark,
     TrainingSequence,
+    TreatmentName,
 )
-from sapo_desktop.engines.protocols import Generated
-from sapo_desktop.learning.external import TreatmentName
 from sapo_desktop.learning.mixing import MixedBatch, MixShare, advantages, mix_groups, teaches, training_sequences
 from sapo_desktop.learning.reasoning import lengths_in
-from sapo_desktop.worker.control.messages import Phase
-from sapo_desktop.worker.membership.foreign import Foreign
 
 
 @dataclass(frozen=True)
-class HumanGroup:
-    """A group with the answer of a person at this node, and the ids of its question."""
+class EncodedGroup:
+    """A group that this node's model did not answer, a person's or a peer's, and the ids of its question."""
 
     group: Group
     prompt: list[int]
@@ -58,7 +57,7 @@ class RoundPlan:
     """How external groups are weighed."""
     solve_rates: Mapping[str, float] = field(default_factory=dict)
     """This node's own smoothed share solved, by task."""
-    human: tuple[HumanGroup, ...] = ()
+    human: tuple[EncodedGroup, ...] = ()
     """What a person answered here since the last round; weighed like an external group."""
     trains: bool = True
     """False: answers are marked and shared, and nothing is learned from."""
@@ -104,7 +103,7 @@ class Swarm(Protocol):
 
     async def draw(
         self, groups: int, answers: int, *, strict: bool, teaches: Callable[[Group], bool]
-    ) -> Sequence[Foreign]: ...
+    ) -> Sequence[EncodedGroup]: ...
 
     async def measured(self, tasks: Sequence[str]) -> SwarmReward | None: ...
 
@@ -179,7 +178,7 @@ async def run_round(
     # 3. Share own groups, all of them, whatever their marks; draw what others shared, regenerated and marked by us, and
     # leave what has nothing to teach before J is drawn, as in the paper.
     sharing = watcher.clock()
-    foreign: Sequence[Foreign] = ()
+    foreign: Sequence[EncodedGroup] = ()
     sieve = _Sieve(plan, swarm.author_rates() if swarm is not None else {})
     if swarm is not None:
         await watcher.phase("share")

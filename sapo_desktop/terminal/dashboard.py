@@ -11,13 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sapo_desktop.core.plain_text import one_line
-from sapo_desktop.core.records import EvalReport, RoundReport, SwarmReward
+from sapo_desktop.core.records import EvalReport, Phase, RoundReport, SwarmReward
 from sapo_desktop.worker.control.messages import (
     Answered,
     EvalFinished,
     Event,
     Notice,
-    Phase,
     PhaseChanged,
     Progressed,
     RoundFinished,

@@ -15,7 +15,7 @@ from typing import Literal, get_args
 import msgspec
 
 from sapo_desktop.core.plain_text import clean, one_line
-from sapo_desktop.core.records import EvalReport, RoundReport, SwarmReward
+from sapo_desktop.core.records import EvalReport, Phase, RoundReport, SwarmReward
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Failed, OnBattery, Starting, Why
@@ -30,7 +30,6 @@ from sapo_desktop.worker.control.messages import (
     ModelInstalled,
     ModelProgressed,
     Notice,
-    Phase,
     PhaseChanged,
     Progressed,
     RoundFinished,

@@ -22,6 +22,7 @@ from sapo_desktop.core.errors import AdapterRefused, TooBig
 from sapo_desktop.core.hashing import digest
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.heldout import Evaluator
 from sapo_desktop.learning.plan import Levels, group_levels, trainer_settings
 from sapo_desktop.system.folders import DataFolder
@@ -39,7 +40,7 @@ from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.loading import Fitting, smaller_model
 from sapo_desktop.worker.membership.side import Surroundings, SwarmSide
 from sapo_desktop.worker.node import Node
-from sapo_desktop.worker.store.checkpoints import Checkpoint, CheckpointStore, Counters, Newest
+from sapo_desktop.worker.store.checkpoints import Checkpoint, CheckpointStore, Newest
 from sapo_desktop.worker.store.history import History
 from sapo_desktop.worker.store.keeper import Keeper
 from sapo_desktop.worker.store.manifest import RunManifest, differs, manifest_of

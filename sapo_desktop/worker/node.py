@@ -26,6 +26,7 @@ from sapo_desktop.core.records import EvalReport, Sampling
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.learning import adaptive, guard
+from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.heldout import Evaluator, Subject
 from sapo_desktop.learning.plan import (
     UNJUDGED_MIX,
@@ -52,7 +53,7 @@ from sapo_desktop.worker.orders import Orders
 from sapo_desktop.worker.recovery import Recovery
 from sapo_desktop.worker.showing import RoundWatcher, Showing
 from sapo_desktop.worker.state import NodeState
-from sapo_desktop.worker.store.checkpoints import Checkpoint, Counters
+from sapo_desktop.worker.store.checkpoints import Checkpoint
 from sapo_desktop.worker.store.keeper import Keeper
 from sapo_desktop.worker.store.manifest import RunManifest
 from sapo_desktop.worker.validation import BASE_NUMBER, Validated, Validation

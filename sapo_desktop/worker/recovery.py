@@ -15,9 +15,10 @@ from sapo_desktop.core.errors import HostDied, HostError, OutOfMemory, TooBig
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.why import Failed, given_up
 from sapo_desktop.learning import adaptive, guard
+from sapo_desktop.learning.counters import Counters
 from sapo_desktop.worker.hosts.loading import smaller_model
 from sapo_desktop.worker.state import Trigger
-from sapo_desktop.worker.store.checkpoints import Checkpoint, Counters
+from sapo_desktop.worker.store.checkpoints import Checkpoint
 
 if TYPE_CHECKING:
     from sapo_desktop.worker.node import Node

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from sapo_desktop.core.errors import HostError
-from sapo_desktop.core.records import Group, Question
+from sapo_desktop.core.records import Group, Phase, Question
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.learning.round import Examiner
 from sapo_desktop.worker.control.messages import (
@@ -20,7 +20,6 @@ from sapo_desktop.worker.control.messages import (
     Event,
     Level,
     Notice,
-    Phase,
     PhaseChanged,
     Progressed,
 )

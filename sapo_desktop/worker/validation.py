@@ -16,11 +16,11 @@ from sapo_desktop.core.records import EvalReport
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.learning import adaptive, guard
+from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.heldout import Evaluator, Subject
 from sapo_desktop.learning.plan import is_adaptive, mix_in_force, share_of
 from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.showing import Say
-from sapo_desktop.worker.store.checkpoints import Counters
 from sapo_desktop.worker.store.keeper import Keeper
 
 BASE = "base"

@@ -24,8 +24,8 @@ from transformers import (
     Qwen2ForCausalLM,
 )
 
-from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
-from sapo_desktop.engines.protocols import Generate, Generated, Load
+from sapo_desktop.core.records import Generated, Sampling, TrainerSettings, TrainingSequence
+from sapo_desktop.engines.protocols import Generate, Load
 from sapo_desktop.engines.torch import lm as torch_lm
 from sapo_desktop.engines.torch.batches import micro_batches
 from sapo_desktop.engines.torch.service import TorchEngine

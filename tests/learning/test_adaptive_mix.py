@@ -9,10 +9,10 @@ import msgspec
 
 from sapo_desktop.core.errors import HostDied
 from sapo_desktop.learning.adaptive import AdaptiveState, begin, choose, conclude, rolled_back
+from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.plan import mix_shown
 from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.state import NodeState
-from sapo_desktop.worker.store.checkpoints import Counters
 from tests.learning.test_round import FakeSwarm
 from tests.worker.test_node import SETTINGS, Scene, playing
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sapo_desktop.learning.external import TREATMENTS, Standpoint, TreatmentName, external_advantages
+from sapo_desktop.core.records import TreatmentName
+from sapo_desktop.learning.external import TREATMENTS, Standpoint, external_advantages
 
 ONE_OF_EIGHT = [1.0] + [0.0] * 7
 HALF = Standpoint(own_rate=0.5)

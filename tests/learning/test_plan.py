@@ -5,6 +5,7 @@ import pytest
 
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.learning.adaptive import AdaptiveState, Arm
+from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.curriculum import FamilyProgress
 from sapo_desktop.learning.guard import GuardState
 from sapo_desktop.learning.mixing import MixShare
@@ -21,7 +22,6 @@ from sapo_desktop.learning.plan import (
     tasks_in_training,
     trainer_settings,
 )
-from sapo_desktop.worker.store.checkpoints import Counters
 from tests.learning.test_round import play
 from tests.worker.fakes import FakeEngine
 

@@ -7,12 +7,10 @@ from collections.abc import Callable, Sequence
 import msgspec
 import pytest
 
-from sapo_desktop.core.records import Completion, Group, Question, Sampling, SwarmReward
-from sapo_desktop.engines.protocols import Generated
+from sapo_desktop.core.records import Completion, Generated, Group, Question, Sampling, SwarmReward
 from sapo_desktop.learning.mixing import MixShare
-from sapo_desktop.learning.round import RoundPlan, RoundResult, round_seed, run_round
+from sapo_desktop.learning.round import EncodedGroup, RoundPlan, RoundResult, round_seed, run_round
 from sapo_desktop.worker.hosts.engine import Ended
-from sapo_desktop.worker.membership.foreign import Foreign
 from tests.worker.fakes import FakeEngine, FakeExaminer, FakeWatcher, Progress, generated, mark, question
 
 MEASURED = SwarmReward(value=0.5, low=0.4, high=0.6, peers=3, tasks={"gcd/easy": 0.5})
@@ -53,7 +51,9 @@ class FakeSwarm:
     async def share(self, groups: Sequence[Group]) -> None:
         self.shared.extend(groups)
 
-    async def draw(self, groups: int, answers: int, *, strict: bool, teaches: Callable[[Group], bool]) -> list[Foreign]:
+    async def draw(
+        self, groups: int, answers: int, *, strict: bool, teaches: Callable[[Group], bool]
+    ) -> list[EncodedGroup]:
         completion = Completion(tokens=[2, 3], logprobs=[], text="right", finish="stop")
         drawn = Group(
             question=question("gcd/easy", 99),
@@ -64,7 +64,7 @@ class FakeSwarm:
         )
         wrong = msgspec.structs.replace(drawn, marks=[mark(False)] * answers)
         assert teaches(drawn) and not any(teaches(wrong) for _ in range(self.dull))
-        return [Foreign(drawn, [7, 7], None)] * min(groups, self.groups)  # type: ignore[arg-type]
+        return [EncodedGroup(drawn, [7, 7])] * min(groups, self.groups)
 
     async def measured(self, tasks: Sequence[str]) -> SwarmReward:
         return MEASURED

@@ -13,18 +13,19 @@ import msgspec
 from sapo_desktop.core.errors import HostDied, HostError
 from sapo_desktop.core.records import (
     Completion,
+    Generated,
     Group,
     Mark,
+    Phase,
     Question,
     Sampling,
     StepReport,
     TrainerSettings,
     TrainingSequence,
 )
-from sapo_desktop.engines.protocols import Generated, Loaded
+from sapo_desktop.engines.protocols import Loaded
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.system.hardware import default_threads
-from sapo_desktop.worker.control.messages import Phase
 from sapo_desktop.worker.hosts.engine import Ended, EnginePlan, Spoken
 
 Progress = Callable[[int, int], None]

@@ -9,10 +9,11 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import CheckpointError
+from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.guard import GuardState
 from sapo_desktop.worker.assembly import _beginning, _keep_beginning, _tell
 from sapo_desktop.worker.hosts.choice import BaseModel
-from sapo_desktop.worker.store.checkpoints import Counters, Damaged, Newest
+from sapo_desktop.worker.store.checkpoints import Damaged, Newest
 from tests.worker.test_node import SETTINGS, Scene
 
 A, B = (BaseModel(path=Path(name), hash=name, parameters=10) for name in "ab")

@@ -12,6 +12,7 @@ import pytest
 
 from sapo_desktop.core.errors import CheckpointError, HostDied, HostTimeout, OutOfMemory, TooBig, UsageError
 from sapo_desktop.core.settings import Settings
+from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.heldout import Evaluator
 from sapo_desktop.learning.round import Swarm
 from sapo_desktop.system.hardware import default_threads
@@ -19,7 +20,7 @@ from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.gate import Gate
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.state import NodeState
-from sapo_desktop.worker.store.checkpoints import Checkpoint, CheckpointStore, Counters
+from sapo_desktop.worker.store.checkpoints import Checkpoint, CheckpointStore
 from sapo_desktop.worker.store.history import History
 from sapo_desktop.worker.store.keeper import Keeper
 from sapo_desktop.worker.store.write_budget import WriteBudget

@@ -12,6 +12,7 @@ from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ControlError, HistoryError, SapoError, SettingsError, TaskError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.gui.shell import remembered
+from sapo_desktop.learning.counters import Counters
 from sapo_desktop.swarm.addresses.restart_file import Memory
 from sapo_desktop.swarm.addresses.seeds import read_seeds
 from sapo_desktop.system.folders import DataFolder, FolderError
@@ -21,7 +22,7 @@ from sapo_desktop.worker.control.lock import holder
 from sapo_desktop.worker.control.proof import FILE, read_control_file
 from sapo_desktop.worker.membership.author_rates import AuthorRates
 from sapo_desktop.worker.membership.index_book import IndexBook
-from sapo_desktop.worker.store.checkpoints import CheckpointStore, Counters
+from sapo_desktop.worker.store.checkpoints import CheckpointStore
 
 Put = Callable[[Path], None]
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from sapo_desktop.learning.external import SHAPE
+SHAPE = 0.1
+"""gamma of the shaped token weight p / (p + gamma) (LUFFY, arXiv 2504.14945, eq. 6)."""
 
 
 @dataclass(frozen=True)

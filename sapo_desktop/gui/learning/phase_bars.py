@@ -9,12 +9,12 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from sapo_desktop.core.records import Phase
 from sapo_desktop.gui.learning.round_phases import Spent
 from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.states import phase_words
 from sapo_desktop.view.viewmodel import PHASES
-from sapo_desktop.worker.control.messages import Phase
 
 _GAP, _BETWEEN, _ROUNDING = 4, 14, 6
 _INSIDE = 8

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
+from sapo_desktop.core.records import Phase
 from sapo_desktop.gui.learning.phase_bars import Bar, PhaseBars, Swatch
 from sapo_desktop.gui.learning.round_phases import PARTS, Spent, Tally, in_hand, mean_of, of_report, tally
 from sapo_desktop.gui.widgets.buttons import IconButton
@@ -19,7 +20,6 @@ from sapo_desktop.gui.words.learning import phase_meaning, verdict_icon
 from sapo_desktop.gui.words.states import phase_words
 from sapo_desktop.gui.words.tasks import task_name
 from sapo_desktop.view.viewmodel import PHASES, AnswerShown, View
-from sapo_desktop.worker.control.messages import Phase
 
 _ANSWERS_SHOWN = 6
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sapo_desktop.core.records import RoundReport
+from sapo_desktop.core.records import Phase, RoundReport
 from sapo_desktop.view.viewmodel import PHASES, View
-from sapo_desktop.worker.control.messages import Phase
 
 MEAN_OF = 20
 """Rounds that the mean looks back on."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from sapo_desktop.core.lists import listed, with_item
+from sapo_desktop.core.settings import listed, with_item
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.peers.refused import RefusedTable
 from sapo_desktop.gui.peers.refused_rows import refusals

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from sapo_desktop.core.errors import SapoError, UsageError
-from sapo_desktop.core.lists import listed, with_item, without_item
 from sapo_desktop.core.network.invite import PREFIX, Invite
 from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.core.settings import listed, with_item, without_item
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.peers.passphrase import with_passphrase
 from sapo_desktop.gui.widgets.buttons import Button

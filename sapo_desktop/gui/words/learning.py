@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import get_args
 
 from sapo_desktop.core.plain_text import one_line
-from sapo_desktop.core.records import Verdict
+from sapo_desktop.core.records import Phase, TreatmentName, Verdict
 from sapo_desktop.gui.learning.answer_pages import effect_of, is_foreign, who_wrote
 from sapo_desktop.gui.learning.level_moves import LevelMove
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.tasks import level_name
-from sapo_desktop.learning.external import TreatmentName
-from sapo_desktop.worker.control.messages import Phase, Rollout
+from sapo_desktop.worker.control.messages import Rollout
 
 TREATMENTS: tuple[TreatmentName, ...] = ("guarded", "positive", "shaped", "capable", "paper")
 """In the order in which they are offered."""

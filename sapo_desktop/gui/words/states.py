@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sapo_desktop.core.records import Phase
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.why import (
     Answering,
@@ -22,7 +23,6 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.link import Attached, Connecting, Ended, Lost
 from sapo_desktop.view.viewmodel import MainAction, View
-from sapo_desktop.worker.control.messages import Phase
 
 _DAY_FROM = 20 * 3600
 """A pause that ends later than this is told with the day."""

@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import msgspec
 
 from sapo_desktop.core.errors import CheckpointError, HostDied, HostError
-from sapo_desktop.core.records import Sampling, StepReport, TrainerSettings, TrainingSequence
+from sapo_desktop.core.records import Generated, Sampling, StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.engines.protocols import (
     Configure,
@@ -29,7 +29,6 @@ from sapo_desktop.engines.protocols import (
     EngineRequest,
     Export,
     Generate,
-    Generated,
     GenerationProgress,
     Load,
     Loaded,

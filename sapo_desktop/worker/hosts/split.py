@@ -19,14 +19,13 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import HostError, UsageError
-from sapo_desktop.core.records import Sampling, StepReport, TrainerSettings, TrainingSequence
+from sapo_desktop.core.records import Generated, Sampling, StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.engines.protocols import (
     Done,
     Encode,
     Encoded,
     Generate,
-    Generated,
     GgufWeights,
     Loaded,
     LoadGguf,

@@ -19,6 +19,7 @@ from typing import Protocol
 from sapo_desktop.core.errors import HostDied, HostError, HostTimeout
 from sapo_desktop.core.records import Completion, Group, Mark, Question
 from sapo_desktop.engines.protocols import Encoded
+from sapo_desktop.learning.round import EncodedGroup
 from sapo_desktop.swarm.pool.pool import Entry
 from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
 from sapo_desktop.swarm.protocol.envelope import Answer, GroupBody, open_envelope
@@ -74,11 +75,9 @@ class Yardstick:
 
 
 @dataclass(frozen=True)
-class Foreign:
-    """A group that may be trained on, with the ids of its question and what our marks of all its answers say."""
+class Foreign(EncodedGroup):
+    """A drawn group that may be trained on, and where it came from."""
 
-    group: Group
-    prompt: list[int]
     entry: Entry
 
 

@@ -16,9 +16,10 @@ from typing import Any, ParamSpec, TypeVar
 
 from sapo_desktop.core.errors import HistoryError
 from sapo_desktop.core.records import EvalReport
+from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.round import RoundResult
 from sapo_desktop.worker.hosts.engine import Engine
-from sapo_desktop.worker.store.checkpoints import Checkpoint, CheckpointStore, Counters, Newest
+from sapo_desktop.worker.store.checkpoints import Checkpoint, CheckpointStore, Newest
 from sapo_desktop.worker.store.history import History
 from sapo_desktop.worker.store.lasting import Lasting, Latest
 from sapo_desktop.worker.store.write_budget import WriteBudget

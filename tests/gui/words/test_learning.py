@@ -6,14 +6,14 @@ from typing import get_args
 
 import pytest
 
-from sapo_desktop.core.records import Verdict
+from sapo_desktop.core.records import TreatmentName, Verdict
 from sapo_desktop.core.settings import Mix
 from sapo_desktop.gui.learning.level_moves import LEVELS, LevelMove
 from sapo_desktop.gui.learning.past_rounds import MIXES
 from sapo_desktop.gui.words import learning as learning_words
 from sapo_desktop.gui.words import refusals as refusal_words
 from sapo_desktop.learning.adaptive import ARMS
-from sapo_desktop.learning.external import TREATMENTS, TreatmentName
+from sapo_desktop.learning.external import TREATMENTS
 from sapo_desktop.swarm.protocol.refusals import OF_THE_AUTHOR, Reason, kind_of
 from sapo_desktop.view.viewmodel import PHASES
 from sapo_desktop.worker.control.messages import Rollout

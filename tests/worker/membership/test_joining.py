@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from sapo_desktop.core.records import Completion, Mark, Question, Sampling
-from sapo_desktop.engines.protocols import Generated
+from sapo_desktop.core.records import Completion, Generated, Mark, Question, Sampling
 from sapo_desktop.learning.mixing import MixShare
 from sapo_desktop.learning.round import RoundPlan, RoundResult, run_round
 from sapo_desktop.swarm.protocol.envelope import Answer

@@ -11,8 +11,9 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import CheckpointError
+from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.guard import GuardState
-from sapo_desktop.worker.store.checkpoints import Best, CheckpointStore, Counters
+from sapo_desktop.worker.store.checkpoints import Best, CheckpointStore
 
 FILES = {"adapter.safetensors": b"A" * 300, "optimizer.safetensors": b"O" * 200, "random.msgpack": b"R"}
 

@@ -22,7 +22,7 @@ from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.engines.protocols import Encoded
 from sapo_desktop.learning.plan import draw_task
 from sapo_desktop.learning.questions import Place, training_questions
-from sapo_desktop.learning.round import HumanGroup
+from sapo_desktop.learning.round import EncodedGroup
 from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol.envelope import may_be_shared
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, family_of
@@ -108,7 +108,7 @@ class HumanAnswers:
         learned = (
             encoded is not None
             and self._node.engine.trains
-            and self._node.human_groups.add(HumanGroup(group, encoded.prompts[0]))
+            and self._node.human_groups.add(EncodedGroup(group, encoded.prompts[0]))
         )
         return m.HumanMarked(
             task=question.task,

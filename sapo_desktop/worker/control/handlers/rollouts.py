@@ -12,7 +12,7 @@ from typing import TextIO
 import msgspec
 
 from sapo_desktop.core.errors import SapoError, UsageError
-from sapo_desktop.core.json_lines import json_line
+from sapo_desktop.core.records import json_line
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.store.keeper import Keeper

@@ -25,7 +25,6 @@ from sapo_desktop.worker.control.messages.asking import (
 from sapo_desktop.worker.control.messages.base import (
     CheckpointName,
     Message,
-    Phase,
 )
 from sapo_desktop.worker.control.messages.envelopes import (
     Answer,
@@ -248,7 +247,6 @@ __all__ = [
     "Ok",
     "Pause",
     "PeerAnswered",
-    "Phase",
     "PhaseChanged",
     "PosedQuestion",
     "PreviewEnvelope",

@@ -1,8 +1,6 @@
-"""What every message of the control channel is, and the words that several of them use."""
+"""What every message of the control channel is, and a word that several of them use."""
 
 from __future__ import annotations
-
-from typing import Literal
 
 import msgspec
 
@@ -13,4 +11,3 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True, forbid_unknow
 
 CheckpointName = str
 """`base`, `best`, `last`, or a number."""
-Phase = Literal["waiting", "questions", "generate", "mark", "share", "draw", "train", "checkpoint", "evaluate"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from sapo_desktop.core.records import EvalReport, Mark, RoundReport
+from sapo_desktop.core.records import EvalReport, Mark, Phase, RoundReport
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Starting, Why
 from sapo_desktop.worker.control.messages.asking import AskReply
-from sapo_desktop.worker.control.messages.base import Message, Phase
+from sapo_desktop.worker.control.messages.base import Message
 from sapo_desktop.worker.control.messages.facts import FactReply
 from sapo_desktop.worker.control.messages.fitting import FitReply
 from sapo_desktop.worker.control.messages.models import ModelReply

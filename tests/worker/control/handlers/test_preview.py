@@ -12,9 +12,8 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import HostDied, PassphraseNeeded, SapoError
-from sapo_desktop.core.records import Completion, Group
+from sapo_desktop.core.records import Completion, Generated, Group
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.engines.protocols import Generated
 from sapo_desktop.swarm.protocol import codec, limits
 from sapo_desktop.swarm.protocol.envelope import GroupBody
 from sapo_desktop.swarm.protocol.signing import Signer, verify

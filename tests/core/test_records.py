@@ -6,7 +6,7 @@ import json
 
 import msgspec
 
-from sapo_desktop.core.json_lines import json_line
+from sapo_desktop.core.records import json_line
 
 
 class Said(msgspec.Struct):

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from sapo_desktop.core.lists import listed, with_item, without_item
+from sapo_desktop.core.settings import listed, with_item, without_item
 
 
 def test_words_stand_between_commas_or_blanks() -> None:

@@ -1,0 +1,35 @@
+"""Where a node stands beside its adapter: kept in every checkpoint, so that a resumed run equals an unbroken one."""
+
+from __future__ import annotations
+
+import msgspec
+
+from sapo_desktop.core.records import Record
+from sapo_desktop.learning.adaptive import AdaptiveState
+from sapo_desktop.learning.curriculum import FamilyProgress
+from sapo_desktop.learning.guard import GuardState
+
+
+class Counters(Record, frozen=True):
+    """Everything outside the engine that the next round depends on."""
+
+    round: int
+    """Last finished round; never goes back, not even at a roll-back."""
+    instance: str
+    """Random name of this data folder."""
+    seed: int
+    """What every draw of the run derives from."""
+    run: int = 0
+    """Row in history's table of runs."""
+    model: str = ""
+    """Hash of the base model's folder: an adapter fits no other one."""
+    solve_rates: dict[str, float] = msgspec.field(default_factory=dict)
+    """Smoothed share solved per task, for displays; the curriculum keeps its own."""
+    curriculum: dict[str, FamilyProgress] = msgspec.field(default_factory=dict)
+    guard: GuardState = GuardState()
+    adaptive: AdaptiveState = AdaptiveState()
+    """What the mixes earned, where the mix is adaptive."""
+    micro_batch: int = 0
+    """What fitted so far; 0: as the settings say."""
+    reasoning: dict[str, list[int]] = msgspec.field(default_factory=dict)
+    """Characters before the last own answers, by task (learning/reasoning.py)."""
