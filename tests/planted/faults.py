@@ -15,13 +15,13 @@ from typing import Literal
 Area = Literal["method", "engines", "tasks", "swarm", "node", "models", "window", "terminal"]
 
 FOLDERS: dict[Area, tuple[str, ...]] = {
-    "method": ("tests/core",),
+    "method": ("tests/learning", "tests/core"),
     "engines": ("tests/engines",),
     "tasks": ("tests/tasks",),
     "swarm": ("tests/swarm",),
     "node": ("tests/worker",),
     "models": ("tests/models",),
-    "window": ("tests/gui",),
+    "window": ("tests/view", "tests/gui"),
     "terminal": ("tests/cli", "tests/terminal"),
 }
 """Where an area's quick tests are: the one place to change when tests move."""
