@@ -5151,8 +5151,8 @@
         <translation>Der Prüfer antwortete {found}, wo {expected} erwartet wurde.</translation>
     </message>
     <message>
-        <source>The examiner must run with PYTHONHASHSEED=0: with another hash seed some tasks ask other questions. Start it through `sapo_desktop.worker.host`, which sets it.</source>
-        <translation>Der Prüfer muss mit PYTHONHASHSEED=0 laufen: Mit einem anderen Wert stellen manche Aufgaben andere Fragen. Starte ihn über `sapo_desktop.worker.host`, das setzt ihn.</translation>
+        <source>The examiner must run with PYTHONHASHSEED=0: with another hash seed some tasks ask other questions. Start it through `sapo_desktop.worker.hosts.host`, which sets it.</source>
+        <translation>Der Prüfer muss mit PYTHONHASHSEED=0 laufen: Mit einem anderen Wert stellen manche Aufgaben andere Fragen. Starte ihn über `sapo_desktop.worker.hosts.host`, das setzt ihn.</translation>
     </message>
     <message>
         <source>The examiner was ended.</source>

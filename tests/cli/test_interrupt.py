@@ -14,7 +14,7 @@ import pytest
 COMMAND = """
 import fcntl, sys, termios
 from sapo_desktop.cli import main
-from sapo_desktop.worker import messages as m
+from sapo_desktop.worker.control import messages as m
 from tests.cli.fake_node import FakeDoor, FakeNode
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 node = FakeNode(without_keyring=True)

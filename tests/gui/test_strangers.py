@@ -181,11 +181,11 @@ FORBIDDEN = {
     "QMessageBox": set(),
     "QTextEdit": set(),
     "QTextBrowser": set(),
-    "setToolTip": {"widgets/text.py", "tray.py"},
+    "setToolTip": {"widgets/text.py", "shell/tray.py"},
     "setHtml": set(),
     "setStatusTip": set(),
     "setWhatsThis": set(),
-    "showMessage": {"tray.py"},
+    "showMessage": {"shell/tray.py"},
 }
 
 

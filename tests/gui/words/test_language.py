@@ -34,7 +34,7 @@ from tests.gui.scenes import a_view, silo_curve
 from tests.gui.stage import StageBridge
 from tests.gui.test_strangers import shown_by
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PLACEHOLDER = re.compile(r"\{\w*\}")
 LONG = 5
 """From so many words on, a text is looked for inside of others too."""

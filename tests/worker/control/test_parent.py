@@ -22,7 +22,7 @@ from sapo_desktop.worker.main import Options, Worker
 
 WAITS = """
 import asyncio
-from sapo_desktop.worker import starter
+from sapo_desktop.worker.control import parent as starter
 starter.GRACE = 0.0
 
 async def main():

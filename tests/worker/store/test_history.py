@@ -351,7 +351,7 @@ record(history, history.begin_run(manifest()), 2)
 def elsewhere(tmp_path: Path, script: str) -> subprocess.CompletedProcess[str]:
     """Run a script in another process, on tmp_path/history.db, with this module as `tests_helper`."""
     (tmp_path / "tests_helper.py").write_bytes(Path(__file__).read_bytes())
-    root = str(Path(__file__).parents[2])
+    root = str(Path(__file__).parents[3])
     return subprocess.run(
         [sys.executable, "-c", script, str(tmp_path / "history.db"), str(tmp_path), root],
         capture_output=True,
