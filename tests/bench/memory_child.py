@@ -5,6 +5,7 @@ Prints a line when it is imported, when the model is loaded, and when the work i
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from pathlib import Path
 
@@ -92,7 +93,7 @@ def with_torch(job: Job) -> None:
     if job.work == "generate":
         sampling = Sampling(max_tokens=job.answer_tokens, seed=job.seed)
         prompts = random(job.prompts, job.prompt_tokens)
-        wanted = GenerationJob(prompts, job.answers, sampling, frozenset(), engine.lm.context)
+        wanted = dataclasses.replace(engine.job(prompts, job.answers, sampling), stop_tokens=frozenset())
         generate(wanted, engine.starter(False), engine.lm.device, Watch())
     else:
         for _ in range(job.steps):

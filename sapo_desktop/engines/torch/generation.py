@@ -15,7 +15,7 @@ from sapo_desktop.core.records import FinishReason
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.answering import Answers, GenerationJob, Watch
 from sapo_desktop.engines.torch.decoder import PromptBatch, Start
-from sapo_desktop.engines.torch.memory import is_out_of_memory, release_memory
+from sapo_desktop.engines.torch.memory import is_out_of_memory, release_memory, return_freed_memory
 from sapo_desktop.engines.torch.sampling import draw, uniforms
 
 COMPACT_SHARE = 1 / 8
@@ -53,6 +53,7 @@ def generate(job: GenerationJob, start: Start, device: torch.device, watch: Watc
             release_memory()
             continue
         at += len(rows)
+        return_freed_memory()  # the next turn's cache has another shape and would not fit into what this one leaves
     return Answers(done.tokens, done.logprobs, done.finish, batch)
 
 

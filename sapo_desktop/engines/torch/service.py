@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 import torch
 
 from sapo_desktop.core.errors import HostError, TooBig, UsageError
-from sapo_desktop.core.records import StepReport
+from sapo_desktop.core.records import Sampling, StepReport
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.answering import Answers, GenerationJob, Speaker, Watch
@@ -25,7 +26,7 @@ from sapo_desktop.engines.torch.generation import generate
 from sapo_desktop.engines.torch.llama import WrittenOutModel
 from sapo_desktop.engines.torch.lm import LanguageModel, load_language_model
 from sapo_desktop.engines.torch.lora import Policy
-from sapo_desktop.engines.torch.memory import is_out_of_memory, release_memory, return_freed_memory
+from sapo_desktop.engines.torch.memory import is_out_of_memory, release_memory
 from sapo_desktop.engines.torch.state import reset_trainer, restore_trainer, save_trainer
 from sapo_desktop.engines.torch.trainer import GrpoTrainer
 
@@ -70,20 +71,11 @@ class TorchEngine:
         """Answer questions."""
         began = time.monotonic()
         prompts = [self.lm.prompt_tokens(text) for text in request.prompts]
-        job = GenerationJob(
-            prompts,
-            request.answers,
-            request.sampling,
-            self.lm.stop_tokens,
-            self.lm.context,
-            self._batch,
-            PROMPT_TOKENS_AT_ONCE if self.trainer.written_out else 0,
-        )
+        job = self.job(prompts, request.answers, request.sampling)
         watch = Watch(should_stop=cancelled.is_set, progress=progress, text=self.lm.text)
         if job.total == 1:
             watch.token = Speaker(self.lm.text, progress)
         answers = self._answer(job, request.base, watch)
-        return_freed_memory()
         if job.total and answers.batch < min(self._batch or job.total, job.total):
             self._batch = answers.batch  # what did not fit once is not tried every round
         return p.Generated(
@@ -92,6 +84,11 @@ class TorchEngine:
             seconds=time.monotonic() - began,
             batch=answers.batch,
         )
+
+    def job(self, prompts: Sequence[list[int]], answers: int, sampling: Sampling) -> GenerationJob:
+        """What is to be answered, with as much at once as this engine takes."""
+        tokens = PROMPT_TOKENS_AT_ONCE if self.trainer.written_out else 0
+        return GenerationJob(prompts, answers, sampling, self.lm.stop_tokens, self.lm.context, self._batch, tokens)
 
     def configure(self, request: p.Configure) -> None:
         """Change what needs no reload."""

@@ -27,6 +27,10 @@ FLOAT32_PARAMETERS = 100_000_000
 
 TORCH_RUNTIME = 285 * MB
 """Python with torch, transformers and peft, the host's own modules."""
+BARE_RUNTIME = 196 * MB
+"""The same for a small Llama, which needs only transformers' tokenizer (engines/bare_llama.py)."""
+UNLOADED_RUNTIME = 163 * MB
+"""What an engine's process holds before it has loaded a model."""
 TOKENIZER_BYTES = 900
 """Of each word of the vocabulary, in the tokenizers library."""
 LLAMA_RUNTIME = 34 * MB
@@ -57,6 +61,8 @@ STREAM_STEP = 256
 HEAP_HOLES = 1.4
 """The C library cannot give an aligned block that was freed to the next request of the same size, so tensors that come
 and go leave holes: 1.2 to 1.9 times what is held was measured."""
+CACHE_HOLES = 1.2
+"""The same of models that are written out while they answer: their cache is made anew where it grows."""
 MAPPED_HOLES = 1.1
 """Large models train with every tensor above half a megabyte mapped by itself (engines/torch/memory.py); smaller ones
 still leave holes: 1.0 to 1.15 times."""
@@ -95,6 +101,11 @@ class TorchModel(msgspec.Struct, frozen=True, kw_only=True):
         return self.shape.parameters(self.architecture)
 
     @property
+    def bare(self) -> bool:
+        """Whether it is held as weights alone."""
+        return self.written_out and self.architecture == "LlamaForCausalLM" and self.width == 4
+
+    @property
     def written_out(self) -> bool:
         return self.architecture in WRITTEN_OUT and self.parameters <= WRITTEN_OUT_PARAMETERS
 
@@ -108,7 +119,10 @@ def torch_width(parameters: int, device: Device, fast_bfloat16: bool) -> Literal
 
 def answering(model: TorchModel, work: Work) -> Parts:
     """Peak of a torch process while it answers; an adapter that is trained between is in `learning`."""
-    holes = HEAP_HOLES if model.device == "cpu" and not model.written_out else 1.0
+    if model.written_out:
+        most = max(1, PROMPT_TOKENS_AT_ONCE // max(1, work.prompt_tokens))
+        work = msgspec.structs.replace(work, batch=min(work.batch, most))
+    holes = 1.0 if model.device != "cpu" else CACHE_HOLES if model.written_out else HEAP_HOLES
     return Parts(
         weights=_weights(model) + _packed(model),
         activations=int(holes * _decoding_tensors(model, work)),
@@ -207,12 +221,13 @@ def _packed(model: TorchModel) -> int:
 def _runtime(model: TorchModel) -> int:
     if model.device == "cuda":
         return CUDA_CONTEXT
-    return TORCH_RUNTIME + TOKENIZER_BYTES * model.shape.vocabulary
+    return (BARE_RUNTIME if model.bare else TORCH_RUNTIME) + TOKENIZER_BYTES * model.shape.vocabulary
 
 
 def _chunks(model: TorchModel, work: Work) -> int:
     """Chunked log-softmax: one chunk in float32, in half precision its source and its slope as well."""
-    chunk = min(CHUNK, 4 * model.shape.vocabulary * work.micro_batch * work.max_tokens)
+    rows = min(work.micro_batch * work.max_tokens, _tokens_a_pass(model, work))
+    chunk = min(CHUNK, 4 * model.shape.vocabulary * rows)
     return chunk if model.width == 4 else 2 * chunk
 
 

@@ -23,7 +23,7 @@ from sapo_desktop.models.describe import describe
 from sapo_desktop.models.files.folder import ModelFolder, read_folder
 from sapo_desktop.models.files.gguf_file import parts_of
 from sapo_desktop.models.fit import fit
-from sapo_desktop.models.fit.memory import LLAMA_RUNTIME, TORCH_RUNTIME
+from sapo_desktop.models.fit.memory import LLAMA_RUNTIME, UNLOADED_RUNTIME
 from sapo_desktop.models.starter import starter_folder
 from sapo_desktop.system.hardware import Hardware, probe
 from sapo_desktop.worker.hosts.choice import Way
@@ -125,7 +125,7 @@ def smaller_model(than: int, settings: Settings, way: Way, look: Probe = probe) 
 def _usable(path: Path, settings: Settings, way: Way, look: Probe) -> ModelFolder | None:
     """The model in that folder where it is whole and fits; a damaged one is no way out, and is named when asked for."""
     try:
-        held = TORCH_RUNTIME + (LLAMA_RUNTIME if way.generator == "llama.cpp" else 0)
+        held = UNLOADED_RUNTIME + (LLAMA_RUNTIME if way.generator == "llama.cpp" else 0)
         fit.plan(describe(path), look(path), settings, running=held, generator=way.generator, device=way.device)
         return read_folder(path)  # last: it reads all of the weights for their hash
     except (SapoError, OSError):

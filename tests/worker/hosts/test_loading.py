@@ -20,7 +20,7 @@ from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.describe import describe
 from sapo_desktop.models.files.folder import read_folder
-from sapo_desktop.models.fit.memory import LLAMA_RUNTIME, TORCH_RUNTIME
+from sapo_desktop.models.fit.memory import LLAMA_RUNTIME, UNLOADED_RUNTIME
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import Hardware
 from sapo_desktop.worker.control.client import appraise as appraise_apart
@@ -32,7 +32,7 @@ from sapo_desktop.worker.hosts.loading import Fitting, Probe, smaller_model
 from tests.models.fit.test_fit import MACHINE
 
 STARTER = resource("starter")
-HELD = TORCH_RUNTIME
+HELD = UNLOADED_RUNTIME
 """What a host has before a model is loaded."""
 LLAMA = Way(generator="llama.cpp", trains=True)
 ANSWERS = Way(generator="llama.cpp", trains=False)
