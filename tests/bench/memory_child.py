@@ -76,7 +76,7 @@ def with_torch(job: Job) -> None:
 
     from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
     from sapo_desktop.engines.protocols import Load
-    from sapo_desktop.engines.torch.generation import GenerationJob, Watch, generate
+    from sapo_desktop.engines.torch.generation import Watch, generate
     from sapo_desktop.engines.torch.service import TorchEngine
     from sapo_desktop.worker.hosts import host
 
