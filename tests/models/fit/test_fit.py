@@ -40,7 +40,8 @@ def model(name: str) -> Model:
 @pytest.mark.parametrize(
     ("ram", "vram", "name", "generator", "trainer", "device"),
     [
-        (1, 0, "smollm2-135m", "llama.cpp", "none", "cpu"),
+        (0.8, 0, "starter", "llama.cpp", "none", "cpu"),
+        (1, 0, "starter", "torch", "torch", "cpu"),
         (2, 0, "starter", "torch", "torch", "cpu"),
         (4, 0, "smollm2-135m", "torch", "torch", "cpu"),
         (8, 0, "qwen2.5-0.5b", "torch", "torch", "cpu"),
