@@ -166,8 +166,9 @@ def former_lines(learning: Learning) -> list[str]:
     rows = msgspec.json.decode((DATA / "starter.json").read_bytes(), type=list[StarterScore])
     return [
         *lines,
-        "The base by the rules in force (`python packaging/starter/check.py --questions 24`, held-out side, each level "
-        "the mean of its families):",
+        "The base by the rules in force (`python packaging/starter/check.py --questions 24 --levels easy --json FILE`, "
+        "then `middle`, `hard`; held-out side; each level the mean of its families). Where it solves nothing it finds "
+        "nothing to learn from either: it was primed on what the former scorer took.",
         "",
         table(["level", "questions", "greedy", "sampled"], [level_row(level, rows) for level in levels_of(rows)]),
         "",
