@@ -11,6 +11,7 @@ import torch
 from sapo_desktop.core.records import Sampling
 from sapo_desktop.engines.answering import GenerationJob, Watch
 from sapo_desktop.engines.torch.generation import generate
+from sapo_desktop.engines.torch.lm import load_language_model
 from sapo_desktop.engines.torch.service import TorchEngine
 
 QUESTIONS, ANSWERS = 9, 8
@@ -42,6 +43,11 @@ def with_our_torch(engine: TorchEngine, job: GenerationJob) -> Callable[[], obje
         return generate(job, engine.starter(base=False), engine.lm.device, Watch())
 
     return ours
+
+
+def model_of_transformers(engine: TorchEngine) -> Any:
+    """The engine's model as transformers has it, in float32; the engine holds a small Llama as its weights alone."""
+    return load_language_model(engine.lm.folder, "cpu", "float32", bare=False).model
 
 
 def with_transformers(model: Any, job: GenerationJob) -> Callable[[], object]:

@@ -32,7 +32,15 @@ from sapo_desktop.engines.torch import generation
 from sapo_desktop.engines.torch.service import Service, TorchEngine
 from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
 from tests.bench.generate import LlamaWays, Ways, least
-from tests.bench.generate_job import ANSWERS, QUESTIONS, JobOptions, job_of, with_our_torch, with_transformers
+from tests.bench.generate_job import (
+    ANSWERS,
+    QUESTIONS,
+    JobOptions,
+    job_of,
+    model_of_transformers,
+    with_our_torch,
+    with_transformers,
+)
 from tests.bench.models import model_for_both_engines
 
 TOKENS = {"starter": 60, "50M": 24, "0.5B": 6}
@@ -109,7 +117,7 @@ def measure(shape: str, folder: Path, options: Any) -> None:
 
 def ways_of(engine: TorchEngine, file: Path | None, job: GenerationJob) -> Ways:
     """Our torch engine, transformers, and llama.cpp with nothing around it."""
-    ways = {TORCH: with_our_torch(engine, job), TRANSFORMERS: with_transformers(engine.lm.model, job)}
+    ways = {TORCH: with_our_torch(engine, job), TRANSFORMERS: with_transformers(model_of_transformers(engine), job)}
     if file is not None:
         ways[LLAMA] = LlamaWays(file, job).bare
     return {name: functools.partial(cpu_seconds, way) for name, way in ways.items()}
