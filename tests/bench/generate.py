@@ -34,7 +34,7 @@ from sapo_desktop.engines.protocols import Load, WriteGguf
 from sapo_desktop.engines.service import Service, TorchEngine
 from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
 from tests.bench.generate_child import held_to_avx2
-from tests.bench.generate_job import PROMPT_TOKENS, JobOptions, job_of, with_our_torch, with_transformers
+from tests.bench.generate_job import PROMPT_TOKENS, JobOptions, in_modules, job_of, with_our_torch, with_transformers
 from tests.bench.models import model_for_both_engines
 
 TOKENS = {"starter": 150, "50M": 60, "0.5B": 12}
@@ -100,9 +100,9 @@ def least(ways: Ways, turns: int, shape: str) -> dict[str, float]:
 
 def torch_ways(engine: TorchEngine, job: GenerationJob, shape: str) -> Ways:
     """Our loop, and transformers' generate() in both precisions."""
-    precisions = {"float32": engine.lm.model}
+    precisions = {"float32": in_modules(engine)}
     if shape not in LARGE:
-        precisions["bfloat16"] = copy.deepcopy(engine.lm.model).bfloat16()
+        precisions["bfloat16"] = copy.deepcopy(precisions["float32"]).bfloat16()
     ways = {OURS: functools.partial(cpu_seconds, with_our_torch(engine, job))}
     for name, model in precisions.items():
         ways[f"transformers generate, {name}"] = functools.partial(cpu_seconds, with_transformers(model, job))

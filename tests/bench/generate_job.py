@@ -12,6 +12,7 @@ from sapo_desktop.core.records import Sampling
 from sapo_desktop.engines.answering import GenerationJob, Watch
 from sapo_desktop.engines.generation import generate
 from sapo_desktop.engines.service import TorchEngine
+from sapo_desktop.engines.torch_lm import load_language_model
 
 QUESTIONS, ANSWERS = 9, 8
 PROMPT_TOKENS = 16
@@ -42,6 +43,13 @@ def with_our_torch(engine: TorchEngine, job: GenerationJob) -> Callable[[], obje
         return generate(job, engine.starter(base=False), engine.lm.device, Watch())
 
     return ours
+
+
+def in_modules(engine: TorchEngine) -> Any:
+    """The engine's model with its adapter in transformers' modules, which the engine itself does without if it can."""
+    if not engine.policy.bare:
+        return engine.lm.model
+    return engine.policy.in_modules(load_language_model(engine.lm.folder, bare=False).model)
 
 
 def with_transformers(model: Any, job: GenerationJob) -> Callable[[], object]:
