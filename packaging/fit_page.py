@@ -29,6 +29,7 @@ def fit_page(made: dict[str, str], figures: Sequence[Figure], table: Table) -> s
         llama=memory.LLAMA_RUNTIME / 1e6,
         llama_word=memory.LLAMA_WORD_BYTES,
         holes=memory.HEAP_HOLES,
+        cache=memory.CACHE_HOLES,
         mapped=memory.MAPPED_HOLES,
         free=fit.ASSUMED_FREE,
         free_card=fit.ASSUMED_FREE_CARD,

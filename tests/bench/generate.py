@@ -37,8 +37,8 @@ from tests.bench.generate_child import held_to_avx2
 from tests.bench.generate_job import (
     PROMPT_TOKENS,
     JobOptions,
+    in_modules,
     job_of,
-    model_of_transformers,
     with_our_torch,
     with_transformers,
 )
@@ -107,7 +107,7 @@ def least(ways: Ways, turns: int, shape: str) -> dict[str, float]:
 
 def torch_ways(engine: TorchEngine, job: GenerationJob, shape: str) -> Ways:
     """Our loop, and transformers' generate() in both precisions."""
-    precisions = {"float32": model_of_transformers(engine)}
+    precisions = {"float32": in_modules(engine)}
     if shape not in LARGE:
         precisions["bfloat16"] = copy.deepcopy(precisions["float32"]).bfloat16()
     ways = {OURS: functools.partial(cpu_seconds, with_our_torch(engine, job))}

@@ -45,9 +45,11 @@ def with_our_torch(engine: TorchEngine, job: GenerationJob) -> Callable[[], obje
     return ours
 
 
-def model_of_transformers(engine: TorchEngine) -> Any:
-    """The engine's model as transformers has it, in float32; the engine holds a small Llama as its weights alone."""
-    return load_language_model(engine.lm.folder, "cpu", "float32", bare=False).model
+def in_modules(engine: TorchEngine) -> Any:
+    """The engine's model with its adapter in transformers' modules, which the engine itself does without if it can."""
+    if not engine.policy.bare:
+        return engine.lm.model
+    return engine.policy.in_modules(load_language_model(engine.lm.folder, bare=False).model)
 
 
 def with_transformers(model: Any, job: GenerationJob) -> Callable[[], object]:

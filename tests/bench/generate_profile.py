@@ -36,8 +36,8 @@ from tests.bench.generate_job import (
     ANSWERS,
     QUESTIONS,
     JobOptions,
+    in_modules,
     job_of,
-    model_of_transformers,
     with_our_torch,
     with_transformers,
 )
@@ -93,7 +93,7 @@ def measure(shape: str, folder: Path, options: Any) -> None:
             rates[name, count] = job.total * tokens / seconds
             put(f"{name}, {count} at once", rates[name, count], "tokens per CPU-s")
     tell(f"{shape}: matrix products alone")
-    alone = ALL / products_alone(engine.lm.model, ALL, seconds=0.2 if options.quick else 3.0)
+    alone = ALL / products_alone(in_modules(engine), ALL, seconds=0.2 if options.quick else 3.0)
     put("matrix products alone, torch float32, 72 rows", alone, "tokens per CPU-s")
     for name in (TRANSFORMERS, TORCH):
         put(f"{name}: in matrix products", rates[name, ALL] / alone, "of its CPU time", "72 at once")
@@ -117,7 +117,7 @@ def measure(shape: str, folder: Path, options: Any) -> None:
 
 def ways_of(engine: TorchEngine, file: Path | None, job: GenerationJob) -> Ways:
     """Our torch engine, transformers, and llama.cpp with nothing around it."""
-    ways = {TORCH: with_our_torch(engine, job), TRANSFORMERS: with_transformers(model_of_transformers(engine), job)}
+    ways = {TORCH: with_our_torch(engine, job), TRANSFORMERS: with_transformers(in_modules(engine), job)}
     if file is not None:
         ways[LLAMA] = LlamaWays(file, job).bare
     return {name: functools.partial(cpu_seconds, way) for name, way in ways.items()}

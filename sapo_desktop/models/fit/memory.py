@@ -27,7 +27,7 @@ FLOAT32_PARAMETERS = 100_000_000
 
 TORCH_RUNTIME = 285 * MB
 """Python with torch, transformers and peft, the host's own modules."""
-BARE_RUNTIME = 196 * MB
+BARE_RUNTIME = 200 * MB
 """The same for a small Llama, which needs only transformers' tokenizer (engines/bare_llama.py)."""
 UNLOADED_RUNTIME = 163 * MB
 """What an engine's process holds before it has loaded a model."""
