@@ -131,7 +131,7 @@ class LlamaCpp:
         assert self._model, f"llama.cpp does not load {path.name}"
         self.vocab = library.llama_model_get_vocab(self._model)
         context = library.llama_context_default_params()
-        context.n_ctx = context.n_batch = context.n_ubatch = 256
+        context.n_ctx = context.n_batch = context.n_ubatch = 1024
         context.n_threads = context.n_threads_batch = 1
         context.type_k = context.type_v = library.GGML_TYPE_F32
         context.flash_attn_type = library.LLAMA_FLASH_ATTN_TYPE_DISABLED
