@@ -26,7 +26,7 @@ AskQuestion: TypeAlias = Callable[[TaskKey, int], Question]
 
 WANTED: dict[SetName, dict[str, int]] = {
     "test": {"easy": 8, "middle": 24, "hard": 24},
-    "validation": {"easy": 2, "middle": 6, "hard": 6},
+    "validation": {"easy": 2, "middle": 6, "hard": 4},
 }
 """Questions of each family, by level: all levels that are trained on unless the user names others. Easy ones are chosen
 first: theirs is often part of the middle level's space."""
