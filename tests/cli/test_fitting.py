@@ -55,8 +55,8 @@ def test_without_options_this_computer_is_meant_and_no_node_is_started(run: Word
 
 
 def test_where_nothing_learns_it_is_said(run: Words) -> None:
-    assert run("fit", "--ram", "1", "--vram", "0") == 0
-    assert "llama.cpp answers (Q8_0), nothing learns" in run.stdout
+    assert run("fit", "--ram", "0.75", "--vram", "0") == 0
+    assert "starter: llama.cpp answers (Q8_0), nothing learns" in run.stdout
     assert run("fit", "--ram", "0.25", "--vram", "0") == 0
     assert "Nothing fits. The least is starter" in run.stdout
 
