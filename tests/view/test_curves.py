@@ -73,6 +73,13 @@ def test_few_values_are_shown_as_they_are() -> None:
     assert y.tolist() == [1, 2, 3, 4, 5]
 
 
+def test_the_newest_round_is_shown() -> None:
+    x, y = Means(np.arange(1.0, 11), np.arange(10.0)).glimpse(1, 10, 100)
+    assert x[-1] == 10 and y[-1] == 9
+    x, y = Means(np.arange(1.0, 1001), np.where(np.arange(1000) == 999, 10.0, 0.0)).glimpse(1, 1000, 100)
+    assert y[-1] == 1, "the last bucket has it"
+
+
 def test_many_values_become_buckets_with_their_mean() -> None:
     values = np.zeros(1000)
     values[777] = 9.0

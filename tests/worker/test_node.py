@@ -165,6 +165,24 @@ def test_a_dead_engine_goes_on_from_the_newest_checkpoint(tmp_path: Path, error:
     asyncio.run(scene())
 
 
+def test_rounds_without_a_checkpoint_are_played_again_after_the_engine_died(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowed = iter([True, True])
+    monkeypatch.setattr(WriteBudget, "allows", lambda *asked: next(allowed, False))
+
+    async def scene() -> None:
+        async with playing(tmp_path) as it:
+            await it.until(m.RoundFinished, count=4)
+            it.engine.errors.append(HostDied("The engine ended."))
+            await it.until(m.Notice)
+            await it.until(m.RoundFinished, count=it.node.counters.round + 1)
+            played = [event.report.round for event in it.events if isinstance(event, m.RoundFinished)]
+            assert played.count(3) == 2 and played.count(2) == 1, "the weights have seen two rounds"
+
+    asyncio.run(scene())
+
+
 def test_a_killed_engine_is_given_less_at_once(tmp_path: Path) -> None:
     async def scene() -> None:
         async with playing(tmp_path) as it:

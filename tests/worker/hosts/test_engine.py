@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -136,3 +137,18 @@ def test_torch_computes_where_it_was_found_to_fit() -> None:
     engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="auto", way=way))  # type: ignore[arg-type]
     asyncio.run(engine.load(None))
     assert host.device == "cpu"
+
+
+def test_a_host_that_died_comes_back_with_the_checkpoint() -> None:
+    class DeadHost(CalledHost):
+        async def restart(self) -> None:
+            self.state = "untrained"
+
+        async def call(self, request: msgspec.Struct, *more: Any, **named: Any) -> msgspec.Struct:
+            done = await super().call(request, *more, **named)
+            return LOADED if isinstance(request, Load) else done
+
+    host = DeadHost()
+    engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu"))  # type: ignore[arg-type]
+    asyncio.run(engine.restart(CHECKPOINT))
+    assert host.state == str(CHECKPOINT)

@@ -20,7 +20,7 @@ from sapo_desktop.swarm.sockets.certificate import self_signed
 from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.membership import settings as swarm_settings
 from sapo_desktop.worker.membership.entering import begin_with_seeds, look_on_lan
-from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
+from sapo_desktop.worker.membership.joining import PUBLIC_SWARM, Joined
 from sapo_desktop.worker.membership.settings import check, place_on_lan
 from sapo_desktop.worker.membership.view import SHOWN_ON_LAN
 from tests.worker.control.handlers.test_requests import requests, side_of
@@ -44,6 +44,27 @@ def test_in_silo_nothing_of_it_has_a_socket(tmp_path: Path) -> None:
         await side.follow(settings)
         assert side.info(()).state == "silo" and sockets() == before
         await side.close()
+
+    asyncio.run(scene())
+
+
+def test_silo_closes_what_was_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scene() -> None:
+        before = sockets()
+        side = side_of(tmp_path, Scene(tmp_path, SETTINGS, 1e9))
+
+        async def enter(settings: Settings, stack: contextlib.AsyncExitStack) -> Joined:
+            joined = Seat(tmp_path / "seat", 1, skill=1).joined
+            stack.push_async_callback(joined.close)
+            await joined.listen("127.0.0.1", 0, self_signed(tmp_path))
+            return joined
+
+        monkeypatch.setattr(side, "_enter", enter)
+        await side.follow(Settings(silo=False))
+        await until(lambda: side.member)
+        assert sockets() == before + 1
+        await side.follow(Settings(silo=True))
+        assert side.member is None and sockets() == before
 
     asyncio.run(scene())
 
