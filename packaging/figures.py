@@ -32,7 +32,9 @@ from tests.bench.learning import GOAL, SAMPLES, Learning, machine, mean_gain, va
 DATA = ROOT / "docs" / "data"
 WRITTEN = "<!-- Written by packaging/figures.py; do not edit. -->\n"
 SMOOTH = 20
-
+NOISY = """Machines are shared and noisy: trust ratios within one run more than times. In tables of many columns a goal is
+held where nothing else is said. What was recorded, with its notes, is in `docs/data/`."""
+ON_PAGES_OF_THEIR_OWN = {"memory": "fit.md"}
 
 SCRIPTS = {
     "first_answer": "tests.bench.first_answer",
@@ -254,11 +256,6 @@ def figures_page(files: Sequence[Path]) -> str:
             measured = [figure for figure in measured if "/estimates" in figure.name]
         parts += ["", figures_table(SCRIPTS[file.stem].rpartition(".")[2], measured)]
     return "\n".join(parts) + "\n"
-
-
-NOISY = """Machines are shared and noisy: trust ratios within one run more than times. In tables of many columns a goal is held
-where nothing else is said. What was recorded, with its notes, is in `docs/data/`."""
-ON_PAGES_OF_THEIR_OWN = {"memory": "fit.md"}
 
 
 def figures_table(script: str, figures: Sequence[Figure]) -> str:
