@@ -32,8 +32,8 @@ from tests.bench.learning import GOAL, SAMPLES, Learning, machine, mean_gain, va
 DATA = ROOT / "docs" / "data"
 WRITTEN = "<!-- Written by packaging/figures.py; do not edit. -->\n"
 SMOOTH = 20
-NOISY = """Machines are shared and noisy: trust ratios within one run more than times. In tables of many columns a goal is
-held where nothing else is said. What was recorded, with its notes, is in `docs/data/`."""
+NOISY = """Machines are shared and noisy: trust ratios within one run more than times. In tables of many columns a goal
+is held where nothing else is said. What was recorded, with its notes, is in `docs/data/`."""
 ON_PAGES_OF_THEIR_OWN = {"memory": "fit.md"}
 
 SCRIPTS = {
