@@ -34,6 +34,7 @@ WRITTEN = "<!-- Written by packaging/figures.py; do not edit. -->\n"
 SMOOTH = 20
 NOISY = """Machines are shared and noisy: trust ratios within one run more than times. In tables of many columns a goal
 is held where nothing else is said. What was recorded, with its notes, is in `docs/data/`."""
+SUMMED_ELSEWHERE = (".make.p99.9", ".mark.p99.9")
 ON_PAGES_OF_THEIR_OWN = {"memory": "fit.md"}
 
 SCRIPTS = {
@@ -254,6 +255,7 @@ def figures_page(files: Sequence[Path]) -> str:
         if file.stem in ON_PAGES_OF_THEIR_OWN:
             parts += ["", f"All of them: [{ON_PAGES_OF_THEIR_OWN[file.stem]}]({ON_PAGES_OF_THEIR_OWN[file.stem]})."]
             measured = [figure for figure in measured if "/estimates" in figure.name]
+        measured = [figure for figure in measured if not figure.name.endswith(SUMMED_ELSEWHERE)]
         parts += ["", figures_table(SCRIPTS[file.stem].rpartition(".")[2], measured)]
     return "\n".join(parts) + "\n"
 
@@ -267,7 +269,9 @@ def figures_table(script: str, figures: Sequence[Figure]) -> str:
             [parts[-1] if len(parts) == 1 else "/".join(parts), valued(figure), figure.goal or "", judged(figure)]
             for parts, figure in zip(split, figures, strict=True)
         ]
-        return table(["figure", "value", "goal", ""], rows)
+        wide = [place for place in range(4) if any(row[place] for row in rows)]
+        head = ["figure", "value", "goal", ""]
+        return table([head[place] for place in wide], [[row[place] for place in wide] for row in rows])
     ones, others = (list(dict.fromkeys(side)) for side in zip(*split, strict=True))
     cells = dict(zip(split, figures, strict=True))
     if len(ones) < len(others):
