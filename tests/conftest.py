@@ -24,6 +24,12 @@ pytest_plugins = [] if QT_TROUBLE else ["pytestqt.plugin"]
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
 
 
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """What runs the tests that are `async def` (pyproject.toml: anyio_mode), each in a loop of its own."""
+    return "asyncio"
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield

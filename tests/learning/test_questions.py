@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 import pytest
@@ -36,17 +35,17 @@ class Setter:
         return Question(task=item.task, seed=item.seed, text=(GOOD, HELD)[item.seed], hash=b"")
 
 
-def drawn(tasks: Sequence[str], seeds: Sequence[int], tries: int = 20) -> tuple[list[Question], Setter]:
+async def drawn(tasks: Sequence[str], seeds: Sequence[int], tries: int = 20) -> tuple[list[Question], Setter]:
     setter, left = Setter(), iter(enumerate(seeds))
 
     def following(asked: Sequence[str]) -> list[Place]:
         return [Place(seed, slot=5, index=index) for _, (index, seed) in zip(asked, left, strict=False)]
 
-    return asyncio.run(training_questions(setter, tasks, following, tries)), setter
+    return await training_questions(setter, tasks, following, tries), setter
 
 
-def test_only_what_cannot_be_trained_on_is_asked_again() -> None:
-    questions, setter = drawn(["gcd/a", "gcd/b", "gcd/a"], [0, 1, 2, 1, 0, 0])
+async def test_only_what_cannot_be_trained_on_is_asked_again() -> None:
+    questions, setter = await drawn(["gcd/a", "gcd/b", "gcd/a"], [0, 1, 2, 1, 0, 0])
     assert setter.asked == [
         [("gcd/a", 0), ("gcd/b", 1), ("gcd/a", 2)],
         [("gcd/b", 1), ("gcd/a", 0)],
@@ -59,15 +58,15 @@ def test_only_what_cannot_be_trained_on_is_asked_again() -> None:
     ]
 
 
-def test_a_task_without_questions_is_named() -> None:
+async def test_a_task_without_questions_is_named() -> None:
     with pytest.raises(TaskError, match="gcd/b has no training question among 3"):
-        drawn(["gcd/a", "gcd/b"], [0, 1, 2, 1, 0], tries=3)
+        await drawn(["gcd/a", "gcd/b"], [0, 1, 2, 1, 0], tries=3)
 
 
-def test_the_last_try_counts() -> None:
-    questions, _ = drawn(["gcd/a"], [1, 1, 0], tries=3)
+async def test_the_last_try_counts() -> None:
+    questions, _ = await drawn(["gcd/a"], [1, 1, 0], tries=3)
     assert questions[0].index == 2
 
 
-def test_nothing_asked_is_nothing_made() -> None:
-    assert drawn([], [])[0] == []
+async def test_nothing_asked_is_nothing_made() -> None:
+    assert (await drawn([], []))[0] == []

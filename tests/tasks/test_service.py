@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ from sapo_desktop.worker.hosts.hosting import Host
 GCD = "gcd/easy"
 
 
-def ask(folder: Path, *requests: msgspec.Struct) -> list[Any]:
+async def ask(folder: Path, *requests: msgspec.Struct) -> list[Any]:
     """The replies to requests, one after the other, by one examiner; an error in place of a reply is given
     back."""
 
@@ -42,12 +41,12 @@ def ask(folder: Path, *requests: msgspec.Struct) -> list[Any]:
             await host.stop()
         return replies
 
-    return asyncio.run(run())
+    return await run()
 
 
-def test_questions_marks_truths_and_ids(tmp_path: Path) -> None:
+async def test_questions_marks_truths_and_ids(tmp_path: Path) -> None:
     texts = ["<answer>2</answer>", "I think 2", "2", "", "__import__('os').system('touch touched')"]
-    described, questions, truth, marked, partial, ids, unknown = ask(
+    described, questions, truth, marked, partial, ids, unknown = await ask(
         tmp_path,
         DescribeTasks(),
         SetQuestions(items=[QuestionRef(task=GCD, seed=0), QuestionRef(task="lcm/easy", seed=2**63 - 1)]),
@@ -69,8 +68,8 @@ def test_questions_marks_truths_and_ids(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_held_out_sets_of_the_shipped_catalogue(tmp_path: Path) -> None:
-    test, validation = ask(tmp_path, HeldOut(which="test"), HeldOut(which="validation", secret=bytes(range(32))))
+async def test_held_out_sets_of_the_shipped_catalogue(tmp_path: Path) -> None:
+    test, validation = await ask(tmp_path, HeldOut(which="test"), HeldOut(which="validation", secret=bytes(range(32))))
     assert len(test.questions) > 600
     assert len(validation.questions) > 150
     assert not {q.text for q in test.questions} & {q.text for q in validation.questions}

@@ -81,93 +81,75 @@ async def open_nodes(folder: Path, *announced: bool, **more: int) -> AsyncIterat
         await asyncio.gather(*(node.close() for node in made))
 
 
-def test_a_node_finds_another_through_a_third_that_dialled_it_back(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with open_nodes(tmp_path, False, True, False) as (middle, open_one, seeker):
-            # The open node dials the middle one, which asks it for addresses and is told its own.
-            open_one.links.keep([middle.address()])
-            await until(lambda: middle.book.to_pass_on(Random(0), time.time()))
-            seeker.links.keep([middle.address()])
-            await until(lambda: open_one.signer.key in seeker.linked())
-            assert seeker.linked() == {middle.signer.key, open_one.signer.key}
-            assert middle.book.to_pass_on(Random(0), time.time()) == seeker.book.to_pass_on(Random(0), time.time())
-
-    asyncio.run(scene())
+async def test_a_node_finds_another_through_a_third_that_dialled_it_back(tmp_path: Path) -> None:
+    async with open_nodes(tmp_path, False, True, False) as (middle, open_one, seeker):
+        # The open node dials the middle one, which asks it for addresses and is told its own.
+        open_one.links.keep([middle.address()])
+        await until(lambda: middle.book.to_pass_on(Random(0), time.time()))
+        seeker.links.keep([middle.address()])
+        await until(lambda: open_one.signer.key in seeker.linked())
+        assert seeker.linked() == {middle.signer.key, open_one.signer.key}
+        assert middle.book.to_pass_on(Random(0), time.time()) == seeker.book.to_pass_on(Random(0), time.time())
 
 
-def test_a_record_that_nobody_answers_to_is_never_passed_on(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with open_nodes(tmp_path, False, found=0) as (node,):
-            signer = Signer(bytes([7]) * 32)
-            gone = Address("127.0.0.1", 9, tls=False, key=signer.key)  # discard: a port below 1024, refused at once
-            elsewhere = Address("127.0.0.1", node.port, tls=False, key=signer.key)  # somebody else's port
-            link = node.network.exchange.attach(None, b"tag")  # type: ignore[arg-type]
-            node.network.exchange.links.clear()
-            for address in (gone, elsewhere):
-                body = PeerBody(network=NETWORK, key=signer.key, time=int(time.time()), address=str(address))
-                node.links._take_in(link, seal(signer, body), now())
-            assert node.network.exchange.refusals[Reason.BAD_BODY] == 1
-            assert len(node.book) == 1
-            await until(lambda: node.book.next_unproven([], time.time(), Random(0)) is None)  # tried, and waits
-            assert node.book.to_pass_on(Random(0), time.time()) == []
-
-    asyncio.run(scene())
+async def test_a_record_that_nobody_answers_to_is_never_passed_on(tmp_path: Path) -> None:
+    async with open_nodes(tmp_path, False, found=0) as (node,):
+        signer = Signer(bytes([7]) * 32)
+        gone = Address("127.0.0.1", 9, tls=False, key=signer.key)  # discard: a port below 1024, refused at once
+        elsewhere = Address("127.0.0.1", node.port, tls=False, key=signer.key)  # somebody else's port
+        link = node.network.exchange.attach(None, b"tag")  # type: ignore[arg-type]
+        node.network.exchange.links.clear()
+        for address in (gone, elsewhere):
+            body = PeerBody(network=NETWORK, key=signer.key, time=int(time.time()), address=str(address))
+            node.links._take_in(link, seal(signer, body), now())
+        assert node.network.exchange.refusals[Reason.BAD_BODY] == 1
+        assert len(node.book) == 1
+        await until(lambda: node.book.next_unproven([], time.time(), Random(0)) is None)  # tried, and waits
+        assert node.book.to_pass_on(Random(0), time.time()) == []
 
 
-def test_a_peer_that_is_linked_already_is_not_dialled_again(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with open_nodes(tmp_path, True, True) as (alice, bob):
-            alice.links.keep([bob.address()])
-            await until(lambda: len(alice.book) == len(bob.book) == 1 and bob.book.to_pass_on(Random(0), time.time()))
-            await until(lambda: alice.book.anchors() and not alice.links._found and not bob.links._found)
-            assert len(alice.network.exchange.links) == len(bob.network.exchange.links) == 1
-
-    asyncio.run(scene())
+async def test_a_peer_that_is_linked_already_is_not_dialled_again(tmp_path: Path) -> None:
+    async with open_nodes(tmp_path, True, True) as (alice, bob):
+        alice.links.keep([bob.address()])
+        await until(lambda: len(alice.book) == len(bob.book) == 1 and bob.book.to_pass_on(Random(0), time.time()))
+        await until(lambda: alice.book.anchors() and not alice.links._found and not bob.links._found)
+        assert len(alice.network.exchange.links) == len(bob.network.exchange.links) == 1
 
 
-def test_links_that_held_are_dialled_first_after_a_restart(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with open_nodes(tmp_path, False, False) as (alice, bob):
-            alice.links.keep([bob.address()])
-            await until(alice.linked)
-            await until(lambda: alice.book.anchors())
-            alice.links.remember(now())
-            # The same folder, nobody named.
-            again = await Node(1, tmp_path).open()
-            await until(lambda: again.linked() == {bob.signer.key})
-            assert [link.dialled for link in again.network.exchange.links] == [bob.address()]
-            await again.close()
-
-    asyncio.run(scene())
+async def test_links_that_held_are_dialled_first_after_a_restart(tmp_path: Path) -> None:
+    async with open_nodes(tmp_path, False, False) as (alice, bob):
+        alice.links.keep([bob.address()])
+        await until(alice.linked)
+        await until(lambda: alice.book.anchors())
+        alice.links.remember(now())
+        # The same folder, nobody named.
+        again = await Node(1, tmp_path).open()
+        await until(lambda: again.linked() == {bob.signer.key})
+        assert [link.dialled for link in again.network.exchange.links] == [bob.address()]
+        await again.close()
 
 
-def test_the_first_key_of_an_address_without_one_is_pinned(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with open_nodes(tmp_path, False, False, found=0) as (alice, bob):
-            bare = Address("127.0.0.1", bob.port, tls=False)
-            link = await alice.network.link(bare, only_greet=True)
-            assert link is not None and link.key == bob.signer.key
-            alice.links.remember(now())
-            assert Memory.read(alice.path).pins == {bare.url: bob.signer.key.hex()}
-            alice.network.pins[bare.url] = bytes(32)  # as if another key had been there first
-            link = await alice.network.link(bare, only_greet=True)
-            assert link is not None and not link.key
-
-    asyncio.run(scene())
+async def test_the_first_key_of_an_address_without_one_is_pinned(tmp_path: Path) -> None:
+    async with open_nodes(tmp_path, False, False, found=0) as (alice, bob):
+        bare = Address("127.0.0.1", bob.port, tls=False)
+        link = await alice.network.link(bare, only_greet=True)
+        assert link is not None and link.key == bob.signer.key
+        alice.links.remember(now())
+        assert Memory.read(alice.path).pins == {bare.url: bob.signer.key.hex()}
+        alice.network.pins[bare.url] = bytes(32)  # as if another key had been there first
+        link = await alice.network.link(bare, only_greet=True)
+        assert link is not None and not link.key
 
 
-def test_a_name_that_stands_for_a_private_host_is_not_dialled_for_a_stranger(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with open_nodes(tmp_path, False, False, found=0) as (alice, bob):
-            named = Address("localhost", bob.port, tls=False, key=bob.signer.key)
-            assert await alice.network.link(named, named_by_stranger=True, only_greet=True) is None
-            link = await alice.network.link(named, only_greet=True)
-            assert link is not None and link.key == bob.signer.key
-
-    asyncio.run(scene())
+async def test_a_name_that_stands_for_a_private_host_is_not_dialled_for_a_stranger(tmp_path: Path) -> None:
+    async with open_nodes(tmp_path, False, False, found=0) as (alice, bob):
+        named = Address("localhost", bob.port, tls=False, key=bob.signer.key)
+        assert await alice.network.link(named, named_by_stranger=True, only_greet=True) is None
+        link = await alice.network.link(named, only_greet=True)
+        assert link is not None and link.key == bob.signer.key
 
 
-def test_of_several_names_for_one_part_of_the_internet_one_is_linked_to(
+async def test_of_several_names_for_one_part_of_the_internet_one_is_linked_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Four domains on one host are one party, whatever they are called."""
@@ -177,49 +159,39 @@ def test_of_several_names_for_one_part_of_the_internet_one_is_linked_to(
         return ["127.0.0.1"]
 
     monkeypatch.setattr(dialling, "hosts_of", on_this_computer)
-
-    async def scene() -> None:
-        async with open_nodes(tmp_path, True, True, True, found=0) as others:
-            node = Node(9, tmp_path, found=4, private=False)
-            addresses = [
-                Address(name, one.port, tls=False, key=one.signer.key) for name, one in zip(names, others, strict=True)
-            ]
-            node.links.seed(addresses)
-            await node.open()
-            await until(lambda: all(node.book._known[str(one)].tried for one in addresses))
-            assert len(node.linked()) == 1
-            await node.close()
-
-    asyncio.run(scene())
+    async with open_nodes(tmp_path, True, True, True, found=0) as others:
+        node = Node(9, tmp_path, found=4, private=False)
+        addresses = [
+            Address(name, one.port, tls=False, key=one.signer.key) for name, one in zip(names, others, strict=True)
+        ]
+        node.links.seed(addresses)
+        await node.open()
+        await until(lambda: all(node.book._known[str(one)].tried for one in addresses))
+        assert len(node.linked()) == 1
+        await node.close()
 
 
-def test_siblings_under_one_suffix_are_two_where_they_lead_to_two_places(tmp_path: Path) -> None:
-    async def scene() -> None:
-        node = Node(1, tmp_path, private=False)
-        first, second, third = (Address(f"{name}.co.uk", 8765) for name in ("first", "second", "third"))
-        assert node.links._allows(first, "20.1.0.1") and node.links._allows(second, "20.2.0.1")
-        assert not node.links._allows(third, "20.1.255.9")
-        assert node.links._allows(third, "2606:4700::1")
-        # Behind a proxy nobody here knows where a name leads: a stranger's are all one, the seed list's are not.
-        node.links.seed([first, second])
-        assert node.links._allows(first, first.host) and node.links._allows(second, second.host)
-        assert node.links._allows(Address("a.example", 1), "a.example")
-        assert not node.links._allows(Address("b.test", 1), "b.test")
-        await node.network.close()
-
-    asyncio.run(scene())
+async def test_siblings_under_one_suffix_are_two_where_they_lead_to_two_places(tmp_path: Path) -> None:
+    node = Node(1, tmp_path, private=False)
+    first, second, third = (Address(f"{name}.co.uk", 8765) for name in ("first", "second", "third"))
+    assert node.links._allows(first, "20.1.0.1") and node.links._allows(second, "20.2.0.1")
+    assert not node.links._allows(third, "20.1.255.9")
+    assert node.links._allows(third, "2606:4700::1")
+    # Behind a proxy nobody here knows where a name leads: a stranger's are all one, the seed list's are not.
+    node.links.seed([first, second])
+    assert node.links._allows(first, first.host) and node.links._allows(second, second.host)
+    assert node.links._allows(Address("a.example", 1), "a.example")
+    assert not node.links._allows(Address("b.test", 1), "b.test")
+    await node.network.close()
 
 
-def test_a_blocked_key_gets_no_link_and_its_groups_no_place(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with open_nodes(tmp_path, False, False, found=0) as (alice, bob):
-            bob.network.exchange.blocked = frozenset({alice.signer.key})
-            link = await alice.network.link(bob.address())
-            assert link is not None and link.goodbye is not None
-            assert (link.goodbye.reason, link.goodbye.retry_after) == ("blocked", 86400)
-            assert bob.linked() == set()
-
-    asyncio.run(scene())
+async def test_a_blocked_key_gets_no_link_and_its_groups_no_place(tmp_path: Path) -> None:
+    async with open_nodes(tmp_path, False, False, found=0) as (alice, bob):
+        bob.network.exchange.blocked = frozenset({alice.signer.key})
+        link = await alice.network.link(bob.address())
+        assert link is not None and link.goodbye is not None
+        assert (link.goodbye.reason, link.goodbye.retry_after) == ("blocked", 86400)
+        assert bob.linked() == set()
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"pins": {"wss://a": "zz"}}', b'{"first_seen": {"00": "soon"}}'])
@@ -228,37 +200,32 @@ def test_what_was_remembered_and_is_damaged_is_learned_again(tmp_path: Path, con
     assert Memory.read(tmp_path / "peers.json") == Memory()
 
 
-def test_a_named_peer_that_is_away_keeps_nobody_else_from_being_found(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with open_nodes(tmp_path, False, False) as (alice, bob):
-            away = Address("127.0.0.1", 9, tls=False, key=bytes(32))
-            alice.links.keep([away])
-            alice.links.seed([bob.address()])
-            await until(lambda: alice.linked() == {bob.signer.key})
-            alice.links.keep([])
-            assert alice.book.next_to_dial([bob.address()], time.time() + 10_000, Random(0)) is None, "forgotten"
-
-    asyncio.run(scene())
+async def test_a_named_peer_that_is_away_keeps_nobody_else_from_being_found(tmp_path: Path) -> None:
+    async with open_nodes(tmp_path, False, False) as (alice, bob):
+        away = Address("127.0.0.1", 9, tls=False, key=bytes(32))
+        alice.links.keep([away])
+        alice.links.seed([bob.address()])
+        await until(lambda: alice.linked() == {bob.signer.key})
+        alice.links.keep([])
+        assert alice.book.next_to_dial([bob.address()], time.time() + 10_000, Random(0)) is None, "forgotten"
 
 
-def test_an_invited_name_is_not_dialled_where_it_leads_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_invited_name_is_not_dialled_where_it_leads_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Only the dial shows what a name stands for."""
     told: list[bool] = []
+    async with network_nodes(1) as (node,):
 
-    async def scene() -> None:
-        async with network_nodes(1) as (node,):
+        async def link(address: Address, **how: bool) -> None:
+            told.append(how["named_by_stranger"])
+            await asyncio.sleep(3600)
 
-            async def link(address: Address, **how: bool) -> None:
-                told.append(how["named_by_stranger"])
-                await asyncio.sleep(3600)
-
-            monkeypatch.setattr(node.network, "link", link)
-            book = AddressBook(node.signer.key, bytes(32))
-            links = Links(node.network, book, NETWORK, tmp_path / "memory", Memory())
-            typed, invited = Address("a.example", 8765), Address("b.example", 8765)
-            links.keep([typed, invited], invited=[invited])
-            await until(lambda: len(told) == 2)
-            assert told == [False, True]
-            await links.close()
-
-    asyncio.run(scene())
+        monkeypatch.setattr(node.network, "link", link)
+        book = AddressBook(node.signer.key, bytes(32))
+        links = Links(node.network, book, NETWORK, tmp_path / "memory", Memory())
+        typed, invited = Address("a.example", 8765), Address("b.example", 8765)
+        links.keep([typed, invited], invited=[invited])
+        await until(lambda: len(told) == 2)
+        assert told == [False, True]
+        await links.close()

@@ -67,28 +67,22 @@ async def show(network: AsyncZeroconf, *services: ServiceInfo) -> None:
     await asyncio.gather(*(network.async_register_service(one, cooperating_responders=True) for one in services))
 
 
-def test_two_nodes_find_each_other_and_notice_when_one_goes() -> None:
-    async def scene() -> None:
-        async with looking(40001, 40002) as (one, two):
-            await until(lambda: one.there and two.there)
-            assert (one.there, two.there) == ([Address(HERE, 40002)], [Address(HERE, 40001)])
-            await two.lan.stop()
-            await until(lambda: not one.there)
-            await two.lan.stop()  # nothing more to do
-
-    asyncio.run(scene())
+async def test_two_nodes_find_each_other_and_notice_when_one_goes() -> None:
+    async with looking(40001, 40002) as (one, two):
+        await until(lambda: one.there and two.there)
+        assert (one.there, two.there) == ([Address(HERE, 40002)], [Address(HERE, 40001)])
+        await two.lan.stop()
+        await until(lambda: not one.there)
+        await two.lan.stop()  # nothing more to do
 
 
-def test_who_does_not_listen_looks_without_being_shown() -> None:
-    async def scene() -> None:
-        async with looking(None, 40001, 40002) as (quiet, one, two):
-            await until(lambda: len(quiet.there) == 2 and one.there and two.there)
-            assert (len(one.there), len(two.there)) == (1, 1)
-
-    asyncio.run(scene())
+async def test_who_does_not_listen_looks_without_being_shown() -> None:
+    async with looking(None, 40001, 40002) as (quiet, one, two):
+        await until(lambda: len(quiet.there) == 2 and one.there and two.there)
+        assert (len(one.there), len(two.there)) == (1, 1)
 
 
-def test_what_is_shown_names_nobody_and_is_new_at_every_start() -> None:
+async def test_what_is_shown_names_nobody_and_is_new_at_every_start() -> None:
     seen: list[AsyncServiceInfo] = []
 
     async def read(zc: Any, name: str) -> None:
@@ -96,25 +90,22 @@ def test_what_is_shown_names_nobody_and_is_new_at_every_start() -> None:
         assert await info.async_request(zc, 5000)
         seen.append(info)
 
-    async def scene() -> None:
-        tasks = []
-        for start in (1, 2):
-            async with stranger() as other, looking(40001):
-                browser = AsyncServiceBrowser(
-                    other.zeroconf,
-                    SERVICE,
-                    handlers=[
-                        lambda zeroconf, service_type, name, state_change: (
-                            tasks.append(asyncio.ensure_future(read(zeroconf, name)))
-                            if state_change.name == "Added"
-                            else None
-                        )
-                    ],
-                )
-                await until(lambda n=start: len(seen) == n)  # type: ignore[misc]
-                await browser.async_cancel()
-
-    asyncio.run(scene())
+    tasks = []
+    for start in (1, 2):
+        async with stranger() as other, looking(40001):
+            browser = AsyncServiceBrowser(
+                other.zeroconf,
+                SERVICE,
+                handlers=[
+                    lambda zeroconf, service_type, name, state_change: (
+                        tasks.append(asyncio.ensure_future(read(zeroconf, name)))
+                        if state_change.name == "Added"
+                        else None
+                    )
+                ],
+            )
+            await until(lambda n=start: len(seen) == n)  # type: ignore[misc]
+            await browser.async_cancel()
     names = [word for info in seen for word in (info.name.removesuffix(f".{SERVICE}"), info.server or "")]
     assert len(set(names)) == 4
     for name in names:
@@ -124,32 +115,29 @@ def test_what_is_shown_names_nobody_and_is_new_at_every_start() -> None:
     assert [info.parsed_addresses() for info in seen] == [[HERE], [HERE]]
 
 
-def test_only_addresses_of_this_network_and_ports_of_nobody_else_are_taken() -> None:
-    async def scene() -> None:
-        async with looking(40001) as (one,), stranger() as other:
-            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as rubbish:
-                rubbish.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(HERE))
-                for packet in (b"", b"\x00", bytes(12), b"\x84\x00" * 700, bytes(range(256)) * 20):
-                    rubbish.sendto(packet, ("224.0.0.251", 5353))
-            await show(
-                other,
-                service("public", 40000, "8.8.8.8"),
-                service("elsewhere", 40000, "192.168.1.1"),  # no loopback address, as all of ours are
-                service("multicast", 40000, "224.0.0.251"),
-                service("nowhere", 40000, "0.0.0.0"),
-                service("six", 40000, "::1"),
-                service("ssh", 22, HERE),
-                service("none", 0, HERE),
-                service("me", 40001, HERE),
-                service("many", 40000, *(f"127.0.1.{n}" for n in range(20))),
-                service("good", 40007, "8.8.8.8", HERE, properties={"key": "ignored"}),
-            )
-            await until(lambda: Address(HERE, 40007) in one.there and not one.lan._asking)
-            assert len(one.there) == 1 + lan.MOST_ADDRESSES
-            assert {address.host for address in one.there} - {HERE} <= {f"127.0.1.{n}" for n in range(20)}
-            assert set(one.lan._services) == {f"many.{SERVICE}", f"good.{SERVICE}"}
-
-    asyncio.run(scene())
+async def test_only_addresses_of_this_network_and_ports_of_nobody_else_are_taken() -> None:
+    async with looking(40001) as (one,), stranger() as other:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as rubbish:
+            rubbish.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(HERE))
+            for packet in (b"", b"\x00", bytes(12), b"\x84\x00" * 700, bytes(range(256)) * 20):
+                rubbish.sendto(packet, ("224.0.0.251", 5353))
+        await show(
+            other,
+            service("public", 40000, "8.8.8.8"),
+            service("elsewhere", 40000, "192.168.1.1"),  # no loopback address, as all of ours are
+            service("multicast", 40000, "224.0.0.251"),
+            service("nowhere", 40000, "0.0.0.0"),
+            service("six", 40000, "::1"),
+            service("ssh", 22, HERE),
+            service("none", 0, HERE),
+            service("me", 40001, HERE),
+            service("many", 40000, *(f"127.0.1.{n}" for n in range(20))),
+            service("good", 40007, "8.8.8.8", HERE, properties={"key": "ignored"}),
+        )
+        await until(lambda: Address(HERE, 40007) in one.there and not one.lan._asking)
+        assert len(one.there) == 1 + lan.MOST_ADDRESSES
+        assert {address.host for address in one.there} - {HERE} <= {f"127.0.1.{n}" for n in range(20)}
+        assert set(one.lan._services) == {f"many.{SERVICE}", f"good.{SERVICE}"}
 
 
 def test_a_network_at_home_is_no_loopback() -> None:
@@ -159,28 +147,22 @@ def test_a_network_at_home_is_no_loopback() -> None:
     assert [host for host in near + far if home.lan._is_near(host)] == near
 
 
-def test_of_a_flood_of_services_a_few_are_looked_at(caplog: pytest.LogCaptureFixture) -> None:
-    async def scene() -> None:
-        async with looking(None) as (one,), stranger() as other:
-            await show(other, *(service(f"n{n}", 41000 + n, HERE) for n in range(2 * MOST_SERVICES)))
-            await until(lambda: one.lan._is_crowded and not one.lan._asking)
-            assert len(one.there) == len(one.lan._services) == MOST_SERVICES
-
-    asyncio.run(scene())
+async def test_of_a_flood_of_services_a_few_are_looked_at(caplog: pytest.LogCaptureFixture) -> None:
+    async with looking(None) as (one,), stranger() as other:
+        await show(other, *(service(f"n{n}", 41000 + n, HERE) for n in range(2 * MOST_SERVICES)))
+        await until(lambda: one.lan._is_crowded and not one.lan._asking)
+        assert len(one.there) == len(one.lan._services) == MOST_SERVICES
     assert [record.getMessage() for record in caplog.records if "More than 32" in record.getMessage()] != []
     assert HERE not in caplog.text
 
 
-def test_a_network_that_cannot_be_used_is_an_error_with_a_reason() -> None:
-    async def scene() -> None:
-        looker = Looker(at=["198.51.100.7"])  # an address that is not ours
-        try:
-            with pytest.raises(OSError, match="the local network cannot be used"):
-                await looker.lan.start()
-        finally:
-            await looker.lan.stop()
-
-    asyncio.run(scene())
+async def test_a_network_that_cannot_be_used_is_an_error_with_a_reason() -> None:
+    looker = Looker(at=["198.51.100.7"])  # an address that is not ours
+    try:
+        with pytest.raises(OSError, match="the local network cannot be used"):
+            await looker.lan.start()
+    finally:
+        await looker.lan.stop()
 
 
 # -- links ----------------------------------------------------------------------------------------------------
@@ -212,41 +194,35 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_neighbours_link_once_by_the_key_that_the_handshake_proves(tmp_path: Path) -> None:
-    async def scene() -> None:
-        alice, bob = [await Neighbour(name, tmp_path, private=False).open() for name in (1, 2)]
-        for one, other in ((alice, bob), (bob, alice)):
-            await until(lambda one=one, other=other: one.linked() == {other.signer.key})  # type: ignore[misc]
-        # Both dialled, or one was faster: what stays is one link, marked as the local network's on both sides.
-        await until(lambda: len(alice.network.exchange.links) == len(bob.network.exchange.links) == 1)
-        await until(lambda: not alice.links._found or not bob.links._found)
-        assert all(link.lan for node in (alice, bob) for link in node.network.exchange.links)
-        assert alice.book.anchors() == bob.book.anchors() == [] and not alice.network.pins
-        (known,) = alice.book.on_lan()
-        assert known == Address(HERE, bob.port)
-        await bob.close()
-        await until(lambda: not alice.book.on_lan() and not alice.network.lan_pins)
-        await alice.close()
-
-    asyncio.run(scene())
+async def test_neighbours_link_once_by_the_key_that_the_handshake_proves(tmp_path: Path) -> None:
+    alice, bob = [await Neighbour(name, tmp_path, private=False).open() for name in (1, 2)]
+    for one, other in ((alice, bob), (bob, alice)):
+        await until(lambda one=one, other=other: one.linked() == {other.signer.key})  # type: ignore[misc]
+    # Both dialled, or one was faster: what stays is one link, marked as the local network's on both sides.
+    await until(lambda: len(alice.network.exchange.links) == len(bob.network.exchange.links) == 1)
+    await until(lambda: not alice.links._found or not bob.links._found)
+    assert all(link.lan for node in (alice, bob) for link in node.network.exchange.links)
+    assert alice.book.anchors() == bob.book.anchors() == [] and not alice.network.pins
+    (known,) = alice.book.on_lan()
+    assert known == Address(HERE, bob.port)
+    await bob.close()
+    await until(lambda: not alice.book.on_lan() and not alice.network.lan_pins)
+    await alice.close()
 
 
 @pytest.mark.usefixtures("quick")
-def test_another_key_at_a_pinned_place_is_not_talked_to(tmp_path: Path) -> None:
-    async def scene() -> None:
-        alice, bob = [await Neighbour(name, tmp_path, found=0, private=False).open() for name in (1, 2)]
-        place = Address(HERE, bob.port)
-        alice.network.lan_pins[place.url] = bytes(32)
-        link = await alice.network.link(place, on_lan=True, only_greet=True)
-        assert link is not None and not link.key
-        del alice.network.lan_pins[place.url]
-        link = await alice.network.link(place, on_lan=True, only_greet=True)
-        assert link is not None and link.key == bob.signer.key
-        # Off the local network the same address still needs a certificate that an authority signed.
-        assert await alice.network.link(place, only_greet=True) is None
-        await asyncio.gather(alice.close(), bob.close())
-
-    asyncio.run(scene())
+async def test_another_key_at_a_pinned_place_is_not_talked_to(tmp_path: Path) -> None:
+    alice, bob = [await Neighbour(name, tmp_path, found=0, private=False).open() for name in (1, 2)]
+    place = Address(HERE, bob.port)
+    alice.network.lan_pins[place.url] = bytes(32)
+    link = await alice.network.link(place, on_lan=True, only_greet=True)
+    assert link is not None and not link.key
+    del alice.network.lan_pins[place.url]
+    link = await alice.network.link(place, on_lan=True, only_greet=True)
+    assert link is not None and link.key == bob.signer.key
+    # Off the local network the same address still needs a certificate that an authority signed.
+    assert await alice.network.link(place, only_greet=True) is None
+    await asyncio.gather(alice.close(), bob.close())
 
 
 def test_the_local_network_has_half_of_the_places_and_stays_out_of_what_is_kept() -> None:
@@ -265,36 +241,30 @@ def test_the_local_network_has_half_of_the_places_and_stays_out_of_what_is_kept(
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_crowd_of_neighbours_leaves_places_for_others(tmp_path: Path) -> None:
-    async def scene() -> None:
-        node = test_links.Node(1, tmp_path, found=4, private=False)
-        held = asyncio.Event()
+async def test_a_crowd_of_neighbours_leaves_places_for_others(tmp_path: Path) -> None:
+    node = test_links.Node(1, tmp_path, found=4, private=False)
+    held = asyncio.Event()
 
-        async def link(address: Address, **more: object) -> None:
-            await held.wait()
+    async def link(address: Address, **more: object) -> None:
+        await held.wait()
 
-        node.network.link = link  # type: ignore[assignment, method-assign]
-        for n in range(9):
-            node.links.found_on_lan(Address("192.168.1.7", 9000 + n))
-        node.links.seed([Address(f"relay{n}.example{n}", 8765, key=bytes([n]) * 32) for n in range(9)])
-        for _ in range(9):
-            node.links._dial_found(now())
-        assert sum(map(node.book.is_on_lan, node.links._found)) == 2 and len(node.links._found) == 4
-        await node.links.close()
-        await node.network.close()
-
-    asyncio.run(scene())
+    node.network.link = link  # type: ignore[assignment, method-assign]
+    for n in range(9):
+        node.links.found_on_lan(Address("192.168.1.7", 9000 + n))
+    node.links.seed([Address(f"relay{n}.example{n}", 8765, key=bytes([n]) * 32) for n in range(9)])
+    for _ in range(9):
+        node.links._dial_found(now())
+    assert sum(map(node.book.is_on_lan, node.links._found)) == 2 and len(node.links._found) == 4
+    await node.links.close()
+    await node.network.close()
 
 
-def test_stopping_leaves_no_socket() -> None:
-    async def scene() -> None:
-        async with looking(40001):
-            assert udp_sockets() > before
-        await asyncio.sleep(0)  # the loop closes what was aborted
-        assert udp_sockets() == before
-
+async def test_stopping_leaves_no_socket() -> None:
     before = udp_sockets()
-    asyncio.run(scene())
+    async with looking(40001):
+        assert udp_sockets() > before
+    await asyncio.sleep(0)  # the loop closes what was aborted
+    assert udp_sockets() == before
 
 
 def udp_sockets() -> int:

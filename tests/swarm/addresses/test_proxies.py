@@ -59,39 +59,33 @@ async def dialler_and_peer(folder: Path, setting: str) -> AsyncIterator[tuple[No
 @pytest.mark.parametrize("stranger", [False, True], ids=["typed", "named by a stranger"])
 @pytest.mark.parametrize("login", [None, LOGIN], ids=["open", "login"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_link_goes_through_and_the_proxy_looks_up_the_name(
+async def test_a_link_goes_through_and_the_proxy_looks_up_the_name(
     tmp_path: Path, looked_up: list[str], kind: str, login: tuple[str, str] | None, stranger: bool
 ) -> None:
-    async def scene() -> None:
-        async with (
-            proxy(kind, login=login) as through,
-            dialler_and_peer(tmp_path, through.url(TYPED_LOGIN if login else "")) as (alice, bob),
-        ):
-            named = Address("peer.example", bob.port, key=bob.signer.key)
-            link = await alice.network.link(named, named_by_stranger=stranger, only_greet=True)
-            assert link is not None and link.key == bob.signer.key
-            assert through.asked == [("peer.example", bob.port)]
-            assert "peer.example" not in looked_up
-            assert link.tag == alice.network._tag("peer.example")  # not the proxy's part of the internet
-
-    asyncio.run(scene())
+    async with (
+        proxy(kind, login=login) as through,
+        dialler_and_peer(tmp_path, through.url(TYPED_LOGIN if login else "")) as (alice, bob),
+    ):
+        named = Address("peer.example", bob.port, key=bob.signer.key)
+        link = await alice.network.link(named, named_by_stranger=stranger, only_greet=True)
+        assert link is not None and link.key == bob.signer.key
+        assert through.asked == [("peer.example", bob.port)]
+        assert "peer.example" not in looked_up
+        assert link.tag == alice.network._tag("peer.example")  # not the proxy's part of the internet
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "10.0.0.1", "127.1", "2130706433", "0x7f.1", "localhost", "nas.local"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_stranger_aims_no_proxy_at_our_own_network(tmp_path: Path, kind: str, host: str) -> None:
-    async def scene() -> None:
-        async with proxy(kind) as through, dialler_and_peer(tmp_path, through.url()) as (alice, bob):
-            aimed = Address(host, bob.port, key=bob.signer.key)
-            assert await alice.network.link(aimed, named_by_stranger=True, only_greet=True) is None
-            assert through.connections == 0
-
-    asyncio.run(scene())
+async def test_a_stranger_aims_no_proxy_at_our_own_network(tmp_path: Path, kind: str, host: str) -> None:
+    async with proxy(kind) as through, dialler_and_peer(tmp_path, through.url()) as (alice, bob):
+        aimed = Address(host, bob.port, key=bob.signer.key)
+        assert await alice.network.link(aimed, named_by_stranger=True, only_greet=True) is None
+        assert through.connections == 0
 
 
 @pytest.mark.parametrize("mood", ["refuse", "hang up", "garbage", "silent", "wrong login"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_a_bad_proxy_can_do_is_no_link_for_a_while(
+async def test_what_a_bad_proxy_can_do_is_no_link_for_a_while(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -102,34 +96,29 @@ def test_what_a_bad_proxy_can_do_is_no_link_for_a_while(
     monkeypatch.setattr(limits, "HANDSHAKE_SECONDS", 0.3)
     caplog.set_level("DEBUG")
     login = ("volunteer", "another") if mood == "wrong login" else None
-
-    async def scene() -> None:
-        async with (
-            proxy(kind, login=login, mood=mood) as through,
-            dialler_and_peer(tmp_path, through.url(TYPED_LOGIN)) as (alice, bob),
-        ):
-            named = Address("peer.example", bob.port, key=bob.signer.key)
-            async with asyncio.timeout(10):
-                assert await alice.network.link(named, only_greet=True) is None
-            assert (through.connections, through.asked) == (1, [])
-            assert "peer.example" not in looked_up  # nor is there a way around it
-
-    asyncio.run(scene())
+    async with (
+        proxy(kind, login=login, mood=mood) as through,
+        dialler_and_peer(tmp_path, through.url(TYPED_LOGIN)) as (alice, bob),
+    ):
+        named = Address("peer.example", bob.port, key=bob.signer.key)
+        async with asyncio.timeout(10):
+            assert await alice.network.link(named, only_greet=True) is None
+        assert (through.connections, through.asked) == (1, [])
+        assert "peer.example" not in looked_up  # nor is there a way around it
     assert SECRET not in caplog.text and "volunteer" not in caplog.text
 
 
-def test_the_environment_names_the_proxy_where_no_setting_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scene() -> None:
-        async with proxy("socks5h") as through, dialler_and_peer(tmp_path, "") as (alice, bob):
-            monkeypatch.setenv("ALL_PROXY", f"socks5://127.0.0.1:{through.port}")
-            link = await alice.network.link(Address("peer.example", bob.port, key=bob.signer.key), only_greet=True)
-            assert link is not None and link.key and len(through.asked) == 1
-            # It is told names even where the environment says socks5, and left out where the environment says so.
-            monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-            link = await alice.network.link(Address("127.0.0.1", bob.port, key=bob.signer.key), only_greet=True)
-            assert link is not None and link.key and through.connections == 1
-
-    asyncio.run(scene())
+async def test_the_environment_names_the_proxy_where_no_setting_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with proxy("socks5h") as through, dialler_and_peer(tmp_path, "") as (alice, bob):
+        monkeypatch.setenv("ALL_PROXY", f"socks5://127.0.0.1:{through.port}")
+        link = await alice.network.link(Address("peer.example", bob.port, key=bob.signer.key), only_greet=True)
+        assert link is not None and link.key and len(through.asked) == 1
+        # It is told names even where the environment says socks5, and left out where the environment says so.
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        link = await alice.network.link(Address("127.0.0.1", bob.port, key=bob.signer.key), only_greet=True)
+        assert link is not None and link.key and through.connections == 1
 
 
 def test_the_order_of_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,24 +184,17 @@ def test_what_is_no_proxy_is_refused_without_saying_it_again(typed: str, monkeyp
         assert SECRET not in str(refused.value)
 
 
-def test_a_proxy_of_the_environment_that_cannot_be_used_is_not_gone_around(
+async def test_a_proxy_of_the_environment_that_cannot_be_used_is_not_gone_around(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "https://proxy.example:443")
-
-    async def scene() -> None:
-        async with dialler_and_peer(tmp_path, "") as (alice, bob):
-            link = await alice.network.link(Address("127.0.0.1", bob.port, key=bob.signer.key), only_greet=True)
-            assert link is None and bob.heard == []
-
-    asyncio.run(scene())
+    async with dialler_and_peer(tmp_path, "") as (alice, bob):
+        link = await alice.network.link(Address("127.0.0.1", bob.port, key=bob.signer.key), only_greet=True)
+        assert link is None and bob.heard == []
 
 
-def test_on_the_local_network_there_is_no_proxy(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with proxy("http") as through, dialler_and_peer(tmp_path, through.url()) as (alice, bob):
-            link = await alice.network.link(Address("127.0.0.1", bob.port), on_lan=True, only_greet=True)
-            assert link is not None and link.key == bob.signer.key and link.lan
-            assert through.connections == 0
-
-    asyncio.run(scene())
+async def test_on_the_local_network_there_is_no_proxy(tmp_path: Path) -> None:
+    async with proxy("http") as through, dialler_and_peer(tmp_path, through.url()) as (alice, bob):
+        link = await alice.network.link(Address("127.0.0.1", bob.port), on_lan=True, only_greet=True)
+        assert link is not None and link.key == bob.signer.key and link.lan
+        assert through.connections == 0

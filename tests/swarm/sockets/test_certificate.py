@@ -46,44 +46,37 @@ async def listener(folder: Path, name: int) -> Node:
     return node
 
 
-def test_nodes_share_over_tls_with_the_key_in_the_address(tmp_path: Path) -> None:
-    async def scene() -> None:
-        alice, bob = Node(1), await listener(tmp_path, 2)
-        alice.network.dial(Address("127.0.0.1", bob.port, tls=True, key=bob.signer.key))
-        await until(lambda: alice.heard and bob.heard)
-        assert isinstance(alice.heard[0], Opened)
-        envelope = bob.share()
-        await until(lambda: alice.held)
-        assert alice.held == [envelope]
-        await asyncio.gather(alice.network.close(), bob.network.close())
-
-    asyncio.run(scene())
+async def test_nodes_share_over_tls_with_the_key_in_the_address(tmp_path: Path) -> None:
+    alice, bob = Node(1), await listener(tmp_path, 2)
+    alice.network.dial(Address("127.0.0.1", bob.port, tls=True, key=bob.signer.key))
+    await until(lambda: alice.heard and bob.heard)
+    assert isinstance(alice.heard[0], Opened)
+    envelope = bob.share()
+    await until(lambda: alice.held)
+    assert alice.held == [envelope]
+    await asyncio.gather(alice.network.close(), bob.network.close())
 
 
-def test_a_third_party_that_ends_tls_itself_is_noticed(tmp_path: Path) -> None:
+async def test_a_third_party_that_ends_tls_itself_is_noticed(tmp_path: Path) -> None:
     """Mallory has Bob's port forwarded through a certificate of his own: Bob's proof is for another one."""
+    (tmp_path / "bob").mkdir()
+    (tmp_path / "mallory").mkdir()
+    alice, bob = Node(1), await listener(tmp_path / "bob", 2)
+    context, _ = server_context(*self_signed(tmp_path / "mallory"))
+    plain = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    plain.check_hostname, plain.verify_mode = False, ssl.CERT_NONE
 
-    async def scene() -> None:
-        (tmp_path / "bob").mkdir()
-        (tmp_path / "mallory").mkdir()
-        alice, bob = Node(1), await listener(tmp_path / "bob", 2)
-        context, _ = server_context(*self_signed(tmp_path / "mallory"))
-        plain = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        plain.check_hostname, plain.verify_mode = False, ssl.CERT_NONE
+    async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        there = await asyncio.open_connection("127.0.0.1", bob.port, ssl=plain)
+        await asyncio.gather(_copy(reader, there[1]), _copy(there[0], writer))
 
-        async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            there = await asyncio.open_connection("127.0.0.1", bob.port, ssl=plain)
-            await asyncio.gather(_copy(reader, there[1]), _copy(there[0], writer))
-
-        middle = await asyncio.start_server(carry, "127.0.0.1", 0, ssl=context)
-        port = middle.sockets[0].getsockname()[1]
-        alice.network.dial(Address("127.0.0.1", port, tls=True, key=bob.signer.key))
-        await until(lambda: alice.heard)
-        assert isinstance(alice.heard[0], Closed) and alice.heard[0].reason == "handshake: bad_signature"
-        middle.close()
-        await asyncio.gather(alice.network.close(), bob.network.close())
-
-    asyncio.run(scene())
+    middle = await asyncio.start_server(carry, "127.0.0.1", 0, ssl=context)
+    port = middle.sockets[0].getsockname()[1]
+    alice.network.dial(Address("127.0.0.1", port, tls=True, key=bob.signer.key))
+    await until(lambda: alice.heard)
+    assert isinstance(alice.heard[0], Closed) and alice.heard[0].reason == "handshake: bad_signature"
+    middle.close()
+    await asyncio.gather(alice.network.close(), bob.network.close())
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -93,14 +86,11 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
     writer.close()
 
 
-def test_without_a_key_the_certificate_must_be_a_public_one(tmp_path: Path) -> None:
-    async def scene() -> None:
-        alice, bob = Node(1), await listener(tmp_path, 2)
-        with pytest.raises(ssl.SSLCertVerificationError):
-            await alice.network._dial_out(
-                Address("127.0.0.1", bob.port), named_by_stranger=False, only_greet=True, allows=None
-            )
-        assert alice.heard == []
-        await asyncio.gather(alice.network.close(), bob.network.close())
-
-    asyncio.run(scene())
+async def test_without_a_key_the_certificate_must_be_a_public_one(tmp_path: Path) -> None:
+    alice, bob = Node(1), await listener(tmp_path, 2)
+    with pytest.raises(ssl.SSLCertVerificationError):
+        await alice.network._dial_out(
+            Address("127.0.0.1", bob.port), named_by_stranger=False, only_greet=True, allows=None
+        )
+    assert alice.heard == []
+    await asyncio.gather(alice.network.close(), bob.network.close())

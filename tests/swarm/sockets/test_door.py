@@ -108,24 +108,20 @@ def hung_up(one: socket.socket) -> bool:
         return True
 
 
-def test_a_flood_of_silent_sockets_holds_so_many_descriptors_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_flood_of_silent_sockets_holds_so_many_descriptors_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(door_module, "MOST_UNPROVEN", 8)
-
-    async def scene() -> None:
-        async with nodes(2, at_home=True) as (alice, bob):
-            alice.network.dial(bob.address())
-            await until(lambda: bob.heard)
-            with knocking(bob.port, 60) as sockets:
-                await until(lambda: sum(map(hung_up, sockets)) >= 52)
-                assert len(bob.network._door) <= 9, "the link and eight"
-                alice.share()
-                await until(lambda: bob.held)
-            await until(lambda: len(bob.network._door) == 1)
-
-    asyncio.run(scene())
+    async with nodes(2, at_home=True) as (alice, bob):
+        alice.network.dial(bob.address())
+        await until(lambda: bob.heard)
+        with knocking(bob.port, 60) as sockets:
+            await until(lambda: sum(map(hung_up, sockets)) >= 52)
+            assert len(bob.network._door) <= 9, "the link and eight"
+            alice.share()
+            await until(lambda: bob.held)
+        await until(lambda: len(bob.network._door) == 1)
 
 
-def test_a_listener_outlives_that_there_are_no_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_listener_outlives_that_there_are_no_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asyncio.constants, "ACCEPT_RETRY_DELAY", 0.05)
     plain, failed = socket.socket.accept, []
 
@@ -136,17 +132,13 @@ def test_a_listener_outlives_that_there_are_no_descriptors(monkeypatch: pytest.M
         return plain(self)
 
     monkeypatch.setattr(socket.socket, "accept", accept)
-
-    async def scene() -> None:
-        asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)  # it would print each
-        async with nodes(1) as (bob,):
-            alice = Node(2)
-            alice.network.dial(bob.address())
-            await until(lambda: bob.heard)
-            await alice.network.close()
-            assert len(failed) == 3
-
-    asyncio.run(scene())
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)  # it would print each
+    async with nodes(1) as (bob,):
+        alice = Node(2)
+        alice.network.dial(bob.address())
+        await until(lambda: bob.heard)
+        await alice.network.close()
+        assert len(failed) == 3
 
 
 _FLOOD = """
@@ -164,7 +156,7 @@ sys.stdin.read()
 
 @pytest.mark.allowed_skip("on Windows sockets take nothing from files")
 @pytest.mark.skipif(sys.platform == "win32", reason="there sockets take nothing from files")
-def test_a_flood_of_sockets_leaves_the_index_book_its_descriptor(tmp_path: Path) -> None:
+async def test_a_flood_of_sockets_leaves_the_index_book_its_descriptor(tmp_path: Path) -> None:
     import resource
 
     async def scene() -> None:
@@ -185,6 +177,6 @@ def test_a_flood_of_sockets_leaves_the_index_book_its_descriptor(tmp_path: Path)
     with socket.socket() as highest:
         resource.setrlimit(resource.RLIMIT_NOFILE, (highest.fileno() + 100, hard))
     try:
-        asyncio.run(scene())
+        await scene()
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

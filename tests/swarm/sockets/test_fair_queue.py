@@ -69,7 +69,7 @@ def test_identities_with_a_history_come_first_and_newcomers_get_a_quarter() -> N
     assert turns.next(1000.0) is None
 
 
-def test_a_gate_lets_everybody_go_on_in_the_end() -> None:
+async def test_a_gate_lets_everybody_go_on_in_the_end() -> None:
     async def scene() -> list[bool]:
         gate = Gate()
         gate.spent(1e6)
@@ -82,33 +82,27 @@ def test_a_gate_lets_everybody_go_on_in_the_end() -> None:
         assert await gate.turn(b"", never, is_new=True)
         return before
 
-    assert asyncio.run(scene()) == [False] * 3
+    assert await scene() == [False] * 3
 
 
-def test_a_gate_gives_turns_as_time_comes_back() -> None:
-    async def scene() -> None:
-        gate = Gate()
-        gate.spent(2.005)
-        running = asyncio.create_task(gate.run())
-        async with asyncio.timeout(20):
-            turns = await asyncio.gather(*(gate.turn(bytes([number]), never, is_new=True) for number in range(5)))
-        assert turns == [True] * 5
-        running.cancel()
-
-    asyncio.run(scene())
+async def test_a_gate_gives_turns_as_time_comes_back() -> None:
+    gate = Gate()
+    gate.spent(2.005)
+    running = asyncio.create_task(gate.run())
+    async with asyncio.timeout(20):
+        turns = await asyncio.gather(*(gate.turn(bytes([number]), never, is_new=True) for number in range(5)))
+    assert turns == [True] * 5
+    running.cancel()
 
 
-def test_whose_link_ends_waits_no_longer_and_holds_up_nobody() -> None:
+async def test_whose_link_ends_waits_no_longer_and_holds_up_nobody() -> None:
     async def at_once() -> None:
         pass
 
-    async def scene() -> None:
-        gate = Gate()
-        gate.spent(2.005)
-        running = asyncio.create_task(gate.run())
-        async with asyncio.timeout(20):
-            assert not await gate.turn(b"a", at_once, is_new=True)
-            assert await gate.turn(b"b", never, is_new=True)
-        running.cancel()
-
-    asyncio.run(scene())
+    gate = Gate()
+    gate.spent(2.005)
+    running = asyncio.create_task(gate.run())
+    async with asyncio.timeout(20):
+        assert not await gate.turn(b"a", at_once, is_new=True)
+        assert await gate.turn(b"b", never, is_new=True)
+    running.cancel()

@@ -41,39 +41,30 @@ async def listener(folder: Path, name: int) -> tuple[Node, Address]:
     return node, Address.parse(written)
 
 
-def test_nodes_share_over_tls(tmp_path: Path) -> None:
-    async def scene() -> None:
-        alice, (bob, address) = Node(1), await listener(tmp_path, 2)
-        alice.network.dial(address)
-        await until(lambda: alice.heard and bob.heard)
-        envelope = alice.share()
-        await until(lambda: bob.held)
-        (entry,) = bob.network.exchange.pool
-        assert (entry.envelope, entry.path.tag) == (envelope, bob.network._tag("::1"))
-        assert bob.network._tag("::1") == bob.network._tag("::2") != bob.network._tag("0:0:1::1")
-        assert len(part_of_internet("::1")) == 1 + 48 // 8
-        await asyncio.gather(alice.network.close(), bob.network.close())
-
-    asyncio.run(scene())
+async def test_nodes_share_over_tls(tmp_path: Path) -> None:
+    alice, (bob, address) = Node(1), await listener(tmp_path, 2)
+    alice.network.dial(address)
+    await until(lambda: alice.heard and bob.heard)
+    envelope = alice.share()
+    await until(lambda: bob.held)
+    (entry,) = bob.network.exchange.pool
+    assert (entry.envelope, entry.path.tag) == (envelope, bob.network._tag("::1"))
+    assert bob.network._tag("::1") == bob.network._tag("::2") != bob.network._tag("0:0:1::1")
+    assert len(part_of_internet("::1")) == 1 + 48 // 8
+    await asyncio.gather(alice.network.close(), bob.network.close())
 
 
-def test_a_stranger_does_not_aim_us_at_ourselves(tmp_path: Path) -> None:
-    async def scene() -> None:
-        alice, (bob, address) = Node(1), await listener(tmp_path, 2)
-        assert await alice.network.link(address, named_by_stranger=True, only_greet=True) is None
-        await asyncio.gather(alice.network.close(), bob.network.close())
-
-    asyncio.run(scene())
+async def test_a_stranger_does_not_aim_us_at_ourselves(tmp_path: Path) -> None:
+    alice, (bob, address) = Node(1), await listener(tmp_path, 2)
+    assert await alice.network.link(address, named_by_stranger=True, only_greet=True) is None
+    await asyncio.gather(alice.network.close(), bob.network.close())
 
 
 @pytest.mark.parametrize("kind", ["http", "socks5h"])
-def test_through_a_proxy_too(tmp_path: Path, kind: str) -> None:
-    async def scene() -> None:
-        async with proxy(kind) as through:
-            alice, (bob, address) = Node(1, proxy=through.url()), await listener(tmp_path, 2)
-            link = await alice.network.link(address, only_greet=True)
-            assert link is not None and link.key == bob.signer.key
-            assert through.asked == [("::1", bob.port)]
-            await asyncio.gather(alice.network.close(), bob.network.close())
-
-    asyncio.run(scene())
+async def test_through_a_proxy_too(tmp_path: Path, kind: str) -> None:
+    async with proxy(kind) as through:
+        alice, (bob, address) = Node(1, proxy=through.url()), await listener(tmp_path, 2)
+        link = await alice.network.link(address, only_greet=True)
+        assert link is not None and link.key == bob.signer.key
+        assert through.asked == [("::1", bob.port)]
+        await asyncio.gather(alice.network.close(), bob.network.close())

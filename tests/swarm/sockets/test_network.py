@@ -79,76 +79,59 @@ async def until(holds: Callable[[], object]) -> None:
             await asyncio.sleep(0.005)
 
 
-def test_two_nodes_share_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scene() -> None:
-        async with nodes(2) as (alice, bob):
-            alice.network.dial(bob.address(bob.signer.key))
-            await until(lambda: alice.heard and bob.heard)
-            mine, theirs = alice.share(), bob.share()
-            await until(lambda: alice.held and bob.held)
-            assert (alice.held, bob.held) == ([theirs], [mine])
-
-    asyncio.run(scene())
+async def test_two_nodes_share_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with nodes(2) as (alice, bob):
+        alice.network.dial(bob.address(bob.signer.key))
+        await until(lambda: alice.heard and bob.heard)
+        mine, theirs = alice.share(), bob.share()
+        await until(lambda: alice.held and bob.held)
+        assert (alice.held, bob.held) == ([theirs], [mine])
 
 
-def test_a_relay_serves_a_third(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_relay_serves_a_third(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
-
-    async def scene() -> None:
-        async with nodes(3) as (alice, relay, carol):
-            alice.network.dial(relay.address())
-            carol.network.dial(relay.address())
-            await until(lambda: len(relay.heard) == 2)
-            envelope = alice.share()
-            await until(lambda: relay.held)
-            carol.network.exchange.want([TASK], 4)
-            await until(lambda: carol.held)
-            assert carol.held == [envelope]
-
-    asyncio.run(scene())
+    async with nodes(3) as (alice, relay, carol):
+        alice.network.dial(relay.address())
+        carol.network.dial(relay.address())
+        await until(lambda: len(relay.heard) == 2)
+        envelope = alice.share()
+        await until(lambda: relay.held)
+        carol.network.exchange.want([TASK], 4)
+        await until(lambda: carol.held)
+        assert carol.held == [envelope]
 
 
-def test_a_peer_under_another_key_is_not_talked_to() -> None:
-    async def scene() -> None:
-        async with nodes(2) as (alice, bob):
-            alice.network.dial(bob.address(b"x" * 32))
-            await until(lambda: bob.heard and alice.heard)
-            reasons = {getattr(event, "reason", None) for event in alice.heard + bob.heard}
-            assert reasons == {"not the key that this address belongs to"}
-
-    asyncio.run(scene())
+async def test_a_peer_under_another_key_is_not_talked_to() -> None:
+    async with nodes(2) as (alice, bob):
+        alice.network.dial(bob.address(b"x" * 32))
+        await until(lambda: bob.heard and alice.heard)
+        reasons = {getattr(event, "reason", None) for event in alice.heard + bob.heard}
+        assert reasons == {"not the key that this address belongs to"}
 
 
-def test_a_link_comes_back_after_the_relay_was_away(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_link_comes_back_after_the_relay_was_away(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "_FIRST_DELAY", 0.01)
     monkeypatch.setattr(network, "_LONGEST_DELAY", 0.05)
-
-    async def scene() -> None:
-        relay, alice = await Node(1).listen(), Node(2)
-        alice.network.dial(relay.address())
-        await until(lambda: alice.heard)
-        await relay.network.close()
-        await until(lambda: not alice.network.exchange.links)
-        again = Node(1)
-        again.port = await again.network.listen("127.0.0.1", relay.port)
-        await until(lambda: again.heard)
-        envelope = alice.share()
-        await until(lambda: again.held)
-        assert again.held == [envelope]
-        await asyncio.gather(again.network.close(), alice.network.close())
-
-    asyncio.run(scene())
+    relay, alice = await Node(1).listen(), Node(2)
+    alice.network.dial(relay.address())
+    await until(lambda: alice.heard)
+    await relay.network.close()
+    await until(lambda: not alice.network.exchange.links)
+    again = Node(1)
+    again.port = await again.network.listen("127.0.0.1", relay.port)
+    await until(lambda: again.heard)
+    envelope = alice.share()
+    await until(lambda: again.held)
+    assert again.held == [envelope]
+    await asyncio.gather(again.network.close(), alice.network.close())
 
 
-def test_web_pages_are_turned_away() -> None:
-    async def scene() -> None:
-        async with nodes(1) as (node,):
-            with pytest.raises(InvalidStatus, match="403"):
-                await knock(node, origin="https://example.com")
-            with pytest.raises(InvalidStatus, match="400"):
-                await connect(node.address().url)  # another protocol, or none
-
-    asyncio.run(scene())
+async def test_web_pages_are_turned_away() -> None:
+    async with nodes(1) as (node,):
+        with pytest.raises(InvalidStatus, match="403"):
+            await knock(node, origin="https://example.com")
+        with pytest.raises(InvalidStatus, match="400"):
+            await connect(node.address().url)  # another protocol, or none
 
 
 @pytest.mark.parametrize(
@@ -156,165 +139,137 @@ def test_web_pages_are_turned_away() -> None:
     ["text", b"", b"\xc1" * 100, bytes(limits.MAX_FRAME + 1), bytes(limits.MAX_HELLO + 1)],
     ids=["text", "empty", "noise", "larger than a frame", "larger than a hello"],
 )
-def test_rubbish_ends_its_own_link_and_no_other(rubbish: str | bytes) -> None:
-    async def scene() -> None:
-        async with nodes(2) as (alice, bob):
-            alice.network.dial(bob.address())
-            await until(lambda: bob.heard)
-            async with knock(bob) as stranger:
-                await stranger.send(rubbish)
-                with contextlib.suppress(ConnectionClosed):
-                    goodbye = codec.decode(await stranger.recv())  # type: ignore[arg-type]
-                    assert isinstance(goodbye, m.Goodbye)
-                with pytest.raises(ConnectionClosed):
-                    await stranger.recv()
-            alice.share()
-            await until(lambda: bob.held)
-            assert len(bob.network.exchange.links) == 1
-
-    asyncio.run(scene())
+async def test_rubbish_ends_its_own_link_and_no_other(rubbish: str | bytes) -> None:
+    async with nodes(2) as (alice, bob):
+        alice.network.dial(bob.address())
+        await until(lambda: bob.heard)
+        async with knock(bob) as stranger:
+            await stranger.send(rubbish)
+            with contextlib.suppress(ConnectionClosed):
+                goodbye = codec.decode(await stranger.recv())  # type: ignore[arg-type]
+                assert isinstance(goodbye, m.Goodbye)
+            with pytest.raises(ConnectionClosed):
+                await stranger.recv()
+        alice.share()
+        await until(lambda: bob.held)
+        assert len(bob.network.exchange.links) == 1
 
 
-def test_a_redirect_is_not_followed() -> None:
+async def test_a_redirect_is_not_followed() -> None:
     """It could lead to any host of our own network, also behind the check of what a stranger may name."""
+    async with nodes(2) as (alice, bob):
 
-    async def scene() -> None:
-        async with nodes(2) as (alice, bob):
+        async def redirect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"\r\n\r\n")
+            head = f"HTTP/1.1 302 Found\r\nLocation: {bob.address().url}\r\nContent-Length: 0\r\n\r\n"
+            writer.write(head.encode())
+            await writer.drain()
+            writer.close()
 
-            async def redirect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-                await reader.readuntil(b"\r\n\r\n")
-                head = f"HTTP/1.1 302 Found\r\nLocation: {bob.address().url}\r\nContent-Length: 0\r\n\r\n"
-                writer.write(head.encode())
-                await writer.drain()
-                writer.close()
-
-            async with await asyncio.start_server(redirect, "127.0.0.1", 0) as server:
-                port = server.sockets[0].getsockname()[1]
-                assert await alice.network.link(Address("127.0.0.1", port, tls=False), only_greet=True) is None
-            assert bob.heard == [] and bob.network.exchange.links == []
-
-    asyncio.run(scene())
+        async with await asyncio.start_server(redirect, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            assert await alice.network.link(Address("127.0.0.1", port, tls=False), only_greet=True) is None
+        assert bob.heard == [] and bob.network.exchange.links == []
 
 
-def test_who_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "HANDSHAKE_SECONDS", 0.05)
     monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
     monkeypatch.setattr(wire, "PARTING_SECONDS", 0.05)
     monkeypatch.setattr(network, "PARTING_SECONDS", 0.05)
-
-    async def scene() -> None:
-        async with nodes(1) as (node,):
-            async with knock(node) as stranger:
-                goodbye = codec.decode(await stranger.recv())  # type: ignore[arg-type]
-                assert isinstance(goodbye, m.Goodbye) and goodbye.reason == "handshake: too slow"
-            await until(lambda: not node.network.exchange.links)
-
-    asyncio.run(scene())
+    async with nodes(1) as (node,):
+        async with knock(node) as stranger:
+            goodbye = codec.decode(await stranger.recv())  # type: ignore[arg-type]
+            assert isinstance(goodbye, m.Goodbye) and goodbye.reason == "handshake: too slow"
+        await until(lambda: not node.network.exchange.links)
 
 
-def test_what_has_to_wait_for_its_turn_arrives_all_the_same_and_who_goes_leaves_nothing() -> None:
-    async def scene() -> None:
-        async with nodes(2) as (alice, bob):
-            bob.network._gate.spent(2.05)  # all that was saved up, and a tenth of a second's waiting more
-            async with knock(bob) as stranger:
-                await stranger.send(bytes(100))
-                await until(lambda: len(bob.network._gate._turns) or not bob.network._wires)
-            alice.network.dial(bob.address())
-            await until(lambda: bob.heard and alice.heard)
-            envelope = alice.share()
-            await until(lambda: bob.held)
-            assert bob.held == [envelope]
-            await until(lambda: len(bob.network._wires) == 1)
-
-    asyncio.run(scene())
+async def test_what_has_to_wait_for_its_turn_arrives_all_the_same_and_who_goes_leaves_nothing() -> None:
+    async with nodes(2) as (alice, bob):
+        bob.network._gate.spent(2.05)  # all that was saved up, and a tenth of a second's waiting more
+        async with knock(bob) as stranger:
+            await stranger.send(bytes(100))
+            await until(lambda: len(bob.network._gate._turns) or not bob.network._wires)
+        alice.network.dial(bob.address())
+        await until(lambda: bob.heard and alice.heard)
+        envelope = alice.share()
+        await until(lambda: bob.held)
+        assert bob.held == [envelope]
+        await until(lambda: len(bob.network._wires) == 1)
 
 
-def test_what_waits_for_links_has_one_ceiling_that_ends_the_largest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_waits_for_links_has_one_ceiling_that_ends_the_largest_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
     monkeypatch.setattr(wire, "CUT_OFF_BYTES", 2**30)  # which would end it earlier
-
-    async def scene() -> None:
-        async with nodes(4, most_memory=300_000) as (host, *others):
-            for other in others:
-                other.network.dial(host.address(host.signer.key))
-            await until(lambda: sum(link.session.is_open for link in host.network.exchange.links) == 3)
-            links = {link.key: link for link in host.network.exchange.links}
-            wires = host.network._wires
-            for other, frames in zip(others, (1, 3, 9), strict=True):
-                monkeypatch.setattr(wires[links[other.signer.key]], "_changed", asyncio.Event())  # nothing is sent
-                wires[links[other.signer.key]].put([bytes(30_000)] * frames)
-            assert sum(one.memory for one in wires.values()) >= 390_000
-            await until(lambda: len(host.network.exchange.links) < 3)
-            left = {link.key for link in host.network.exchange.links}
-            assert {others[0].signer.key, others[1].signer.key} <= left and others[2].signer.key not in left
-
-    asyncio.run(scene())
+    async with nodes(4, most_memory=300_000) as (host, *others):
+        for other in others:
+            other.network.dial(host.address(host.signer.key))
+        await until(lambda: sum(link.session.is_open for link in host.network.exchange.links) == 3)
+        links = {link.key: link for link in host.network.exchange.links}
+        wires = host.network._wires
+        for other, frames in zip(others, (1, 3, 9), strict=True):
+            monkeypatch.setattr(wires[links[other.signer.key]], "_changed", asyncio.Event())  # nothing is sent
+            wires[links[other.signer.key]].put([bytes(30_000)] * frames)
+        assert sum(one.memory for one in wires.values()) >= 390_000
+        await until(lambda: len(host.network.exchange.links) < 3)
+        left = {link.key for link in host.network.exchange.links}
+        assert {others[0].signer.key, others[1].signer.key} <= left and others[2].signer.key not in left
 
 
-def test_bytes_that_arrived_and_wait_to_be_read_count_as_memory() -> None:
-    async def scene() -> None:
-        async with nodes(1) as (node,), knock(node) as stranger:
-            await until(lambda: node.network._wires)
-            (held,) = node.network._wires.values()
-            before, go_on = held.memory, asyncio.Event()
+async def test_bytes_that_arrived_and_wait_to_be_read_count_as_memory() -> None:
+    async with nodes(1) as (node,), knock(node) as stranger:
+        await until(lambda: node.network._wires)
+        (held,) = node.network._wires.values()
+        before, go_on = held.memory, asyncio.Event()
 
-            async def later(part: bytes, gone: object, *, is_new: bool) -> bool:
-                return await go_on.wait()
+        async def later(part: bytes, gone: object, *, is_new: bool) -> bool:
+            return await go_on.wait()
 
-            node.network._gate.turn = later  # type: ignore[method-assign]
-            for _ in range(3):
-                await stranger.send(bytes(1000))
-            await until(lambda: held.memory - before >= 2000)
-            go_on.set()
-
-    asyncio.run(scene())
+        node.network._gate.turn = later  # type: ignore[method-assign]
+        for _ in range(3):
+            await stranger.send(bytes(1000))
+        await until(lambda: held.memory - before >= 2000)
+        go_on.set()
 
 
-def test_one_part_of_the_internet_cannot_hold_every_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scene() -> None:
-        async with nodes(5, most_links=3) as (host, *others):
-            places = iter([b"one", b"one", b"one", b"two", b"one"])
-            monkeypatch.setattr(host.network, "_tag", lambda name: next(places))
-            for other in others[:3]:
-                other.network.dial(host.address())
-                await until(
-                    lambda other=other: any(link.key == other.signer.key for link in host.network.exchange.links)
-                )
-            first = [link.key for link in sorted(host.network.exchange.links, key=lambda link: link.opened)]
-            link = await others[3].network.link(host.address(), only_greet=True)
-            assert link is not None and link.key, "there is room for somebody from elsewhere"
-            left = {link.key for link in host.network.exchange.links}
-            assert first[2] not in left and set(first[:2]) <= left, "the youngest of the crowd made it"
-
-    asyncio.run(scene())
+async def test_one_part_of_the_internet_cannot_hold_every_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with nodes(5, most_links=3) as (host, *others):
+        places = iter([b"one", b"one", b"one", b"two", b"one"])
+        monkeypatch.setattr(host.network, "_tag", lambda name: next(places))
+        for other in others[:3]:
+            other.network.dial(host.address())
+            await until(lambda other=other: any(link.key == other.signer.key for link in host.network.exchange.links))
+        first = [link.key for link in sorted(host.network.exchange.links, key=lambda link: link.opened)]
+        link = await others[3].network.link(host.address(), only_greet=True)
+        assert link is not None and link.key, "there is room for somebody from elsewhere"
+        left = {link.key for link in host.network.exchange.links}
+        assert first[2] not in left and set(first[:2]) <= left, "the youngest of the crowd made it"
 
 
-def test_a_flood_of_pings_before_any_key_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_flood_of_pings_before_any_key_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """The library answers them by itself, whatever our own queues say."""
     monkeypatch.setattr(limits, "HANDSHAKE_SECONDS", 600.0)  # or the link would end for its slow handshake
     ping = b"\x89\xfd" + bytes(4) + bytes(125)  # masked with zeros, 125 bytes
-
-    async def scene() -> None:
-        async with nodes(1) as (node,):
-            reader, writer = await asyncio.open_connection("127.0.0.1", node.port, limit=2**12)
-            writer.write(
-                b"GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
-                b"Sec-WebSocket-Protocol: sapo.v1\r\n\r\n"
-            )
-            await reader.readuntil(b"\r\n\r\n")
-            reader._transport.pause_reading()  # type: ignore[attr-defined]
-            await until(lambda: node.network.exchange.links)
-            with contextlib.suppress(ConnectionError):
-                for _ in range(400):
-                    writer.write(ping * 200)
-                    await writer.drain()
-            await until(lambda: not node.network.exchange.links)
-            assert [getattr(event, "reason", None) for event in node.heard] == ["too many frames without a message"]
-            assert node.network.exchange.refusals[Reason.TOO_OFTEN] == 1
-            writer.close()
-
-    asyncio.run(scene())
+    async with nodes(1) as (node,):
+        reader, writer = await asyncio.open_connection("127.0.0.1", node.port, limit=2**12)
+        writer.write(
+            b"GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
+            b"Sec-WebSocket-Protocol: sapo.v1\r\n\r\n"
+        )
+        await reader.readuntil(b"\r\n\r\n")
+        reader._transport.pause_reading()  # type: ignore[attr-defined]
+        await until(lambda: node.network.exchange.links)
+        with contextlib.suppress(ConnectionError):
+            for _ in range(400):
+                writer.write(ping * 200)
+                await writer.drain()
+        await until(lambda: not node.network.exchange.links)
+        assert [getattr(event, "reason", None) for event in node.heard] == ["too many frames without a message"]
+        assert node.network.exchange.refusals[Reason.TOO_OFTEN] == 1
+        writer.close()
 
 
 REQUEST = (
@@ -328,103 +283,84 @@ PING, PONG, FIRST_PART, NEXT_PART = (bytes([first, 0x80]) + bytes(4) for first i
 @pytest.mark.parametrize(
     "flood", [PING * 1000, PONG * 1000, FIRST_PART + NEXT_PART * 1000], ids=["ping", "pong", "parts"]
 )
-def test_frames_without_a_message_have_a_rate_also_right_behind_the_request(flood: bytes) -> None:
-    async def scene() -> None:
-        async with nodes(1) as (node,):
-            reader, writer = await asyncio.open_connection("127.0.0.1", node.port)
-            writer.write(REQUEST + flood)
-            with contextlib.suppress(ConnectionError):
-                answer = await reader.read()
-                assert answer.count(b"\x8a\x00") <= bounded_connection.SMALL_AT_ONCE + 1024 / len(PING)
-            await until(lambda: not node.network.exchange.links)
-            writer.close()
-
-    asyncio.run(scene())
+async def test_frames_without_a_message_have_a_rate_also_right_behind_the_request(flood: bytes) -> None:
+    async with nodes(1) as (node,):
+        reader, writer = await asyncio.open_connection("127.0.0.1", node.port)
+        writer.write(REQUEST + flood)
+        with contextlib.suppress(ConnectionError):
+            answer = await reader.read()
+            assert answer.count(b"\x8a\x00") <= bounded_connection.SMALL_AT_ONCE + 1024 / len(PING)
+        await until(lambda: not node.network.exchange.links)
+        writer.close()
 
 
-def test_a_proven_peer_that_floods_is_shut_out_for_a_while() -> None:
-    async def scene() -> None:
-        async with nodes(2) as (alice, bob):
-            link = asyncio.ensure_future(alice.network.link(bob.address()))
-            await until(lambda: bob.heard and alice.heard)
-            (out,) = alice.network._wires.values()
-            out._connection.transport.write(PING * 500)
-            await link
-            await until(lambda: not bob.network.exchange.links)
-            reasons = [getattr(event, "reason", None) for event in bob.heard]
-            assert [reason for reason in reasons if reason] == ["too many frames without a message"]
-            assert alice.signer.key in bob.network.exchange._barred, "it is sent away when it comes back"
-            assert bob.network._door._left_of.total() == 1, "and its part of the internet has one place less"
-
-    asyncio.run(scene())
+async def test_a_proven_peer_that_floods_is_shut_out_for_a_while() -> None:
+    async with nodes(2) as (alice, bob):
+        link = asyncio.ensure_future(alice.network.link(bob.address()))
+        await until(lambda: bob.heard and alice.heard)
+        (out,) = alice.network._wires.values()
+        out._connection.transport.write(PING * 500)
+        await link
+        await until(lambda: not bob.network.exchange.links)
+        reasons = [getattr(event, "reason", None) for event in bob.heard]
+        assert [reason for reason in reasons if reason] == ["too many frames without a message"]
+        assert alice.signer.key in bob.network.exchange._barred, "it is sent away when it comes back"
+        assert bob.network._door._left_of.total() == 1, "and its part of the internet has one place less"
 
 
-def test_a_few_pings_of_a_library_with_a_keepalive_are_no_flood() -> None:
-    async def scene() -> None:
-        async with nodes(1) as (node,), knock(node, ping_interval=None) as stranger:
-            for _ in range(20):
-                await (await stranger.ping())
-            assert len(node.network.exchange.links) == 1
-
-    asyncio.run(scene())
+async def test_a_few_pings_of_a_library_with_a_keepalive_are_no_flood() -> None:
+    async with nodes(1) as (node,), knock(node, ping_interval=None) as stranger:
+        for _ in range(20):
+            await (await stranger.ping())
+        assert len(node.network.exchange.links) == 1
 
 
-def test_messages_that_nobody_read_yet_are_not_taken_apart() -> None:
+async def test_messages_that_nobody_read_yet_are_not_taken_apart() -> None:
     """One read brings thousands of the smallest."""
-
-    async def scene() -> None:
-        async with nodes(1) as (node,):
-            node.network._gate._turns.spent(3600, now().monotonic)  # nobody has a turn
-            _, writer = await asyncio.open_connection("127.0.0.1", node.port)
-            writer.write(REQUEST + (b"\x82\x80" + bytes(4)) * 30_000)
-            await until(lambda: any(one.memory > 100_000 for one in node.network._wires.values()))
-            (one,) = node.network._wires.values()
-            assert len(one._connection.recv_messages.frames) <= 1024 / 6 + 3
-            writer.close()
-
-    asyncio.run(scene())
+    async with nodes(1) as (node,):
+        node.network._gate._turns.spent(3600, now().monotonic)  # nobody has a turn
+        _, writer = await asyncio.open_connection("127.0.0.1", node.port)
+        writer.write(REQUEST + (b"\x82\x80" + bytes(4)) * 30_000)
+        await until(lambda: any(one.memory > 100_000 for one in node.network._wires.values()))
+        (one,) = node.network._wires.values()
+        assert len(one._connection.recv_messages.frames) <= 1024 / 6 + 3
+        writer.close()
 
 
-def test_nothing_is_written_or_logged_after_the_peer_is_gone(caplog: pytest.LogCaptureFixture) -> None:
-    async def scene() -> None:
-        async with nodes(1) as (node,), knock(node) as stranger:
-            (one,) = node.network._wires.values()
-            connection = one._connection
-            await stranger.ping()
-            connection.transport.abort()
-            for _ in range(100):
-                connection.protocol.send_ping(b"")
-                connection.send_data()
-                connection.data_received(PING * 100)
-            assert connection.held == 0
-
-    asyncio.run(scene())
+async def test_nothing_is_written_or_logged_after_the_peer_is_gone(caplog: pytest.LogCaptureFixture) -> None:
+    async with nodes(1) as (node,), knock(node) as stranger:
+        (one,) = node.network._wires.values()
+        connection = one._connection
+        await stranger.ping()
+        connection.transport.abort()
+        for _ in range(100):
+            connection.protocol.send_ping(b"")
+            connection.send_data()
+            connection.data_received(PING * 100)
+        assert connection.held == 0
     assert "socket.send()" not in caplog.text
 
 
-def test_making_room_never_ends_a_link_that_we_dialled() -> None:
-    async def scene() -> None:
-        async with nodes(3, most_links=3) as (alice, bob, carol):
-            alice.network.dial(bob.address())
-            await until(lambda: alice.heard and bob.heard)
-            dialled = alice.network.exchange.links[0]
-            carol.network.dial(alice.address())
-            await until(lambda: len(alice.network.exchange.links) == 2 and carol.heard)
-            # Ours is the youngest of that part of the internet, and two came from there.
-            dialled.opened = now().monotonic + 1
-            for link in alice.network.exchange.links:
-                link.tag = b"crowd"
-            another = alice.network.exchange.links[1]
-            alice.network._wires[Link(another.session, b"crowd")] = alice.network._wires[another]
-            assert alice.network._make_room(b"elsewhere")
-            assert dialled.goodbye is None and dialled.session.is_open
-            for link in [link for link in alice.network._wires if link not in alice.network.exchange.links]:
-                del alice.network._wires[link]
-
-    asyncio.run(scene())
+async def test_making_room_never_ends_a_link_that_we_dialled() -> None:
+    async with nodes(3, most_links=3) as (alice, bob, carol):
+        alice.network.dial(bob.address())
+        await until(lambda: alice.heard and bob.heard)
+        dialled = alice.network.exchange.links[0]
+        carol.network.dial(alice.address())
+        await until(lambda: len(alice.network.exchange.links) == 2 and carol.heard)
+        # Ours is the youngest of that part of the internet, and two came from there.
+        dialled.opened = now().monotonic + 1
+        for link in alice.network.exchange.links:
+            link.tag = b"crowd"
+        another = alice.network.exchange.links[1]
+        alice.network._wires[Link(another.session, b"crowd")] = alice.network._wires[another]
+        assert alice.network._make_room(b"elsewhere")
+        assert dialled.goodbye is None and dialled.session.is_open
+        for link in [link for link in alice.network._wires if link not in alice.network.exchange.links]:
+            del alice.network._wires[link]
 
 
-def test_only_who_proved_its_key_can_send_us_away_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_who_proved_its_key_can_send_us_away_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "_FIRST_DELAY", 0.01)
     tries: list[int] = []
 
@@ -432,50 +368,40 @@ def test_only_who_proved_its_key_can_send_us_away_for_long(monkeypatch: pytest.M
         tries.append(1)
         await connection.send(codec.encode(m.Goodbye(reason="full", retry_after=80_000)))
 
-    async def scene() -> None:
-        async with nodes(1) as (node,), serve(lying, "127.0.0.1", 0, subprotocols=[m.SUBPROTOCOL]) as liar:  # type: ignore[list-item]
-            port = next(iter(liar.sockets)).getsockname()[1]
-            node.network.dial(Address("127.0.0.1", port, tls=False, key=bytes(32)))
-            await until(lambda: len(tries) >= 3)
-            assert node.network.exchange.refusals.by_kind()["invalid"] == {}
-
-    asyncio.run(scene())
+    async with nodes(1) as (node,), serve(lying, "127.0.0.1", 0, subprotocols=[m.SUBPROTOCOL]) as liar:  # type: ignore[list-item]
+        port = next(iter(liar.sockets)).getsockname()[1]
+        node.network.dial(Address("127.0.0.1", port, tls=False, key=bytes(32)))
+        await until(lambda: len(tries) >= 3)
+        assert node.network.exchange.refusals.by_kind()["invalid"] == {}
 
 
-def test_who_does_not_read_is_cut_off_and_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scene() -> None:
-        async with nodes(2) as (alice, bob):
-            alice.network.dial(bob.address())
-            await until(lambda: bob.heard)
-            (link,) = bob.network.exchange.links
-            bob.network._wires[link].put([bytes(limits.MAX_FRAME)] * 5)
-            await until(lambda: not bob.network.exchange.links)
-            assert link not in bob.network._wires
-
-    asyncio.run(scene())
+async def test_who_does_not_read_is_cut_off_and_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with nodes(2) as (alice, bob):
+        alice.network.dial(bob.address())
+        await until(lambda: bob.heard)
+        (link,) = bob.network.exchange.links
+        bob.network._wires[link].put([bytes(limits.MAX_FRAME)] * 5)
+        await until(lambda: not bob.network.exchange.links)
+        assert link not in bob.network._wires
 
 
-def test_a_link_that_is_ended_while_its_last_words_leave_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_link_that_is_ended_while_its_last_words_leave_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """The words leave in the very step in which the task is cancelled: the cancellation must not be lost over that."""
+    leaving, left = asyncio.Event(), asyncio.Event()
 
-    async def scene() -> None:
-        leaving, left = asyncio.Event(), asyncio.Event()
+    async def drained(self: wire.Wire) -> None:
+        leaving.set()
+        await left.wait()
 
-        async def drained(self: wire.Wire) -> None:
-            leaving.set()
-            await left.wait()
-
-        async with nodes(2) as (here, there):
-            dialling = here.network.dial(there.address())
-            await until(lambda: any(link.key for link in here.network.exchange.links))
-            monkeypatch.setattr(wire.Wire, "drained", drained)
-            for link in there.network.exchange.links:
-                link.goodbye = link.session.close("enough", retry_after=60)
-            await asyncio.wait_for(leaving.wait(), 20)
-            left.set()
-            dialling.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.wait_for(asyncio.shield(dialling), 5)
-            assert dialling.cancelled()
-
-    asyncio.run(scene())
+    async with nodes(2) as (here, there):
+        dialling = here.network.dial(there.address())
+        await until(lambda: any(link.key for link in here.network.exchange.links))
+        monkeypatch.setattr(wire.Wire, "drained", drained)
+        for link in there.network.exchange.links:
+            link.goodbye = link.session.close("enough", retry_after=60)
+        await asyncio.wait_for(leaving.wait(), 20)
+        left.set()
+        dialling.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.wait_for(asyncio.shield(dialling), 5)
+        assert dialling.cancelled()

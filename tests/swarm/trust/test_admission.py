@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import Callable
 from random import Random
@@ -319,22 +318,19 @@ class Node:
         return Address("127.0.0.1", port, tls=False, key=self.signer.key)
 
 
-def test_members_share_and_a_stranger_is_sent_away() -> None:
-    async def scene() -> None:
-        alice, bob, mallory = Node(1), Node(2), Node(3, b"")
-        async with contextlib.AsyncExitStack() as stack:
-            for node in (alice, bob, mallory):
-                stack.push_async_callback(node.network.close)
-            address = await bob.listen()
-            alice.network.dial(address)
-            await until(lambda: alice.heard and bob.heard)
-            gone = await mallory.network.link(address)
-            assert gone is not None and gone.goodbye is not None and gone.key == b""
-            assert gone.goodbye.reason == "not a member of this private swarm: no admission"
-            slot = int(now().unix // 600)
-            alice.network.publish(group(alice.signer, network=MEMBERS.network, slot=slot, admission=alice.admission))
-            await until(lambda: len(bob.exchange.pool))
-            assert [link.key for link in bob.exchange.links] == [alice.signer.key]
-            assert bob.exchange.refusals[Reason.NOT_ADMITTED] == 1
-
-    asyncio.run(scene())
+async def test_members_share_and_a_stranger_is_sent_away() -> None:
+    alice, bob, mallory = Node(1), Node(2), Node(3, b"")
+    async with contextlib.AsyncExitStack() as stack:
+        for node in (alice, bob, mallory):
+            stack.push_async_callback(node.network.close)
+        address = await bob.listen()
+        alice.network.dial(address)
+        await until(lambda: alice.heard and bob.heard)
+        gone = await mallory.network.link(address)
+        assert gone is not None and gone.goodbye is not None and gone.key == b""
+        assert gone.goodbye.reason == "not a member of this private swarm: no admission"
+        slot = int(now().unix // 600)
+        alice.network.publish(group(alice.signer, network=MEMBERS.network, slot=slot, admission=alice.admission))
+        await until(lambda: len(bob.exchange.pool))
+        assert [link.key for link in bob.exchange.links] == [alice.signer.key]
+        assert bob.exchange.refusals[Reason.NOT_ADMITTED] == 1
