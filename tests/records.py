@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
-from sapo_desktop.core.records import RoundReport
+from sapo_desktop.core.records import Completion, Group, Mark, Origin, Question, RoundReport
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.worker.store.manifest import RunManifest, manifest_of
 
+QUESTION = Question(task="gcd/easy", seed=1, text="gcd of 6 and 9?", hash=b"12345678")
 _ROUND = RoundReport(
     round=1,
     reward=0.25,
@@ -32,6 +35,22 @@ _ROUND = RoundReport(
 def round_report(number: int, **changes: object) -> RoundReport:
     """The report of a round in silo, one group, a quarter solved."""
     return msgspec.structs.replace(_ROUND, round=number, **changes)
+
+
+def group(
+    *rewards: float, texts: Sequence[str] = (), origin: Origin = "own", author: str = "", **question: object
+) -> Group:
+    """An answer of two tokens for each reward, solved where that is 1; `question`: what is other than `QUESTION`'s."""
+    marks = [
+        Mark(solved=r == 1, partial=float(r), reward=float(r), answer="3", verdict="solved" if r == 1 else "wrong")
+        for r in rewards
+    ]
+    completions = [
+        Completion(tokens=[10 + n, 1], logprobs=[-1.0, -0.5], text=texts[n] if texts else str(n), finish="stop")
+        for n in range(len(rewards))
+    ]
+    asked: Question = msgspec.structs.replace(QUESTION, **question)
+    return Group(question=asked, completions=completions, marks=marks, origin=origin, author=author)
 
 
 def run_manifest(threads: int = 1, torch: str = "2.13.0", **settings: object) -> RunManifest:

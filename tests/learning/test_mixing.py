@@ -2,7 +2,6 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import UsageError
-from sapo_desktop.core.records import Completion, Group, Mark, Question
 from sapo_desktop.learning.external import TreatmentName
 from sapo_desktop.learning.mixing import (
     MixedBatch,
@@ -13,15 +12,7 @@ from sapo_desktop.learning.mixing import (
     teaches,
     training_sequences,
 )
-
-
-def group(name: str, rewards: list[float], origin: str = "own") -> Group:
-    question = Question(task="gcd/easy", seed=1, text=name, hash=b"8 bytes!")
-    completions = [
-        Completion(tokens=[10 + i, 1], logprobs=[-1.0, -0.5], text=str(i), finish="stop") for i in range(len(rewards))
-    ]
-    marks = [Mark(solved=r == 1, partial=r, reward=r, answer=None, verdict="wrong") for r in rewards]
-    return Group(question=question, completions=completions, marks=marks, origin=origin)  # type: ignore[arg-type]
+from tests.records import group
 
 
 @pytest.mark.parametrize(
@@ -46,23 +37,29 @@ def test_a_mix_that_is_none_is_refused(mix: str) -> None:
 
 
 def test_own_groups_fill_up_for_missing_external_ones() -> None:
-    own = [group(f"own {i}", [0, 1]) for i in range(8)]
-    external = [group("peer", [0, 1], "peer")]
+    own = [group(0, 1, text=f"own {i}") for i in range(8)]
+    external = [group(0, 1, text="peer", origin="peer")]
     mixed = mix_groups(own, external, MixShare(4, 4))
     assert [g.question.text for g in mixed.groups] == [f"own {i}" for i in range(7)] + ["peer"]
     assert (mixed.local, mixed.external, mixed.filled_up) == (7, 1, 3)
 
 
 def test_more_external_groups_than_wanted_are_left() -> None:
-    own = [group(f"own {i}", [0, 1]) for i in range(4)]
-    external = [group(f"peer {i}", [0, 1], "peer") for i in range(9)]
+    own = [group(0, 1, text=f"own {i}") for i in range(4)]
+    external = [group(0, 1, text=f"peer {i}", origin="peer") for i in range(9)]
     mixed = mix_groups(own, external, MixShare(4, 4))
     assert (mixed.local, mixed.external, mixed.filled_up) == (4, 4, 0)
 
 
 def test_own_groups_that_teach_come_first_and_keep_their_order() -> None:
-    own = [group("all", [1, 1]), group("a", [0, 1]), group("none", [0, 0]), group("b", [1, 0]), group("c", [0, 1])]
-    mixed = mix_groups(own, [group("peer", [0, 1], "peer")], MixShare(2, 1))
+    own = [
+        group(1, 1, text="all"),
+        group(0, 1, text="a"),
+        group(0, 0, text="none"),
+        group(1, 0, text="b"),
+        group(0, 1, text="c"),
+    ]
+    mixed = mix_groups(own, [group(0, 1, text="peer", origin="peer")], MixShare(2, 1))
     assert ([g.question.text for g in mixed.groups], mixed.places) == (["a", "b", "peer"], (1, 3))
     mixed = mix_groups(own, [], MixShare(2, 2))
     assert ([g.question.text for g in mixed.groups], mixed.filled_up) == (["all", "a", "b", "c"], 2)
@@ -86,11 +83,11 @@ def test_own_groups_that_teach_come_first_and_keep_their_order() -> None:
 def test_whether_an_external_group_teaches_is_the_treatments_to_say(
     treatment: TreatmentName, rewards: list[float], own_rate: float, expected: bool
 ) -> None:
-    assert teaches(group("peer", rewards, "peer"), treatment, {"gcd/easy": own_rate}, {}) is expected
+    assert teaches(group(*rewards, text="peer", origin="peer"), treatment, {"gcd/easy": own_rate}, {}) is expected
 
 
 def test_sequences_keep_sampled_ids_and_zero_advantages() -> None:
-    groups = [group("a", [1, 0]), group("b", [0, 0])]
+    groups = [group(1, 0, text="a"), group(0, 0, text="b")]
     batch = training_sequences(groups, [[5, 6], [7]], advantages(MixedBatch(groups, 2, 0, 0)))
     assert [(s.prompt, s.tokens, s.advantage) for s in batch] == [
         ([5, 6], [10, 1], 1.0),
@@ -101,8 +98,8 @@ def test_sequences_keep_sampled_ids_and_zero_advantages() -> None:
 
 
 def test_external_groups_are_weighed_against_our_own_rate_and_length() -> None:
-    own = [group("own", [1, 0])] * 2
-    peer = group("peer", [1, 0, 0, 0], "peer")
+    own = [group(1, 0, text="own")] * 2
+    peer = group(1, 0, 0, 0, text="peer", origin="peer")
     mixed = mix_groups(own, [peer], MixShare(1, 1))
     assert advantages(mixed, own_rates={"gcd/easy": 0.25}) == [[1.0, -1.0], [0.75 * 4 / 8, 0.0, 0.0, 0.0]]
     assert advantages(mixed)[1][0] == 0.5 * 4 / 8, "a task we never answered: half"
@@ -115,24 +112,24 @@ def test_external_groups_are_weighed_against_our_own_rate_and_length() -> None:
 
 
 def test_foreign_answers_that_teach_nothing_do_not_thin_out_what_others_teach() -> None:
-    own, wrong = group("own", [1, 0]), group("peer", [0, 0, 0], "peer")
+    own, wrong = group(1, 0, text="own"), group(0, 0, 0, text="peer", origin="peer")
     long = [msgspec.structs.replace(one, tokens=list(range(4000))) for one in wrong.completions]
     mixed = mix_groups([own], [msgspec.structs.replace(wrong, completions=long)] * 4, MixShare(1, 4))
     batch = training_sequences(mixed.groups, [[1]] * 5, advantages(mixed))
     assert sum(len(sequence.tokens) for sequence in batch) == 4
-    (person,) = [group("person", [0], "human")]
+    (person,) = [group(0, text="person", origin="human")]
     assert training_sequences([person], [[1]], [[0.0]]) == []
 
 
 def test_a_persons_groups_come_on_top_of_every_mix_and_weigh_like_external_ones() -> None:
-    own = [group("own", [1, 0])] * 2
-    person = group("person", [1, 0, 0, 0], "human")
+    own = [group(1, 0, text="own")] * 2
+    person = group(1, 0, 0, 0, text="person", origin="human")
     mixed = mix_groups(own, [], MixShare(2, 0), [person])
     assert (len(mixed.groups), mixed.local, mixed.external, mixed.filled_up) == (3, 2, 0, 0)
     assert advantages(mixed, own_rates={"gcd/easy": 0.25})[2] == [0.75 * 4 / 8, 0.0, 0.0, 0.0]
 
 
 def test_a_group_of_one_answer_trains_through_our_own_rate() -> None:
-    mixed = mix_groups([group("own", [1, 0])], [], MixShare(1, 0), [group("person", [1], "human")])
+    mixed = mix_groups([group(1, 0, text="own")], [], MixShare(1, 0), [group(1, text="person", origin="human")])
     # 1 - 0.2 for the right one, scaled from its 2 tokens to the own group's 4.
     assert advantages(mixed, own_rates={"gcd/easy": 0.2})[1] == [0.8 * 4 / 2]

@@ -11,22 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from sapo_desktop.core.records import Completion, Group, Mark, Question
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.worker.control.messages import GetRollouts
 from sapo_desktop.worker.store.checkpoints import CheckpointStore
 from sapo_desktop.worker.store.history import History
-from tests.records import round_report, run_manifest
+from tests.records import group, round_report, run_manifest
 
 KILLS = 50
-
-
-def group(round_number: int) -> Group:
-    return Group(
-        question=Question(task="gcd/easy", seed=round_number, text="gcd?", hash=b"12345678"),
-        completions=[Completion(tokens=[1], logprobs=[0.0], text="3", finish="stop")],
-        marks=[Mark(solved=True, partial=1.0, reward=1.0, answer="3", verdict="solved")],
-    )
 
 
 def resume(folder: Path) -> tuple[CheckpointStore, History, int]:
@@ -45,7 +36,7 @@ def train(folder: Path, acknowledge: int) -> None:
     store, history, done = resume(folder)
     run = history.begin_run(run_manifest())
     for number in range(done + 1, 10**6):
-        history.record_round(run, round_report(number, reward=number / 1000), [group(number)], [[0.0]])
+        history.record_round(run, round_report(number, reward=number / 1000), [group(1, seed=number)], [[0.0]])
         path = store.begin(number)
         (path / "adapter").write_bytes(str(number).encode() * 100)
         written = store.commit(path, Counters(round=number, instance="a", seed=7))

@@ -9,11 +9,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sapo_desktop.core.records import Completion, Group, Mark, Question, RoundReport, SwarmReward, TaskMark
+from sapo_desktop.core.records import Group, Origin, RoundReport, SwarmReward, TaskMark
 from sapo_desktop.worker.store.ahas import FEWEST_TRIES
 from sapo_desktop.worker.store.database import Database
 from sapo_desktop.worker.store.history import History
 from sapo_desktop.worker.store.migrations import STEPS
+from tests import records
 from tests.records import round_report, run_manifest
 
 PEER = "ab" * 32
@@ -42,15 +43,10 @@ def book(tmp_path: Path) -> Iterator[Book]:
     book.history.close()
 
 
-def group(origin: str, *solved: bool, task: str = HARD) -> Group:
-    question = Question(task=task, seed=1, text=f"What is it? ({origin})", hash=b"12345678")
-    marks = [
-        Mark(solved=one, partial=float(one), reward=float(one), answer="7", verdict="solved" if one else "wrong")
-        for one in solved
-    ]
-    completions = [Completion(tokens=[1], logprobs=[0.0], text=f"{origin} says {one}", finish="stop") for one in solved]
+def group(origin: Origin, *solved: bool, task: str = HARD) -> Group:
+    texts = [f"{origin} says {one}" for one in solved]
     author = PEER if origin == "peer" else ""
-    return Group(question=question, completions=completions, marks=marks, origin=origin, author=author)  # type: ignore[arg-type]
+    return records.group(*solved, texts=texts, origin=origin, author=author, task=task, text=f"What is it? ({origin})")
 
 
 def test_a_curve_has_one_point_a_round_and_nothing_of_lost_ones(book: Book) -> None:
