@@ -33,8 +33,8 @@ DATA = ROOT / "docs" / "data"
 WRITTEN = "<!-- Written by packaging/figures.py; do not edit. -->\n"
 SMOOTH = 20
 NOISY = """Machines are shared and noisy: trust ratios within one run more than times. In tables of many columns a goal
-is held where nothing else is said. What was recorded, with its notes, is in `docs/data/`."""
-SUMMED_ELSEWHERE = (".make.p99.9", ".mark.p99.9")
+is held where nothing else is said. What was recorded, with all notes and the profiles of where time and memory go, is in
+`docs/data/`."""
 ON_PAGES_OF_THEIR_OWN = {"memory": "fit.md"}
 
 SCRIPTS = {
@@ -249,15 +249,27 @@ def by_level(cells: dict[str, str]) -> str:
 def figures_page(files: Sequence[Path]) -> str:
     """One table per script; the first line of each file says how it was made."""
     parts = [WRITTEN, "# Figures", "", NOISY]
-    for file in files:
+    for file in [file for file in files if not file.stem.endswith("_profile")]:
         made, measured = recorded(file)
         parts += ["", f"## {made['title']}", "", f"    {made['command']}", "", f"On {made['machine']}, {made['date']}."]
         if file.stem in ON_PAGES_OF_THEIR_OWN:
             parts += ["", f"All of them: [{ON_PAGES_OF_THEIR_OWN[file.stem]}]({ON_PAGES_OF_THEIR_OWN[file.stem]})."]
             measured = [figure for figure in measured if "/estimates" in figure.name]
-        measured = [figure for figure in measured if not figure.name.endswith(SUMMED_ELSEWHERE)]
+        if file.stem == "tasks":
+            parts += ["", "Of the slowest family:"]
+            measured = slowest(measured)
         parts += ["", figures_table(SCRIPTS[file.stem].rpartition(".")[2], measured)]
     return "\n".join(parts) + "\n"
+
+
+def slowest(figures: Sequence[Figure]) -> list[Figure]:
+    """Of figures named SCRIPT.FAMILY.MEASURE the largest of each measure."""
+    found: dict[str, Figure] = {}
+    for figure in figures:
+        _, family, measure = figure.name.split(".", 2)
+        if measure not in found or figure.value > found[measure].value:
+            found[measure] = msgspec.structs.replace(figure, name=measure, note=f"{family}, {figure.note}")
+    return list(found.values())
 
 
 def figures_table(script: str, figures: Sequence[Figure]) -> str:

@@ -24,6 +24,7 @@ from tests.engines.real_models import KINDS, TEMPLATES  # noqa: E402
 
 PAGE = ROOT / "docs" / "prompts.md"
 QUESTION = "Find the Greatest Common Divisor (GCD) of these numbers: 12, 18."
+THESE_WORDS = "(the words above)"
 HEAD = """<!-- Written by packaging/prompts_page.py; do not edit. -->
 
 # What a model is asked
@@ -37,18 +38,16 @@ its own template. Every other is told, in a system message:
 {instructions}
 ```
 
-Without it chat models answer "The answer is 6.", in which no marker finds a 6, so that hardly anything earns a reward.
-Where a template has no system role, refuses it or drops what it says, the same words stand at the head of the user's
-turn. The answer is the text of the last `<answer>..</answer>`, else the last line that is not empty. A special token
-that a question spells is plain text.
+Without it chat models answer "The answer is 6.", in which no marker finds a 6. Where a template has no system role,
+refuses it or drops what it says, the same words stand at the head of the user's turn. The answer is the text of the
+last `<answer>..</answer>`, else the last line that is not empty. A special token that a question spells is plain text.
 
-Answers of models above 50 million parameters may have 512 tokens where the setting `max_tokens` is 0, smaller ones 256:
-some 2,000 characters of steps in English. A group of eight such answers is below the 24 KiB that may travel.
+Where the setting `max_tokens` is 0, answers of models above 50 million parameters may have 512 tokens (some 2,000
+characters of steps in English), smaller ones 256; eight such answers are below the 24 KiB that may travel.
 
-Below is the prompt of each kind in the catalogue for the question `{question}`, byte for byte but for line ends at its
-end (the date that some templates print is fixed). **But for the starter's the templates here are stand-ins**: written
-for the tests from what the published ones print, as those come with the models and are read from there. What a
-downloaded model is asked can differ in what its own template adds.
+Below is the prompt of each kind in the catalogue for the question `{question}`, byte for byte but for the words above,
+line ends at its end, and the date that some templates print. **But for the starter's the templates are stand-ins**,
+written for the tests from what the published ones print; a downloaded model's own template may add to that.
 """
 
 
@@ -75,7 +74,7 @@ def _models_of(kind: str) -> str:
 def _rendered(template: str | None, special: dict[str, str]) -> str:
     compiled = None if template is None else ChatTemplate(template, special)
     made = Prompter(compiled, list(special.values()), has_tag=False)
-    return "".join(piece.text for piece in made.pieces(QUESTION))
+    return "".join(piece.text for piece in made.pieces(QUESTION)).replace(INSTRUCTIONS, THESE_WORDS)
 
 
 def _starter() -> str:
