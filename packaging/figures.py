@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import re
 import shlex
 import subprocess
 import sys
@@ -33,7 +34,7 @@ DATA = ROOT / "docs" / "data"
 WRITTEN = "<!-- Written by packaging/figures.py; do not edit. -->\n"
 SMOOTH = 20
 NOISY = """Machines are shared and noisy: trust ratios within one run more than times. In tables of many columns a goal
-is held where nothing else is said. What was recorded, with all notes and the profiles of where time and memory go, is in
+is held where nothing else is said. What was recorded, notes and profiles of where time and memory go included, is in
 `docs/data/`."""
 ON_PAGES_OF_THEIR_OWN = {"memory": "fit.md"}
 
@@ -274,8 +275,11 @@ def slowest(figures: Sequence[Figure]) -> list[Figure]:
 
 def figures_table(script: str, figures: Sequence[Figure]) -> str:
     """A row per figure; where every name is SCRIPT/ONE/OTHER or SCRIPT.ONE.OTHER, a row for each of the longer side."""
-    names = [figure.name.removeprefix(script) for figure in figures]
-    split = [tuple(name[1:].split(name[:1], 1)) if name[:1] in ("/", ".") else (name,) for name in names]
+    named = re.compile(rf"{script}([/.])(.+)")
+    split = []
+    for figure in figures:
+        found = named.fullmatch(figure.name)
+        split.append(tuple(found[2].split(found[1], 1)) if found else (figure.name,))
     if any(len(parts) == 1 for parts in split):
         rows = [
             [parts[-1] if len(parts) == 1 else "/".join(parts), valued(figure), figure.goal or "", judged(figure)]

@@ -215,7 +215,7 @@ FAULTS = (
         "The window says 'no network at all', and the links stay open.",
         'await self._leave("silo", sentence("In silo: no network at all."))',
         'self._show("silo", sentence("In silo: no network at all."))',
-        first="swarm_side",
+        first="test_side",
     ),
     Fault(
         "published-without-consent",
