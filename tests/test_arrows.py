@@ -91,6 +91,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "psutil": ("system",),
     "pynvml": ("system.hardware",),
     "keyring": ("system",),
+    "filelock": ("worker.control.lock", "models.files.store"),
     "nacl": ("swarm.protocol.signing", "swarm.sockets.certificate", "system.identity"),
     "rich": ("terminal",),
     "PySide6": ("gui",),
