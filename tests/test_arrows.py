@@ -77,7 +77,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "peft": ("engines.torch", "engines.exporting"),
     "safetensors": ("engines",),
     "tokenizers": ("engines",),
-    "gguf": ("engines",),
+    "gguf": ("engines", "models.files.gguf_file"),
     "llama_cpp": ("engines.llama_cpp",),
     "numpy": ("engines", "gui", "view"),
     "jinja2": ("engines.template_child",),
