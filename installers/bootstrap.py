@@ -11,7 +11,7 @@ import sys
 from typing import List, Optional
 
 OLDEST = (3, 11)
-NEWEST = (3, 13)
+NEWEST = (3, 14)
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 USAGE = """\
 python3 installers/bootstrap.py run              set up what is needed, then open the window; where there is no
@@ -40,7 +40,7 @@ def start_again(arguments: List[str]) -> int:
     python = find_python()
     if python is None:
         sys.stderr.write(
-            "SAPO Desktop needs Python 3.11, 3.12 or 3.13; this is Python %d.%d and no other was found.\n"
+            "SAPO Desktop needs a Python from 3.11 to 3.14; this is Python %d.%d and no other was found.\n"
             "Install one (Debian or Ubuntu: apt install python3.11 python3.11-venv; macOS and Windows: the\n"
             "installer from python.org), then type the same command again.\n" % sys.version_info[:2]
         )

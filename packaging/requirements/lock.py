@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
-PYTHONS = "python_version < '3.14'"
+PYTHONS = "python_version < '3.15'"
 LEFT_OUT = ("pycosat", "llama-cpp-python")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from installers import environment
+from installers.bootstrap import NEWEST
 from installers.environment import alone, check_space, fingerprint, is_ready, remove_half_installed
 from installers.flavour import FLAVOURS
 from installers.trouble import SetupError
@@ -98,6 +99,7 @@ def test_the_repository_has_a_lock_for_every_flavour() -> None:
         for lock in environment._locks(root, "slow", flavour):
             text = lock.read_text()
             assert "--hash=sha256:" in text and "://" not in text
+            assert f"python_full_version < '3.{NEWEST[1] + 1}'" in text, "for every Python that the bootstrap takes"
             assert (flavour.torch is None) == ("\ntorch==" in text) or lock.stem in {"test", "slow"}
 
 

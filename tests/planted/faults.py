@@ -271,8 +271,8 @@ FAULTS = (
         "two-workers-on-one-folder",
         "node",
         "A second start on one data folder writes into the checkpoints of the first.",
-        "if not _taken(descriptor):\n                    raise FolderInUse(",
-        "if _taken(descriptor) is None:\n                    raise FolderInUse(",
+        "if not lock_descriptor(descriptor, blocking=False):\n                    raise FolderInUse(",
+        "if lock_descriptor(descriptor, blocking=False) is None:\n                    raise FolderInUse(",
         first="lock",
     ),
     Fault(

@@ -34,44 +34,9 @@ _KEPT = {"general.type", "general.architecture", "tokenizer.chat_template"}
 """The texts that are looked at; all others are passed over, for they may be long."""
 _NUMBERS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
 _STRING, _ARRAY = 8, 9
-_TYPES = {
-    0: (1, 4),
-    1: (1, 2),
-    30: (1, 2),
-    28: (1, 8),
-    24: (1, 1),
-    25: (1, 2),
-    26: (1, 4),
-    27: (1, 8),
-    2: (32, 18),
-    3: (32, 20),
-    6: (32, 22),
-    7: (32, 24),
-    8: (32, 34),
-    20: (32, 18),
-    39: (32, 17),
-    10: (256, 84),
-    11: (256, 110),
-    12: (256, 144),
-    13: (256, 176),
-    14: (256, 210),
-    15: (256, 292),
-    16: (256, 66),
-    17: (256, 74),
-    18: (256, 98),
-    19: (256, 50),
-    21: (256, 110),
-    22: (256, 82),
-    23: (256, 136),
-    29: (256, 56),
-    34: (256, 54),
-    35: (256, 66),
-}
-"""ggml's number of a tensor type -> numbers in a block, bytes of a block."""
-_REPACKED = {2, 10, 12, 20, 39}
-"""Q4_0, Q2_K, Q4_K, IQ4_NL and MXFP4: llama.cpp rearranges matrices of these for a processor with AVX2 (Q2_K: with
-AVX-512, and counted wherever it is met), and multiplies with the copy. Rows of a table of tokens are still taken from
-what the file has."""
+_REPACKED = {"Q4_0", "Q2_K", "Q4_K", "IQ4_NL", "MXFP4"}
+"""llama.cpp rearranges matrices of these types for a processor with AVX2 (Q2_K: with AVX-512, and counted wherever it
+is met), and multiplies with the copy. Rows of a table of tokens are still taken from what the file has."""
 _ROWS_REPACKED = 8
 _TABLE, _HEAD = "token_embd.weight", "output.weight"
 _PART = re.compile(r"(.+)-(\d{5})-of-(\d{5})\.gguf")
@@ -263,10 +228,12 @@ def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment
                 "{path} aligns its tensors to {alignment} bytes: it is damaged.", path=str(path), alignment=alignment
             )
         )
+    from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType  # brings numpy, which the worker has no use for
+
     places, numbers, table, head = [], 0, 0, False
     for _ in range(count):
         name, shape, kind, offset = reader.tensor()
-        block, block_bytes = _TYPES.get(kind, (0, 0))
+        block, block_bytes = GGML_QUANT_SIZES.get(kind, (0, 0))
         if block == 0:
             raise ModelError(
                 sentence(
@@ -288,8 +255,8 @@ def _check_tensors(reader: _Reader, path: Path, size: int, count: int, alignment
         numbers += length
         places.append((offset, length // block * block_bytes))
         head = head or name == _HEAD
-        if name == _TABLE and kind in _REPACKED and len(shape) == 2 and shape[1] % _ROWS_REPACKED == 0:
-            table = length // block * block_bytes
+        if name == _TABLE and len(shape) == 2 and shape[1] % _ROWS_REPACKED == 0:
+            table = length // block * block_bytes if GGMLQuantizationType(kind).name in _REPACKED else 0
     start = _aligned(reader.position, alignment)
     end = 0
     for offset, length in sorted(places):

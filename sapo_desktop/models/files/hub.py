@@ -1,7 +1,6 @@
 """What is asked of a hub: which files a revision has, what is known of one, and its bytes from a given place.
 
-huggingface_hub gives addresses and the client. Its own download is not used: 2.4 deletes a file that was cut
-short, goes on without comparing ETags, and writes as many bytes as a server cares to send. Here every answer has a
+huggingface_hub gives addresses and the client; docs/ARCHITECTURE.md says why not the download. Here every answer has a
 deadline and a size; redirects are followed by hand, so that the token stays with the endpoint that it is for.
 """
 

@@ -2,7 +2,8 @@
 
 Tensors follow one another without holes and without overlapping, as the format has it: a header in which ten thousand
 tensors share the same bytes would have a loader allocate ten thousand times what the file holds. Only the header is
-read.
+read. safetensors' `safe_open` refuses the same, but needs numpy (20 MB more in every worker) and takes 1.1 GB and 18 s
+for a header of 97 MB that was made for it.
 """
 
 from __future__ import annotations

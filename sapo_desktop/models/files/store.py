@@ -13,11 +13,11 @@ from __future__ import annotations
 import contextlib
 import secrets
 import shutil
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
+from filelock import lock_descriptor
 
 from sapo_desktop.core.errors import DownloadError, ModelError
 from sapo_desktop.core.files.durable import disk_errors_as, sync_folder, sync_tree, write_atomically
@@ -248,7 +248,7 @@ class Store:
         path = self.root / ".locks" / self.folder(name).name
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab") as file:
-            if not _taken(file.fileno()):
+            if not lock_descriptor(file.fileno(), blocking=False):
                 raise DownloadError(
                     sentence("Another process is at work on the model '{name}': wait for it, or cancel it.", name=name)
                 )
@@ -275,7 +275,7 @@ class Store:
     @contextlib.contextmanager
     def _lock_first_seen(self) -> Iterator[None]:
         with (self.root / ".locks" / "-first-seen").open("ab") as file:
-            _wait_for(file.fileno())
+            lock_descriptor(file.fileno())
             yield
 
     def _first_seen(self) -> _FirstSeen:
@@ -325,30 +325,3 @@ def _manifest(model: Installed) -> _Manifest:
 
 def _no_name(name: str) -> Text:
     return sentence("'{name}' is no name for a model: letters, digits and . _ - + @, at most 128.", name=name)
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _taken(descriptor: int) -> bool:
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-    def _wait_for(descriptor: int) -> None:
-        msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
-
-else:
-    import fcntl
-
-    def _taken(descriptor: int) -> bool:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
-
-    def _wait_for(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -1,26 +1,23 @@
 """One worker per data folder: a lock of the operating system, held for life.
 
 The system lets go of it however the worker ends, so a lock file that is left behind means nothing and needs
-no clearing. The file holds the process id, for the person who finds the folder in use.
+no clearing. Behind its first byte the file holds the process id, for the person who finds the folder in use.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from types import TracebackType
 from typing import Self
 
 from sapo_desktop.core.errors import FolderInUse
-from sapo_desktop.core.files.reading import UnfitFile, read_bytes
+from sapo_desktop.core.files.reading import UnfitFile, open_regular
 from sapo_desktop.core.sentences import Sentence, sentence
 from sapo_desktop.system.folders import DataFolder, FolderError, explained
 
 LOOK_SECONDS = 5.0
 """Between looks at whether the folder is still there."""
-_LOCKED_AT = 1 << 20
-"""Windows locks bytes, and locked bytes cannot be read: lock one that is never written."""
 
 
 class FolderLock:
@@ -37,13 +34,15 @@ class FolderLock:
             FolderInUse: another worker has it; says which and how to reach it.
             FolderError: the folder cannot be written, or its disk knows no locks.
         """
+        from filelock import lock_descriptor  # loading it takes 40 ms, and a client only asks who holds a folder
+
         try:
             descriptor = os.open(self._folder.lock, os.O_RDWR | os.O_CREAT, 0o600)
             try:
-                if not _taken(descriptor):
+                if not lock_descriptor(descriptor, blocking=False):
                     raise FolderInUse(self._in_use())
                 os.ftruncate(descriptor, 0)
-                os.write(descriptor, str(os.getpid()).encode("ascii"))
+                os.write(descriptor, f" {os.getpid()}".encode("ascii"))
             except BaseException:
                 os.close(descriptor)
                 raise
@@ -95,30 +94,9 @@ def holder(folder: DataFolder) -> int | None:
     """Process id that the lock file names; None where it names none. Says nothing about whether it still
     runs."""
     try:
-        text = read_bytes(folder.lock, _LONGEST).decode("ascii", "replace").strip()
+        with open_regular(folder.lock) as file:
+            file.seek(1)  # the first byte is the one that is locked, and Windows lets nobody else read such a byte
+            text = file.read(_LONGEST).decode("ascii", "replace")
     except (FileNotFoundError, UnfitFile):
         return None
     return int(text) if text.isdecimal() else None
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _taken(descriptor: int) -> bool:
-        os.lseek(descriptor, _LOCKED_AT, os.SEEK_SET)
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except PermissionError:
-            return False
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        return True
-
-else:
-    import fcntl
-
-    def _taken(descriptor: int) -> bool:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 
+from sapo_desktop.core.resources import resource
 from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.look.theme import DARK, LIGHT, Theme
 
@@ -62,6 +64,15 @@ def test_what_can_be_operated_and_focus_can_be_seen(colours: Theme) -> None:
     lines = (colours.edge, colours.focus, colours.chart_me, colours.chart_swarm, colours.chart_held_out)
     assert [c for c in lines if contrast(c, colours.surface) < 3] == []
     assert contrast(colours.focus, colours.page) >= 3
+
+
+@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=lambda found: found.name)
+def test_arrows_have_one_colour_that_every_theme_shows(colours: Theme) -> None:
+    arrows = re.findall(r"url\(icons:(.+?)\)", theme._sheet())
+    assert arrows == ["arrow-down.svg", "arrow-up.svg"]
+    for arrow in arrows:
+        [colour] = re.findall(r'stroke="(#.{6})"', resource(f"icons/{arrow}").read_text(encoding="utf-8"))
+        assert contrast(colour, colours.surface) >= 3
 
 
 @pytest.mark.parametrize("eyes", _BLIND)
