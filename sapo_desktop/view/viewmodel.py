@@ -54,7 +54,9 @@ Face = Literal["working", "paused", "silo", "attention"]
 PHASES: tuple[Phase, ...] = ("questions", "generate", "mark", "share", "draw", "train", "checkpoint", "evaluate")
 """In the order of a round."""
 RECENT_ROUNDS = 20
-_KEPT_ANSWERS, _KEPT_NOTICES, _KEPT_ROUNDS, _KEPT_MARKS = 60, 200, 40, 400
+KEPT_ROUNDS = 60
+"""Reports that are kept, those of before the window attached among them."""
+_KEPT_ANSWERS, _KEPT_NOTICES, _KEPT_MARKS = 60, 200, 400
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ class View:
         self.settings = Settings()
         self.settings_are: SettingsAre | None = None
         self.curves = Curves()
-        self.reports: deque[RoundReport] = deque(maxlen=_KEPT_ROUNDS)
+        self.reports: deque[RoundReport] = deque(maxlen=KEPT_ROUNDS)
         self.tasks: dict[str, TaskTrack] = {}
         self.answers_here = 0
         """Own answers since `status` was told."""
@@ -127,8 +129,6 @@ class View:
         self.swarm_reason: Text = ""
         self.swarm_reward: SwarmReward | None = None
         self.notices: deque[NoticeShown] = deque(maxlen=_KEPT_NOTICES)
-        self.unread = 0
-        """Warnings and errors since the log was opened last."""
         self.answers: deque[AnswerShown] = deque(maxlen=_KEPT_ANSWERS)
         self.transfer: ModelProgressed | None = None
         self.model_news: ModelInstalled | ModelFailed | None = None
@@ -212,11 +212,6 @@ class View:
                 self.tasks.setdefault(mark.task, TaskTrack()).insert(report.round, mark.solved, mark.answers)
         return frozenset({"rounds"})
 
-    def read_notices(self) -> frozenset[Section]:
-        """The log was opened: nothing is new in it any more."""
-        self.unread = 0
-        return frozenset({"notices"})
-
     def _attached(self, arrival: Attached) -> frozenset[Section]:
         status = arrival.status
         self.link, self.status = arrival, status
@@ -288,8 +283,6 @@ class View:
         # The worker's own time, by which it is known again among those that it kept.
         text = plain_text(notice.text, lambda text: clean(text)[:4000])
         self.notices.append(NoticeShown(notice.time or self.clock(), notice.level, text))
-        if notice.level != "info":
-            self.unread += 1
         return frozenset({"notices", "state"})
 
     # -- what follows from it --------------------------------------------------------------------------------

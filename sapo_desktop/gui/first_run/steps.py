@@ -15,9 +15,9 @@ from sapo_desktop.gui.widgets.buttons import ChoiceCard, Switch
 from sapo_desktop.gui.widgets.layout import Card, column, row
 from sapo_desktop.gui.widgets.notes import Picture
 from sapo_desktop.gui.widgets.text import Label, Reading
-from sapo_desktop.gui.words import consent, numbers
+from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.gui.words.sentences import in_words, what_is_published
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages import EnvelopePreview, FitIs, GetFit, PreviewEnvelope
 
@@ -172,7 +172,7 @@ class TogetherStep(Step):
         self._more = Card(role="well")
         self._share = Switch(tr("Share my model's answers too (public domain)"))
         self._share.toggled.connect(self._choose_share)
-        self._consent = Reading(tr("What is published"), "\n\n".join(consent.paragraphs()), lines=5)
+        self._consent = Reading(tr("What is published"), "\n\n".join(what_is_published()), lines=5)
         self._peer = QLineEdit()
         self._peer.setPlaceholderText(tr("Address or invite link, if somebody gave you one"))
         self._peer.setAccessibleName(tr("Address or invite link"))

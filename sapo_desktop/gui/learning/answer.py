@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from sapo_desktop.gui.learning.answer_pages import is_foreign
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.widgets.folded import Folded
 from sapo_desktop.gui.widgets.layout import Card, column, holding, row
@@ -73,5 +72,5 @@ class AnswerPane(Card):
             shown.completion,
             tr("Show the peer's text"),
             tr("Hide the peer's text"),
-            fold=is_foreign(shown),
+            fold=bool(shown.author),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget
 
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.learning.answer import AnswerPane
@@ -13,7 +13,7 @@ from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.fields import Choice, SearchLine
 from sapo_desktop.gui.widgets.files import ask_save_path
-from sapo_desktop.gui.widgets.layout import Flow, column, holding, row
+from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding, row
 from sapo_desktop.gui.widgets.notes import Banner, Empty
 from sapo_desktop.gui.widgets.table import Heading, Table
 from sapo_desktop.gui.widgets.text import Label, set_tooltip
@@ -32,16 +32,16 @@ _NEAR_THE_END = 3
 """Rows before the last one, at which the next page is asked for."""
 
 
-class KeptAnswers(QWidget):
+class KeptAnswers(Card):
     """The browser of answers that were learned from: filters, a list, the picked one, and the export."""
 
     def __init__(self, view: View, bridge: Asks) -> None:
         super().__init__()
+        self.setAccessibleName(tr("Answers"))
         self._view, self._bridge = view, bridge
         self.pages = AnswerPages()
         self._loaded_at = 0
         self.banner = Banner(tone="danger", action=tr("Try again"), on_press=self.load)
-        self.banner.hide()
         self._make_filters()
         self.table = Table(tr("Answers"), self._headings(), rows_shown=8, same=lambda one: one.id)
         self.table.pointed.connect(self._show_picked)
@@ -55,7 +55,7 @@ class KeptAnswers(QWidget):
         foot = row(self.more)
         foot.addWidget(self._count, 1)
         self._stack.addWidget(holding(column(self.table, foot, self.pane, spacing=1.5)))
-        self.setLayout(column(self.banner, self._tools, self._stack, spacing=1.5))
+        self.add(self.banner, self._tools, self._stack)
 
     def _make_filters(self) -> None:
         origins = [

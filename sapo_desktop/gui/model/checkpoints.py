@@ -44,7 +44,6 @@ class CheckpointsCard(Card):
         )
         self._view, self._bridge = view, bridge
         self._trouble = Banner(tone="danger", action=tr("Try again"))
-        self._trouble.hide()
         self.table = Table(tr("Checkpoints"), self._headings(), rows_shown=5, same=lambda item: item.number)
         self.table.pointed.connect(self._choose)
         self.score = Button(tr("Score now"), self._score_selected, icon="chart")
@@ -210,7 +209,6 @@ class ScoreBox(Card):
             return
         self._item = item
         self._title.setText(tr("{name}: held-out score").format(name=model_words.checkpoint_words(item.number)))
-        self._trouble.say("")
         self._show(choice=True)
         self.show()
         self.begin.setFocus()

@@ -47,7 +47,6 @@ class ModelsCard(Card):
         )
         self._which.chosen.connect(lambda which: self._fill())
         self._trouble = Banner(tone="danger", action=tr("Try again"))
-        self._trouble.hide()
         self._trouble.button.clicked.connect(self.ask)
         self.table = Table(tr("Models"), _headings(), rows_shown=8, same=lambda row: row.name)
         self.table.pointed.connect(self._point)

@@ -44,7 +44,6 @@ class ExportSheet(Sheet):
         self._folder.textChanged.connect(self._typed)
         self.choose = Button(tr("Choose"), self._choose, icon="folder")
         self._said = Banner()
-        self._said.hide()
         self._bar = QProgressBar()
         self._bar.setRange(0, 0)
         self._bar.setTextVisible(False)

@@ -15,7 +15,7 @@ from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.link.inquiry import Inquiry
 from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.model.memory_parts import Bar, bars, part_rows, scale
-from sapo_desktop.gui.widgets.bars import StackedBar, Stretch, Swatch
+from sapo_desktop.gui.widgets.bars import StackedBar, Stretch, Swatch, legend
 from sapo_desktop.gui.widgets.buttons import Button, IconButton
 from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding, row
 from sapo_desktop.gui.widgets.notes import Banner, chip
@@ -47,7 +47,6 @@ class MemoryCard(Card):
         self._as_table = IconButton("table", tr("Show as a table"), self._switch, checkable=True)
         self.corner.addWidget(self._as_table)
         self._trouble = Banner(tone="danger", action=tr("Try again"))
-        self._trouble.hide()
         self._bars = QWidget()
         self._bars.setMinimumHeight(180)
         self._bars.setLayout(QVBoxLayout())
@@ -144,7 +143,7 @@ def _drawn(fit: Fit) -> QWidget:
     shown = bars(fit)
     names = {piece.name for bar in shown for piece in bar.pieces}
     swatches = [
-        Swatch(model_words.piece_words(name), colour, hatched=name == "reserve")
+        legend(Swatch(colour, hatched=name == "reserve"), model_words.piece_words(name))
         for name, colour in _COLOURS.items()
         if name in names
     ]

@@ -52,7 +52,6 @@ class TransferStrip(QWidget):
         self.news = Banner()
         self.setLayout(column(self._card, self.news))
         self._card.hide()
-        self.news.hide()
         self._seen: ModelInstalled | ModelFailed | None = None
         """News that was told before the page was closed."""
 
@@ -117,7 +116,6 @@ class HubSheet(Sheet):
         self._name = line("OWNER/NAME", longest=300)
         self._files = line("model-q8_0.gguf", longest=1000)
         self._trouble = Banner(tone="danger")
-        self._trouble.hide()
         self.ok = Button(tr("Download"), self._begin, kind="primary")
         self.ok.setDefault(True)
         revision = tr("The newest of its main branch; or one version of it: OWNER/NAME@REVISION")
@@ -159,7 +157,6 @@ class TokenSheet(Sheet):
         self._bridge = bridge
         self._token = line(secret=True, longest=_MOST_TOKEN)
         self._trouble = Banner(tone="danger")
-        self._trouble.hide()
         self.keep = Button(tr("Keep the token"), self._keep, kind="primary")
         self.keep.setDefault(True)
         self.forget = Button(tr("Forget the kept one"), self._forget, icon="trash")

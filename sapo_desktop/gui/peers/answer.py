@@ -17,6 +17,7 @@ from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words import peers as peer_words
 from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.learning import mark_words, verdict_icon
 from sapo_desktop.gui.words.sentences import catalogued, in_words
 from sapo_desktop.gui.words.tasks import task_name
 from sapo_desktop.view.viewmodel import View
@@ -195,8 +196,8 @@ class Result(QWidget):
 
     def show_marked(self, marked: HumanMarked) -> None:
         mark = marked.mark
-        self._picture.show_icon(*(("check", "accent") if mark.solved else ("cross", "danger")))
-        self._verdict.setText(peer_words.verdict_words(mark))
+        self._picture.show_icon(*verdict_icon(mark.verdict))
+        self._verdict.setText(mark_words(mark))
         self._mine.set_text(marked.completion)
         self._truth.set_text(marked.truth or numbers.NOTHING)
         self._model.setText(_model_words(marked))

@@ -78,7 +78,6 @@ class AddressesCard(ListCard):
         )
         self._view, self._bridge = view, bridge
         self._result = Banner()
-        self._result.hide()
         self.add_button = Button(tr("Add a peer"), add, icon="plus")
         self.test = Button(tr("Test"), self._test, icon="link")
         self.remove = Button(tr("Remove"), self._remove, icon="trash")
@@ -136,7 +135,6 @@ class AddSheet(Sheet):
         self._field = line("wss://relay.example:8765#KEY")
         self._field.textChanged.connect(self._typed)
         self._said = Banner()
-        self._said.hide()
         self.test = Button(tr("Test the connection"), self._test, icon="link")
         self.ok = Button(tr("Add"), self._add, kind="primary")
         self.ok.setDefault(True)

@@ -28,7 +28,6 @@ class PassphraseSheet(Sheet):
         super().__init__(parent, title, about)
         self._send, self._new = send, new
         self._trouble = Banner(tone="danger")
-        self._trouble.hide()
         self._first, self._second = line(secret=True, longest=500), line(secret=True, longest=500)
         self.add(self._trouble, labelled(tr("Passphrase"), self._first))
         if new:

@@ -29,7 +29,6 @@ class PrivateCard(Card):
         self._words = Label("", "muted")
         self._swarm = Copied(bridge, tr("The swarm's key"), tr("Copy the swarm's key"))
         self._trouble = Banner(tone="danger")
-        self._trouble.hide()
         self.found = Button(tr("Found one"), self._found, icon="plus")
         self.follow = Button(tr("Follow an invite"), self._follow, icon="link")
         self.admit = Button(tr("Admit somebody"), lambda: AdmitSheet(self, bridge).open(), icon="key")
@@ -155,7 +154,6 @@ class LinkBox(QWidget):
     def __init__(self, bridge: Asks) -> None:
         super().__init__()
         self._trouble = Banner(tone="danger")
-        self._trouble.hide()
         self._text = Reading(tr("Invite link"), "", lines=4)
         self.copy_link = Button(tr("Copy the link"), lambda: copy_text(bridge, self._text.toPlainText()), icon="copy")
         self.copy_link.setEnabled(False)

@@ -8,6 +8,7 @@ from typing import ClassVar
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QButtonGroup, QWidget
 
+from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.link.bridge import Asks
@@ -21,10 +22,9 @@ from sapo_desktop.gui.widgets.fields import SearchLine
 from sapo_desktop.gui.widgets.layout import Card, Flow, column, row, rule
 from sapo_desktop.gui.widgets.notes import Banner, Empty
 from sapo_desktop.gui.widgets.text import Label
-from sapo_desktop.gui.words import consent
 from sapo_desktop.gui.words import settings as setting_words
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.gui.words.sentences import in_words, what_is_published
 from sapo_desktop.view.viewmodel import Section, View
 from sapo_desktop.worker.control.messages import Ok, ResetSettings, SetSettings, SetSilo, SettingsAre
 
@@ -43,7 +43,10 @@ class SettingsPage(Page):
             view, bridge, tr("Settings"), tr("What you change takes effect at once, unless it says otherwise.")
         )
         self._wanted = Wanted()
-        self._titles, self._sentences = setting_words.titles(), setting_words.sentences()
+        self._titles, self._sentences = (
+            setting_words.titles(),
+            {key: setting_words.sentence(key) for key in settings_file.known_keys()},
+        )
         self._texts = {key: (title, self._sentences[key]) for key, title in self._titles.items()}
         self._group: str = "window"
         self._cards: dict[GroupName, GroupCard] = {}
@@ -54,7 +57,6 @@ class SettingsPage(Page):
         self._hits = Label("", "caption", wrap=False)
         self._buttons = self._make_buttons()
         self._banner = Banner()
-        self._banner.say("")
         self._places = column(spacing=2)
         self._empty = Empty("search", "", "")
         find = row(self._search, self._hits, spacing=1.5)
@@ -193,7 +195,7 @@ class SettingsPage(Page):
         self.bridge.ask(request, lambda reply: self._taken(key, text), partial(self._refused, key), of=self)
 
     def _consents(self) -> bool:
-        about = "\n\n".join(consent.paragraphs())
+        about = "\n\n".join(what_is_published())
         return confirm(self, tr("Publish answers?"), about, tr("Publish from now on"))
 
     def _taken(self, key: str, text: str) -> None:

@@ -77,7 +77,7 @@ class Banner(QFrame):
         self.setProperty("role", "banner")
         self.setProperty("tone", tone)
         self._picture = Picture(_ICONS[tone], 20, _colour(tone))
-        self._text = Label(text, selectable=True)
+        self._text = Label(selectable=True)
         self.button = Button(action, on_press)
         self.button.setVisible(bool(action))
         box = QHBoxLayout(self)
@@ -86,7 +86,7 @@ class Banner(QFrame):
         box.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignTop)
         box.addWidget(self._text, 1)
         box.addWidget(self.button)
-        self.setAccessibleName(one_line(text))
+        self.say(text)
 
     def say(self, text: str, tone: BannerTone | None = None) -> None:
         """Another text; an empty one hides the banner."""

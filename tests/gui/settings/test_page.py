@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
 
+from sapo_desktop.core.consent import WHAT_IS_PUBLISHED
 from sapo_desktop.core.errors import SettingsError, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.settings_file import known_keys
@@ -17,7 +18,6 @@ from sapo_desktop.gui.settings.page import SettingsPage
 from sapo_desktop.gui.settings.rows import SettingRow
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.widgets.buttons import Button
-from sapo_desktop.gui.words import consent
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.view.link import Lost
 from sapo_desktop.view.viewmodel import ALL, View
@@ -202,7 +202,7 @@ def test_sharing_begins_only_after_the_consent_was_read(qtbot: QtBot) -> None:
     in_dialog(refuse)
     QTest.mouseClick(switch, Qt.MouseButton.LeftButton)
     assert not bridge.asked and not switch.isChecked()
-    assert all(any(part in text for text in read) for part in consent.paragraphs())
+    assert all(any(part in text for text in read) for part in WHAT_IS_PUBLISHED)
     in_dialog(lambda dialog: press(dialog, "Publish from now on"))
     QTest.mouseClick(switch, Qt.MouseButton.LeftButton)
     assert bridge.asked == [SetSettings(values={"share": "on"})] and switch.isChecked()

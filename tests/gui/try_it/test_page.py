@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
@@ -14,7 +13,7 @@ from sapo_desktop.core.records import Mark
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.try_it.page import TryPage
 from sapo_desktop.gui.try_it.trying import Side
-from sapo_desktop.gui.try_it.words import EXAMPLE_QUESTIONS, figures, outcome
+from sapo_desktop.gui.try_it.words import EXAMPLE_QUESTIONS, figures
 from sapo_desktop.gui.widgets.text import Reading
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.view.link import Lost
@@ -247,12 +246,6 @@ def test_hostile_text_stays_text(qtbot: QtBot) -> None:
     assert page.widget().minimumSizeHint().width() <= 900
     cell = page._history.table.model().index(0, 1).data()
     assert "\n" not in cell and len(cell) <= 400
-
-
-@pytest.mark.parametrize("verdict", ["solved", "partial", "wrong", "unparsed", "no_answer", "timeout", "scorer_failed"])
-def test_every_verdict_has_words_and_an_icon(qapp: object, verdict: str) -> None:
-    said = outcome(Mark(solved=False, partial=0.4, reward=0.0, answer=None, verdict=verdict))
-    assert said.words and said.icon
 
 
 def test_an_answer_in_no_time_has_no_speed(qapp: object) -> None:
