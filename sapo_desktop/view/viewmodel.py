@@ -1,4 +1,4 @@
-"""Everything the window shows of the node, as plain data: arrivals go in, nothing is drawn here. No Qt.
+"""Everything that window and terminal show of a node, as plain data: arrivals go in, nothing is drawn here. No Qt.
 
 `View.take` returns which parts changed, so that a page draws anew only what it shows. Texts of models and peers are
 made plain here, once, so that no page can forget it. What is said about the data, in which language, is wording.py's.
@@ -101,17 +101,21 @@ class TaskTrack:
 
 
 class View:
-    """The window's whole memory. `clock`: Unix time."""
+    """The window's whole memory, and most of the terminal's. `clock`: Unix time."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self.clock = clock
         self.link: LinkChange = Connecting()
         self.state = "starting"
         self.why: Why = Starting()
+        self.reason = ""
+        """Of the state, in English; the window says `why` in its own language."""
         self.resume_at: float | None = None
         self.round = 0
         self.phase: Phase = "waiting"
         self.done = self.total = 0
+        self.detail = ""
+        """What is done just now, in a few words, where the phase says it."""
         self.phase_began = clock()
         self.spent: dict[Phase, float] = {}
         """Seconds of this round's phases so far."""
@@ -149,9 +153,10 @@ class View:
                 self.done = self.total = 0
                 self.resume_at = None
                 return frozenset({"link", "state"})
-            case StateChanged(state=state, why=why, resume_at=resume_at):
+            case StateChanged(state=state, why=why, reason=reason, resume_at=resume_at):
                 self._account()
                 self.state, self.why, self.resume_at = state, _plain(why), resume_at
+                self.reason = one_line(reason)
                 return frozenset({"state"})
             case PhaseChanged(round=number, phase=phase):
                 self._enter(number, phase)
@@ -159,7 +164,7 @@ class View:
             case Progressed():
                 if (arrival.round, arrival.phase) != (self.round, self.phase):
                     self._enter(arrival.round, arrival.phase)
-                self.done, self.total = arrival.done, arrival.total
+                self.done, self.total, self.detail = arrival.done, arrival.total, one_line(arrival.detail, 80)
                 return frozenset({"progress"})
             case Answered():
                 self._answered(arrival)
@@ -215,7 +220,7 @@ class View:
     def _attached(self, arrival: Attached) -> frozenset[Section]:
         status = arrival.status
         self.link, self.status = arrival, status
-        self.state, self.why = status.state, _plain(status.why)
+        self.state, self.why, self.reason = status.state, _plain(status.why), one_line(status.reason)
         self.resume_at = None if status.resume_in is None else self.clock() + status.resume_in
         self.round, self.phase = status.round, status.phase
         self.done = self.total = 0
@@ -240,6 +245,7 @@ class View:
             self.spent.clear()
         self.round, self.phase = number, phase
         self.done = self.total = 0
+        self.detail = ""
 
     def _account(self) -> None:
         """Count the time since the last look to the phase, but for pauses."""

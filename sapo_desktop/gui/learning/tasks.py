@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QStackedWidget
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.learning import task_choice
 from sapo_desktop.gui.learning.family import FamilyPane
-from sapo_desktop.gui.learning.task_choice import FamilyRow, Task
+from sapo_desktop.gui.learning.task_choice import FamilyRow
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.link.changing import change
 from sapo_desktop.gui.widgets.buttons import Button, Switch
@@ -90,7 +90,7 @@ class PractisedCard(Card):
         self.banner.say(in_words(error), "danger")
 
     @property
-    def chosen(self) -> frozenset[Task]:
+    def chosen(self) -> frozenset[str]:
         """What may be practised: as it was set last, also where that does not hold yet."""
         text = self._view.settings.tasks if self._wish is None else self._wish
         return task_choice.chosen_tasks(self._catalogue, text)
@@ -99,7 +99,7 @@ class PractisedCard(Card):
     def _catalogue(self) -> dict[str, list[str]]:
         return task_choice.catalogue_of(self._items)
 
-    def _all(self) -> frozenset[Task]:
+    def _all(self) -> frozenset[str]:
         return task_choice.chosen_tasks(self._catalogue, "all")
 
     # -- drawing ---------------------------------------------------------------------------------------------
@@ -128,8 +128,7 @@ class PractisedCard(Card):
 
     def _can_end(self, family: str, level: str | None) -> bool:
         """Whether something is left without this family, or without this level of it."""
-        gone = {task for task in self.chosen if task[0] == family and level in (None, task[1])}
-        return bool(self.chosen - gone)
+        return any(task != f"{family}/{level}" if level else task.partition("/")[0] != family for task in self.chosen)
 
     def _say_waiting(self) -> None:
         settings = self._view.settings_are
@@ -144,9 +143,10 @@ class PractisedCard(Card):
         self._choose(task_choice.with_family(self._catalogue, self.chosen, family, on))
 
     def _switch_level(self, family: str, level: str, on: bool) -> None:
-        self._choose(task_choice.with_level(self.chosen, family, level, on))
+        task = {f"{family}/{level}"}
+        self._choose(self.chosen | task if on else self.chosen - task)
 
-    def _choose(self, chosen: frozenset[Task]) -> None:
+    def _choose(self, chosen: frozenset[str]) -> None:
         text = task_choice.written(self._catalogue, chosen)
         before = self._wish
         if not text:

@@ -17,9 +17,6 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.worker.control.messages import Request
 
-SHORTEST = 8
-"""As system/identity.py has it, which loads too much for a window; a test holds them together."""
-
 
 class PassphraseSheet(Sheet):
     """Has a passphrase typed, a new one twice, and hands it on until it is taken."""
@@ -48,8 +45,6 @@ class PassphraseSheet(Sheet):
         text = self._first.text()
         if not text:
             self.trouble(tr("Type the passphrase first."))
-        elif self._new and len(text) < SHORTEST:
-            self.trouble(tr("A passphrase has at least %n characters.", None, SHORTEST))
         elif self._new and text != self._second.text():
             self.trouble(tr("The two differ. Type the same one twice."))
         else:

@@ -18,10 +18,9 @@ from sapo_desktop.gui.peers.links import LinkSheet
 from sapo_desktop.gui.peers.lists import AddSheet
 from sapo_desktop.gui.peers.me import ConsentSheet
 from sapo_desktop.gui.peers.page import PeersPage
-from sapo_desktop.gui.peers.passphrase import SHORTEST, PassphraseSheet
+from sapo_desktop.gui.peers.passphrase import PassphraseSheet
 from sapo_desktop.gui.peers.private import AdmitSheet, InviteSheet
 from sapo_desktop.gui.shell.actions import Actions
-from sapo_desktop.system.identity import SHORTEST_PASSPHRASE
 from sapo_desktop.view.link import Lost
 from sapo_desktop.view.viewmodel import ALL
 from sapo_desktop.worker.control.messages import (
@@ -352,21 +351,23 @@ def test_a_block_is_taken_back(qtbot: QtBot) -> None:
 def test_a_swarm_is_founded_with_a_passphrase_where_one_is_needed(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert SHORTEST == SHORTEST_PASSPHRASE
     scene = Scene(qtbot)
     monkeypatch.setattr(peers_private, "confirm", lambda *args, **named: True)
     founded = scene.bridge.replies[FoundSwarm]
 
     def found(request: FoundSwarm) -> Any:
-        return PassphraseNeeded("There is no keyring here.") if request.passphrase is None else founded
+        if request.passphrase is None:
+            return PassphraseNeeded("There is no keyring here.")
+        return IdentityError("It needs at least 8 characters.") if request.passphrase == "short" else founded
 
     scene.bridge.replies[FoundSwarm] = found
     press(qtbot, scene.page._private.found)
     sheet = scene.sheet(PassphraseSheet)
     assert "no keyring here" in texts(sheet)
     qtbot.keyClicks(sheet._first, "short")
+    sheet._second.setText("short")
     press(qtbot, sheet.ok)
-    assert "at least" in texts(sheet)
+    assert "at least" in texts(sheet), "the node says so, and the sheet stays"
     sheet._first.setText("long enough")
     press(qtbot, sheet.ok)
     assert "The two differ" in texts(sheet)
