@@ -43,10 +43,6 @@ class AnswerPages:
         """Whether a page is under way."""
         return self._asked is not None
 
-    @property
-    def newest_round(self) -> int:
-        return self.items[0].round if self.items else 0
-
     def begin(self, wanted: Filter) -> GetRollouts:
         """Ask for the newest answers that pass this filter."""
         self.filter = wanted

@@ -8,10 +8,9 @@ from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.link.changing import change
-from sapo_desktop.gui.widgets.buttons import ChoiceCard
+from sapo_desktop.gui.widgets.buttons import ChoiceCard, Segments
 from sapo_desktop.gui.widgets.layout import Card, column
 from sapo_desktop.gui.widgets.notes import Banner
-from sapo_desktop.gui.widgets.tabs import Tabs
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.learning import MIXES, TREATMENTS, mix_meaning, treatment_meaning, treatment_name
@@ -28,7 +27,7 @@ class MixPart(QWidget):
         self.alone = Banner(tr("In silo every answer is an own one. Leave silo to choose here."), "silo")
         self.banner = Banner()
         words = choices("mix")
-        self.mix = Tabs(tr("Mix of own and peers' answers"), [(name, words.get(name, name)) for name in MIXES])
+        self.mix = Segments(tr("Mix of own and peers' answers"), [(name, words.get(name, name)) for name in MIXES])
         self.mix.chosen.connect(partial(self._set, "mix"))
         self._meaning = Label("")
         mix = Card(tr("Mix"), tr("Of eight questions, how many are learned from with own answers / with peers'."))

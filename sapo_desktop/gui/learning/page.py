@@ -15,7 +15,7 @@ from sapo_desktop.gui.learning.tasks import PractisedCard
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.page import Page
-from sapo_desktop.gui.widgets.tabs import Tabs
+from sapo_desktop.gui.widgets.buttons import Segments
 from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.view.viewmodel import ALL, Section, View
@@ -44,7 +44,7 @@ class LearningPage(Page):
         self._tasks_at = 0.0
         self._made: dict[str, QWidget] = {}
         names = (tr("Rounds"), tr("Mix"), tr("Tasks"), tr("Answers"))
-        self.tabs = Tabs(tr("Parts of this page"), list(zip(self._parts, names, strict=True)))
+        self.tabs = Segments(tr("Parts of this page"), list(zip(self._parts, names, strict=True)))
         self.tabs.chosen.connect(self.show_part)
         self.add(self.tabs)
         self._tick = timer(self, TICK_MS, self._draw_round)

@@ -25,7 +25,6 @@ class LevelRow:
     """Whether rounds ask for it now."""
     solved: float | None
     answers: int
-    reward: float | None
     config: tuple[tuple[str, str], ...]
     """What makes it as hard as it is."""
 
@@ -114,7 +113,6 @@ def family_rows(items: Sequence[TaskInfo], chosen: frozenset[str]) -> list[Famil
                 training=item.training,
                 solved=item.solved,
                 answers=item.answers,
-                reward=item.reward,
                 config=tuple((str(name), str(value)) for name, value in item.config.items()),
             )
         )

@@ -13,9 +13,8 @@ from sapo_desktop.gui.learning.task_choice import FamilyRow
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.link.changing import change
 from sapo_desktop.gui.widgets.buttons import Button, Switch
-from sapo_desktop.gui.widgets.layout import Card, column
+from sapo_desktop.gui.widgets.layout import Card, Columns, column
 from sapo_desktop.gui.widgets.notes import Banner, Empty
-from sapo_desktop.gui.widgets.split import Split
 from sapo_desktop.gui.widgets.table import Heading, Table
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import numbers
@@ -53,7 +52,7 @@ class PractisedCard(Card):
         self._empty = Empty("learning", tr("One moment"), tr("The node is asked for its tasks."))
         self._stack = QStackedWidget()
         self._stack.addWidget(self._empty)
-        self._stack.addWidget(Split(self.table, self.pane, narrowest=740, shares=(3, 2)))
+        self._stack.addWidget(Columns(self.table, self.pane, narrowest=370, most=2, shares=(3, 2)))
         self._stack.setMinimumHeight(self.table.minimumHeight())
         self.add(self.banner, column(self.curriculum, self._about, spacing=0.5), self.waiting, self._stack)
 

@@ -123,12 +123,12 @@ class PageColumn(QScrollArea):
 
 class Columns(QWidget):
     """Cards side by side where there is room for `narrowest` pixels each (more with larger text), else below each
-    other."""
+    other. `shares`: of the width, where all stand beside each other."""
 
-    def __init__(self, *cards: QWidget, narrowest: int = 340, most: int = 3) -> None:
+    def __init__(self, *cards: QWidget, narrowest: int = 340, most: int = 3, shares: Sequence[int] = (1,) * 6) -> None:
         super().__init__()
         self._cards = list(cards)
-        self._narrowest, self._most = narrowest, most
+        self._narrowest, self._most, self._shares = narrowest, most, shares
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(grid(2))
@@ -168,7 +168,7 @@ class Columns(QWidget):
         if across == self._across:
             return
         for at in range(self._most):
-            self._grid.setColumnStretch(at, 1 if at < across else 0)
+            self._grid.setColumnStretch(at, self._shares[at] if at < across else 0)
         self._across = across
         for at, card in enumerate(card for card in self._cards if not _taken_out(card)):
             self._grid.addWidget(card, at // across, at % across)
@@ -212,7 +212,10 @@ class Flow(QLayout):
         return self._arrange(QRect(0, 0, width, 0), place=False)
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        return self.minimumSize()
+        """All in one line."""
+        sizes = [item.sizeHint() for item in self._items if not item.isEmpty()]
+        wide = sum(size.width() + self._space for size in sizes) - self._space
+        return QSize(max(0, wide), max((size.height() for size in sizes), default=0))
 
     def minimumSize(self) -> QSize:  # noqa: N802
         size = QSize()

@@ -179,8 +179,8 @@ def test_a_choice_is_set_and_one_that_is_refused_goes_back(qtbot: QtBot, key: st
     page = a_page(qtbot, in_swarm(), part="mix")
     assert not settings_asked(page), "showing what holds sets nothing"
     part = page.mix
-    choose = part.mix._buttons[value] if key == "mix" else part.treatments[value].radio
-    before = part.mix._buttons["4/4"] if key == "mix" else part.treatments["guarded"].radio
+    choose = part.mix.buttons[value] if key == "mix" else part.treatments[value].radio
+    before = part.mix.buttons["4/4"] if key == "mix" else part.treatments["guarded"].radio
     choose.click()
     assert settings_asked(page) == [{key: value}] and choose.isChecked()
     part.refresh()
@@ -472,7 +472,7 @@ def test_everything_is_reached_by_tab_and_has_a_name(qtbot: QtBot, part: str) ->
     assert all(one.accessibleName() or getattr(one, "text", str)() for one in wanted)
     page.activateWindow()
     qtbot.waitUntil(page.isActiveWindow)
-    page.tabs._buttons[part].setFocus()
+    page.tabs.buttons[part].setFocus()
     reached: set[QWidget] = set()
     for _ in range(80):
         now = QApplication.focusWidget()

@@ -168,7 +168,7 @@ def test_the_list_has_badges_with_numbers(qtbot: QtBot) -> None:
 
 def test_the_list_can_be_narrowed_down(qtbot: QtBot) -> None:
     scene = Scene(qtbot)
-    scene.page._models._which._buttons["here"].click()
+    scene.page._models._which.buttons["here"].click()
     assert {row[0] for row in cells(scene.page._models.table)} == {
         "Starter",
         "SmolLM2 135M Instruct",
@@ -428,7 +428,7 @@ def test_export_asks_where_to_and_in_which_format(qtbot: QtBot, monkeypatch: pyt
     assert not sheet.ok.isEnabled()
     monkeypatch.setattr(model_export, "ask_folder", lambda *args: "/home/me")
     press(qtbot, sheet.choose)
-    sheet._format._buttons["gguf"].click()
+    sheet._format.buttons["gguf"].click()
     assert "LM Studio" in texts(sheet)
     press(qtbot, sheet.ok)
     (request,) = scene.bridge.asked_for(ExportModel)

@@ -226,8 +226,8 @@ def test_a_search_goes_through_all_groups_and_counts(qtbot: QtBot) -> None:
 
 def test_changed_ones_stand_together(qtbot: QtBot) -> None:
     page, _ = a_page(qtbot, staged_settings.a_view())
-    assert page._buttons["changed"].text() == "Changed (4)"
-    QTest.mouseClick(page._buttons["changed"], Qt.MouseButton.LeftButton)
+    assert page._groups.buttons["changed"].text() == "Changed (4)"
+    QTest.mouseClick(page._groups.buttons["changed"], Qt.MouseButton.LeftButton)
     assert rows_in_sight(page) == ["threads", "share", "proxy", "model"]
     QTest.mouseClick(page._cards["gentle"].rows["threads"]._reset, Qt.MouseButton.LeftButton)
     assert rows_in_sight(page) == ["share", "proxy", "model"]

@@ -202,7 +202,7 @@ def test_the_german_tray_shows_no_english(qtbot: QtBot, in_german: None, monkeyp
 def open_all_parts(page: QWidget) -> None:
     """What a page makes only when it is wanted."""
     if isinstance(page, SettingsPage):
-        for button in page._buttons.values():
+        for button in page._groups.buttons.values():
             button.click()
     if isinstance(page, LearningPage):
         for part in ("rounds", "mix", "tasks", "answers"):
