@@ -17,9 +17,9 @@ from sapo_desktop.gui.shell.page import Page
 from sapo_desktop.gui.widgets.bars import legend
 from sapo_desktop.gui.widgets.buttons import Button, IconButton, Segments
 from sapo_desktop.gui.widgets.charts import SMOOTHED_ROUNDS, CurveChart, LineSample, SmallChart, words_at
-from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, Flow, column, holding, row
+from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, Flow, column, holding, keeping_place, row
 from sapo_desktop.gui.widgets.notes import Banner, Empty
-from sapo_desktop.gui.widgets.table import Heading, Table
+from sapo_desktop.gui.widgets.table import Heading, Table, number
 from sapo_desktop.gui.widgets.text import Elided, Label, set_tooltip
 from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words import numbers
@@ -107,13 +107,9 @@ class Hero(Card):
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
         self._bar.setMaximumWidth(220)
-        self._progress = holding(row(self._bar, self._phase, spacing=1.5))
-        keep = self._progress.sizePolicy()
-        keep.setRetainSizeWhenHidden(True)
-        self._progress.setSizePolicy(keep)
+        self._progress = keeping_place(holding(row(self._bar, self._phase, spacing=1.5)))
         self._words = column(self._sentence, self._swarm, self._progress, spacing=0.5)
-        self._top = row(self._button, spacing=3)
-        self._top.addLayout(self._words, 1)
+        self._top = row(self._button, (self._words, 1), spacing=3)
         self.add(self._top)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
@@ -373,19 +369,9 @@ def _task_headings() -> list[Heading]:
     """Of rows of a task's name and its track."""
     return [
         Heading(tr("Task"), lambda row: row[0], stretch=True),
-        Heading(tr("Solved of late"), lambda row: numbers.percent(row[1].now), lambda row: row[1].now, right=True),
-        Heading(
-            tr("In its last round"),
-            lambda row: numbers.percent(row[1].shares[-1][1]),
-            lambda row: row[1].shares[-1][1],
-            right=True,
-        ),
-        Heading(
-            tr("Last round"),
-            lambda row: numbers.count(row[1].shares[-1][0]),
-            lambda row: row[1].shares[-1][0],
-            right=True,
-        ),
+        number(tr("Solved of late"), lambda row: row[1].now, numbers.percent),
+        number(tr("In its last round"), lambda row: row[1].shares[-1][1], numbers.percent),
+        number(tr("Last round"), lambda row: row[1].shares[-1][0]),
     ]
 
 

@@ -52,9 +52,7 @@ class KeptAnswers(Card):
         self._count = Label("", "caption")
         self._stack = QStackedWidget()
         self._stack.addWidget(self._empty)
-        foot = row(self.more)
-        foot.addWidget(self._count, 1)
-        self._stack.addWidget(holding(column(self.table, foot, self.pane, spacing=1.5)))
+        self._stack.addWidget(holding(column(self.table, row(self.more, (self._count, 1)), self.pane, spacing=1.5)))
         self.add(self.banner, self._tools, self._stack)
 
     def _make_filters(self) -> None:

@@ -12,7 +12,7 @@ from sapo_desktop.gui.widgets.bars import StackedBar, Stretch, Swatch
 from sapo_desktop.gui.widgets.buttons import IconButton
 from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, column, holding, row
 from sapo_desktop.gui.widgets.notes import Empty
-from sapo_desktop.gui.widgets.table import Heading, Table
+from sapo_desktop.gui.widgets.table import Heading, Table, number
 from sapo_desktop.gui.widgets.text import Elided, Label, set_tooltip
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
@@ -156,9 +156,9 @@ def _mean_words(mean: Spent | None) -> str:
 def _phase_headings() -> list[Heading]:
     return [
         Heading(tr("Phase"), lambda one: phase_words(one.phase), lambda one: PHASES.index(one.phase)),
-        Heading(tr("This round"), lambda one: numbers.span(one.now), lambda one: one.now, right=True),
-        Heading(tr("Mean"), lambda one: numbers.span(one.mean), lambda one: one.mean, right=True),
-        Heading(tr("Share"), lambda one: numbers.percent(one.share), lambda one: one.share, right=True),
+        number(tr("This round"), lambda one: one.now, numbers.span),
+        number(tr("Mean"), lambda one: one.mean, numbers.span),
+        number(tr("Share"), lambda one: one.share, numbers.percent),
         Heading(tr("What happens"), lambda one: phase_meaning(one.phase), stretch=True),
     ]
 

@@ -15,7 +15,7 @@ from sapo_desktop.gui.link.changing import change
 from sapo_desktop.gui.widgets.buttons import Button, Switch
 from sapo_desktop.gui.widgets.layout import Card, Columns, column
 from sapo_desktop.gui.widgets.notes import Banner, Empty
-from sapo_desktop.gui.widgets.table import Heading, Table
+from sapo_desktop.gui.widgets.table import Heading, Table, number
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
@@ -175,11 +175,7 @@ def _headings() -> list[Heading]:
     return [
         Heading(tr("Task"), lambda row: row.title, stretch=True),
         Heading(tr("Practised"), state, about=tr("The levels that rounds ask for now")),
-        Heading(
-            tr("Solved"),
-            lambda row: numbers.percent(row.solved),
-            lambda row: row.solved,
-            right=True,
-            about=tr("Share of own answers in the newest rounds"),
+        number(
+            tr("Solved"), lambda row: row.solved, numbers.percent, about=tr("Share of own answers in the newest rounds")
         ),
     ]

@@ -13,7 +13,7 @@ from functools import lru_cache
 from string import Template
 from typing import Literal
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QDir, QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
 from PySide6.QtWidgets import QApplication
 
@@ -199,6 +199,7 @@ def wear(theme: Theme, text_percent: int = 100) -> None:
     plain.setPixelSize(pixels("body"))
     app.setFont(plain)
     app.setPalette(_palette(theme))
+    QDir.setSearchPaths("icons", [str(resource("icons"))])  # where the style sheet finds its arrows
     app.setStyleSheet(style_sheet(theme))
     mine.changed.emit()
 

@@ -16,7 +16,7 @@ from sapo_desktop.gui.model.model_list import ModelRow, filtered, model_rows
 from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding
 from sapo_desktop.gui.widgets.notes import Banner, chip
-from sapo_desktop.gui.widgets.table import Heading, Table
+from sapo_desktop.gui.widgets.table import Heading, Table, number
 from sapo_desktop.gui.widgets.text import Elided, Label
 from sapo_desktop.gui.words import models as model_words
 from sapo_desktop.gui.words import numbers
@@ -122,11 +122,10 @@ def _headings() -> list[Heading]:
             icon=badge_icon,
             about=tr("Whether the memory is enough for it to learn here"),
         ),
-        Heading(
+        number(
             tr("Takes"),
-            lambda item: numbers.size(item.badge.estimate) if item.badge is not None else numbers.NOTHING,
             lambda item: item.badge.estimate if item.badge is not None else None,
-            right=True,
+            numbers.size,
             about=tr("Memory, to learn"),
         ),
         Heading(

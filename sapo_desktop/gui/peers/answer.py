@@ -78,7 +78,6 @@ class AnswerSheet(Sheet):
         self._result = Result()
         self.another = Button(tr("Another question"), self._pose, icon="refresh")
         self.give = Button(tr("Give the answer"), self._give, kind="primary")
-        self.give.setDefault(True)
         self.add(self._task, self._question, self._trouble, self._typing, self._result)
         self.add_buttons(self.another, Button(tr("Close"), self.reject), self.give)
         self._clock = timer(self, 1000, self._tick)
@@ -181,11 +180,9 @@ class Result(QWidget):
         self._truth = Reading(tr("The right answer"), "", lines=2)
         self._model = Label("")
         self._rest = Label("", "muted")
-        top = row(self._picture, self._verdict)
-        top.setStretch(1, 1)
         self.setLayout(
             column(
-                top,
+                row(self._picture, (self._verdict, 1)),
                 labelled(tr("Your answer"), self._mine),
                 labelled(tr("The right answer"), self._truth),
                 self._model,

@@ -137,7 +137,6 @@ class AddSheet(Sheet):
         self._said = Banner()
         self.test = Button(tr("Test the connection"), self._test, icon="link")
         self.ok = Button(tr("Add"), self._add, kind="primary")
-        self.ok.setDefault(True)
         about = tr("With #KEY at its end only that node is accepted there. An invite begins with sapo://")
         self.add(labelled(tr("Address or invite link"), self._field, about), self._said)
         self.add_buttons(self.test, Button(tr("Cancel"), self.reject), self.ok)

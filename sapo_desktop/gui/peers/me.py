@@ -154,14 +154,12 @@ class ConsentSheet(Sheet):
         for text in what_is_published():
             self.add(Label(text))
         if agreed is None:
-            close = Button(tr("Close"), self.accept, kind="primary")
-            close.setDefault(True)
-            self.add_buttons(close)
+            self.add_buttons(Button(tr("Close"), self.accept, kind="primary"))
             return
         self.accepted.connect(agreed)
         back = Button(tr("Cancel"), self.reject)
-        back.setDefault(True)
-        self.add_buttons(back, Button(tr("Publish answers from now on"), self.accept, kind="primary"))
+        agree = Button(tr("Publish answers from now on"), self.accept, kind="primary")
+        self.add_buttons(back, agree, default=back)
         back.setFocus()
 
 

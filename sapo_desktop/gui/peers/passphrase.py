@@ -30,7 +30,6 @@ class PassphraseSheet(Sheet):
         if new:
             self.add(labelled(tr("Once more"), self._second))
         self.ok = Button(tr("Go on"), self._try, kind="primary")
-        self.ok.setDefault(True)
         self.add_buttons(Button(tr("Cancel"), self.reject), self.ok)
         self._first.setFocus()
 

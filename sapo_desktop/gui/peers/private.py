@@ -100,9 +100,7 @@ class InviteSheet(Sheet):
         )
         self.link = LinkBox(bridge)
         self.add(self.link)
-        close = Button(tr("Close"), self.accept, kind="primary")
-        close.setDefault(True)
-        self.add_buttons(close)
+        self.add_buttons(Button(tr("Close"), self.accept, kind="primary"))
         bridge.ask(GetInvite(), self.link.show_link, self.link.fail, of=self)
 
 
@@ -123,7 +121,6 @@ class AdmitSheet(Sheet):
         self.link = LinkBox(bridge)
         self.link.hide()
         self.ok = Button(tr("Make the link"), self._admit, kind="primary")
-        self.ok.setDefault(True)
         self.add(
             labelled(tr("Key"), self._key, tr("64 digits. It stands on the Peers page of the newcomer's window.")),
             labelled(tr("Admitted"), self._days, tr("An admission cannot be called back before its end.")),

@@ -12,7 +12,7 @@ from sapo_desktop.gui.peers.refused_rows import Refusal, refusals
 from sapo_desktop.gui.widgets.folded import Folded
 from sapo_desktop.gui.widgets.layout import Card
 from sapo_desktop.gui.widgets.notes import Empty
-from sapo_desktop.gui.widgets.table import Heading, Table
+from sapo_desktop.gui.widgets.table import Heading, Table, number
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
@@ -39,7 +39,7 @@ class RefusedTable(Table):
                     lambda row: row.order,
                     icon=lambda row: _ICONS.get(row.kind),
                 ),
-                Heading(tr("Count"), lambda row: numbers.count(row.count), lambda row: row.count, right=True),
+                number(tr("Count"), lambda row: row.count),
                 Heading(tr("Reason"), lambda row: refusal_meaning(row.reason), stretch=True),
             ],
             rows_shown=rows_shown,

@@ -15,7 +15,7 @@ from sapo_desktop.gui.settings.groups import Number, OneOf, OnOff, Typed, Value,
 from sapo_desktop.gui.widgets.buttons import IconButton, Switch
 from sapo_desktop.gui.widgets.fields import Choice, Decimal, Line, Whole
 from sapo_desktop.gui.widgets.files import ask_folder
-from sapo_desktop.gui.widgets.layout import Flow, column, holding, row
+from sapo_desktop.gui.widgets.layout import Flow, column, holding, keeping_place, row
 from sapo_desktop.gui.widgets.notes import Banner, chip
 from sapo_desktop.gui.widgets.text import Label, set_tooltip
 from sapo_desktop.gui.widgets.timers import timer
@@ -54,13 +54,10 @@ class SettingRow(QFrame):
         self._reset = IconButton("reset", tr("{title}: back to the default").format(title=title), self._ask_reset)
         default = _value_words(key, settings_file.describe(key).default)
         set_tooltip(self._reset, tr("Back to the default: {value}").format(value=default))
-        keeps = self._reset.sizePolicy()
-        keeps.setRetainSizeWhenHidden(True)
-        self._reset.setSizePolicy(keeps)
         self._error = Banner(tone="danger")
         head = Flow(Label(title, "strong", wrap=False), self._changed, self._late, self._overridden)
         words = column(1, head, Label(sentence, "caption"), 1, spacing=0.25)
-        self._side = holding(row(self.control, self._reset, spacing=0.5))
+        self._side = holding(row(self.control, keeping_place(self._reset), spacing=0.5))
         self._box = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._box.setSpacing(grid(2))
         self._box.addLayout(words, 1)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QLocale, QPoint, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QWheelEvent
-from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QDoubleSpinBox, QLineEdit, QPlainTextEdit, QSpinBox, QWidget
+from PySide6.QtCore import QEvent, QLocale, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QWheelEvent
+from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QDoubleSpinBox, QLineEdit, QPlainTextEdit, QSpinBox
 
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.look import icons, theme
@@ -106,10 +106,6 @@ class Choice(QComboBox):
         if at >= 0 and at != self.currentIndex():
             self.setCurrentIndex(at)
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        super().paintEvent(event)
-        _paint_arrow(self, "chevron-down", self.height() // 2)
-
     def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
         event.ignore()
 
@@ -132,10 +128,6 @@ class Whole(QSpinBox):
             blocked = self.blockSignals(True)
             self.setValue(value)
             self.blockSignals(blocked)
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        super().paintEvent(event)
-        _paint_arrows(self)
 
     def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
         event.ignore()
@@ -160,10 +152,6 @@ class Decimal(QDoubleSpinBox):
             blocked = self.blockSignals(True)
             self.setValue(value)
             self.blockSignals(blocked)
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        super().paintEvent(event)
-        _paint_arrows(self)
 
     def textFromValue(self, value: float) -> str:  # noqa: N802
         text = super().textFromValue(value)
@@ -214,18 +202,3 @@ def _prepare(box: QAbstractSpinBox, name: str) -> None:
 
 def _is_written(box: QAbstractSpinBox) -> bool:
     return box.hasFocus() and box.lineEdit().isModified()
-
-
-def _paint_arrows(box: QAbstractSpinBox) -> None:
-    _paint_arrow(box, "chevron-up", box.height() // 2 - 6)
-    _paint_arrow(box, "chevron-down", box.height() // 2 + 6)
-
-
-def _paint_arrow(field: QWidget, name: str, middle: int) -> None:
-    """At the right end. A style sheet that rounds a field's frame takes the style's own arrows away."""
-    side = theme.pixels("caption")
-    colour = theme.current().muted if field.isEnabled() else theme.current().line
-    painter = QPainter(field)
-    where = QPoint(field.width() - side - 8, middle - side // 2)
-    painter.drawPixmap(where, icons.pixmap(name, side, colour, field.devicePixelRatioF()))
-    painter.end()
