@@ -3,7 +3,7 @@
     python packaging/translations.py            new texts go into resources/translations/*.ts, and those into *.qm
     python packaging/translations.py --check    says what is missing or out of date, and changes nothing; exit code 1
 
-The worker's sentences (core/sentences.py), those of the settings and of consent, the titles of tasks and what the
+The worker's sentences (core/sentences.py), those of settings, consent and phases, the titles of tasks and what the
 catalogue says of models are among them, as the window says them too. Qt's own tools do both (lupdate, lrelease; they
 come with PySide6). A language's .ts file is edited by hand or with Qt Linguist. English has one too, for its plurals.
 """
@@ -28,6 +28,7 @@ sys.path.insert(0, str(ROOT))
 
 from sapo_desktop.core import settings_file  # noqa: E402
 from sapo_desktop.core.consent import WHAT_IS_PUBLISHED  # noqa: E402
+from sapo_desktop.view.viewmodel import PHASE_WORDS  # noqa: E402
 
 WHERE = ROOT / "resources" / "translations"
 LANGUAGES = ("de", "en")
@@ -91,8 +92,9 @@ def catalogue_texts() -> set[str]:
 
 
 def core_texts() -> set[str]:
-    """What each setting does, and what a person reads before answers are published."""
-    return {settings_file.describe(key).description for key in settings_file.known_keys()} | {*WHAT_IS_PUBLISHED}
+    """What each setting does, what a person reads before answers are published, and the phases of a round."""
+    settings = {settings_file.describe(key).description for key in settings_file.known_keys()}
+    return settings | {*WHAT_IS_PUBLISHED} | {*PHASE_WORDS.values()}
 
 
 def compile_(folder: Path, language: str) -> None:

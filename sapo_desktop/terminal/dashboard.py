@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from sapo_desktop.core.records import RoundReport
 from sapo_desktop.view.curves import COLUMNS
@@ -46,7 +47,8 @@ class Dashboard(View):
 
     def greet(self, status: Status, settings: SettingsAre, earlier: Sequence[RoundReport] = ()) -> None:
         """Take what the node says about itself when a view attaches, and the rounds finished before."""
-        self.take(Attached(status=status, settings=settings, curve=Curve(**{name: [] for name in COLUMNS})))
+        columns: dict[str, Any] = {name: [] for name in COLUMNS}
+        self.take(Attached(status=status, settings=settings, curve=Curve(**columns)))
         for report in earlier:
             self.curves.add(report)
         self.take_history(list(earlier[-_MARKED:]))

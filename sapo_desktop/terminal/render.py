@@ -17,19 +17,8 @@ from sapo_desktop.terminal.glyphs import Glyphs
 from sapo_desktop.terminal.sparkline import plot
 from sapo_desktop.terminal.swarm_words import reward_words
 from sapo_desktop.terminal.wording import amount, duration, percent
-from sapo_desktop.view.viewmodel import AnswerShown, TaskTrack
+from sapo_desktop.view.viewmodel import PHASE_WORDS, AnswerShown, TaskTrack
 
-_PHASES = {
-    "waiting": "waiting",
-    "questions": "setting questions",
-    "generate": "answering",
-    "mark": "marking",
-    "share": "sharing",
-    "draw": "drawing peers' answers",
-    "train": "learning",
-    "checkpoint": "saving",
-    "evaluate": "held-out questions",
-}
 _STATE_STYLES = {"working": "bold green", "paused": "bold yellow", "finishing": "bold yellow", "failed": "bold red"}
 _NOTICE_STYLES = {"info": "cyan", "warning": "yellow", "error": "red"}
 _NAME_WIDTH = 28
@@ -87,7 +76,7 @@ def _progress(view: Dashboard, width: int, glyphs: Glyphs) -> Text:
     pace = "" if rate is None else f"{rate:,.0f} rounds/h"
     if left:
         pace += f"{', ' if pace else ''}{duration(left)} left"
-    line = Text(f"round {view.round:<6,} {_PHASES.get(view.phase, view.phase):<18} ")
+    line = Text(f"round {view.round:<6,} {PHASE_WORDS[view.phase].lower():<18} ")
     if view.state in ("working", "finishing", "idle") and view.total:
         bar = max(10, min(40, width - cell_len(line.plain) - cell_len(pace) - 16))
         full = min(bar, round(bar * view.done / view.total))

@@ -51,8 +51,19 @@ MainAction = Literal["contribute", "pause", "resume", "despite battery", "try ag
 Face = Literal["working", "paused", "silo", "attention"]
 """What the tray shows."""
 
-PHASES: tuple[Phase, ...] = ("questions", "generate", "mark", "share", "draw", "train", "checkpoint", "evaluate")
-"""In the order of a round."""
+PHASE_WORDS: dict[Phase, str] = {
+    "waiting": "Waiting",
+    "questions": "Setting questions",
+    "generate": "Answering",
+    "mark": "Marking",
+    "share": "Sharing",
+    "draw": "Drawing peers' answers",
+    "train": "Learning",
+    "checkpoint": "Saving",
+    "evaluate": "Held-out questions",
+}
+"""In the order of a round; the window translates them."""
+PHASES: tuple[Phase, ...] = tuple(PHASE_WORDS)[1:]
 RECENT_ROUNDS = 20
 KEPT_ROUNDS = 60
 """Reports that are kept, those of before the window attached among them."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtWidgets import QStackedWidget
-
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.learning.answer import AnswerPane
 from sapo_desktop.gui.learning.answer_pages import AnswerPages, Filter
@@ -14,7 +12,7 @@ from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.fields import Choice, SearchLine
 from sapo_desktop.gui.widgets.files import ask_save_path
 from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding, row
-from sapo_desktop.gui.widgets.notes import Banner, Empty
+from sapo_desktop.gui.widgets.notes import Banner, Empty, Filled
 from sapo_desktop.gui.widgets.table import Heading, Table
 from sapo_desktop.gui.widgets.text import Label, set_tooltip
 from sapo_desktop.gui.widgets.timers import timer
@@ -50,9 +48,9 @@ class KeptAnswers(Card):
         self._empty = Empty("learning", tr("One moment"), tr("The answers are being read."))
         self.more = Button(tr("Show earlier ones"), self.load_more, icon="chevron-down")
         self._count = Label("", "caption")
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(holding(column(self.table, row(self.more, (self._count, 1)), self.pane, spacing=1.5)))
+        self._stack = Filled(
+            self._empty, holding(column(self.table, row(self.more, (self._count, 1)), self.pane, spacing=1.5))
+        )
         self.add(self.banner, self._tools, self._stack)
 
     def _make_filters(self) -> None:
@@ -140,7 +138,7 @@ class KeptAnswers(Card):
         if begun:
             self.table.scrollToTop()
             self.table.select([one.id for one in self.pages.items[:1]])
-        self._stack.setCurrentIndex(1 if self.pages.items else 0)
+        self._stack.fill(bool(self.pages.items))
         self._say_empty()
         self._say_count()
         self._allow_export()
@@ -151,8 +149,7 @@ class KeptAnswers(Card):
             return
         self.banner.say(tr("The answers could not be read: {reason}").format(reason=in_words(error)), "danger")
         if not self.pages.loaded:
-            self._empty.title.setText(tr("Nothing to show"))
-            self._empty.about.setText(tr("The answers stand here when the node runs."))
+            self._empty.say(tr("Nothing to show"), tr("The answers stand here when the node runs."))
 
     def _scrolled(self, value: int) -> None:
         end = self.table.verticalScrollBar().maximum()
@@ -167,11 +164,11 @@ class KeptAnswers(Card):
 
     def _say_empty(self) -> None:
         if self.pages.filter.any:
-            self._empty.title.setText(tr("None passes the filters"))
-            self._empty.about.setText(tr("Choose any task, any mark and anybody to see all."))
+            self._empty.say(tr("None passes the filters"), tr("Choose any task, any mark and anybody to see all."))
         else:
-            self._empty.title.setText(tr("No answers yet"))
-            self._empty.about.setText(tr("Every answer that is learned from stands here, from the first round on."))
+            self._empty.say(
+                tr("No answers yet"), tr("Every answer that is learned from stands here, from the first round on.")
+            )
 
     def _say_count(self) -> None:
         self.more.setVisible(self.pages.more)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
 from sapo_desktop.core.records import Phase
 from sapo_desktop.gui.learning.round_phases import PARTS, Spent, Tally, in_hand, mean_of, of_report, tally
 from sapo_desktop.gui.widgets.bars import StackedBar, Stretch, Swatch
 from sapo_desktop.gui.widgets.buttons import IconButton
 from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, column, holding, row
-from sapo_desktop.gui.widgets.notes import Empty
+from sapo_desktop.gui.widgets.notes import Empty, Filled
 from sapo_desktop.gui.widgets.table import Heading, Table, number
 from sapo_desktop.gui.widgets.text import Elided, Label, set_tooltip
 from sapo_desktop.gui.words import numbers
@@ -211,14 +211,12 @@ class NowCard(Card):
         self._view = view
         self.table = Table(tr("Answered just now"), self._headings(), rows_shown=_ANSWERS_SHOWN)
         self._empty = Empty("learning", tr("None yet"), tr("While a round runs, its answers pass by here."))
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(self.table)
+        self._stack = Filled(self._empty, self.table)
         self.add(self._stack)
 
     def refresh(self) -> None:
         newest = list(self._view.answers)[-_ANSWERS_SHOWN:][::-1]
-        self._stack.setCurrentIndex(1 if newest else 0)
+        self._stack.fill(bool(newest))
         if newest and newest != self.table.rows:
             self.table.set_rows(newest)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtWidgets import QStackedWidget
-
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.learning import task_choice
 from sapo_desktop.gui.learning.family import FamilyPane
@@ -14,7 +12,7 @@ from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.link.changing import change
 from sapo_desktop.gui.widgets.buttons import Button, Switch
 from sapo_desktop.gui.widgets.layout import Card, Columns, column
-from sapo_desktop.gui.widgets.notes import Banner, Empty
+from sapo_desktop.gui.widgets.notes import Banner, Empty, Filled
 from sapo_desktop.gui.widgets.table import Heading, Table, number
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import numbers
@@ -50,9 +48,7 @@ class PractisedCard(Card):
         self.pane.family_switched.connect(self._switch_family)
         self.pane.level_switched.connect(self._switch_level)
         self._empty = Empty("learning", tr("One moment"), tr("The node is asked for its tasks."))
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(Columns(self.table, self.pane, narrowest=370, most=2, shares=(3, 2)))
+        self._stack = Filled(self._empty, Columns(self.table, self.pane, narrowest=370, most=2, shares=(3, 2)))
         self._stack.setMinimumHeight(self.table.minimumHeight())
         self.add(self.banner, column(self.curriculum, self._about, spacing=0.5), self.waiting, self._stack)
 
@@ -84,8 +80,7 @@ class PractisedCard(Card):
     def show_failure(self, error: SapoError) -> None:
         """The list did not come."""
         if not self._items:
-            self._empty.title.setText(tr("The tasks could not be read"))
-            self._empty.about.setText(tr("They are asked for again when this page is opened."))
+            self._empty.say(tr("The tasks could not be read"), tr("They are asked for again when this page is opened."))
         self.banner.say(in_words(error), "danger")
 
     @property
@@ -105,14 +100,13 @@ class PractisedCard(Card):
 
     def _draw(self) -> None:
         if not self._items:
-            self._stack.setCurrentIndex(0)
+            self._stack.fill(False)
             if not self._view.attached:
-                self._empty.title.setText(tr("Nothing to show"))
-                self._empty.about.setText(tr("The tasks stand here when the node runs."))
+                self._empty.say(tr("Nothing to show"), tr("The tasks stand here when the node runs."))
             return
         rows = task_choice.family_rows(self._items, self.chosen)
         first = self._stack.currentIndex() == 0
-        self._stack.setCurrentIndex(1)
+        self._stack.fill(True)
         if rows != self.table.rows:
             self.table.set_rows(rows)
         if first:

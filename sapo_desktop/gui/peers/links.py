@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
 from sapo_desktop.core.settings import listed, with_item
 from sapo_desktop.gui.link.bridge import Asks
@@ -15,7 +15,7 @@ from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.dialog import Sheet, confirm
 from sapo_desktop.gui.widgets.forms import Copied
 from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, Flow, holding
-from sapo_desktop.gui.widgets.notes import Empty
+from sapo_desktop.gui.widgets.notes import Empty, Filled
 from sapo_desktop.gui.widgets.table import Heading, Table, number
 from sapo_desktop.gui.widgets.text import Elided, Label
 from sapo_desktop.gui.words import numbers
@@ -43,16 +43,14 @@ class LinksCard(Card):
             tr("Add a peer"),
             add,
         )
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._alone)
-        self._stack.addWidget(self.table)
+        self._stack = Filled(self._alone, self.table)
         self._buttons = holding(Flow(self.details, self.block))
         self.add(self._stack, self._buttons)
         self._choose()
 
     def show_rows(self, rows: list[LinkRow]) -> None:
         self.table.set_rows(rows)
-        self._stack.setCurrentWidget(self.table if rows else self._alone)
+        self._stack.fill(bool(rows))
         self._buttons.setVisible(bool(rows))
 
     def _choose(self) -> None:

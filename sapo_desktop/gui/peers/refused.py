@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from PySide6.QtWidgets import QStackedWidget
-
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.peers.refused_rows import Refusal, refusals
 from sapo_desktop.gui.widgets.folded import Folded
 from sapo_desktop.gui.widgets.layout import Card
-from sapo_desktop.gui.widgets.notes import Empty
+from sapo_desktop.gui.widgets.notes import Empty, Filled
 from sapo_desktop.gui.widgets.table import Heading, Table, number
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import numbers
@@ -61,9 +59,7 @@ class RefusedCard(Card):
         self._bridge = bridge
         self.table = RefusedTable()
         self._none = Empty("check", tr("Nothing was refused"), tr("Since this node joined the swarm."))
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._none)
-        self._stack.addWidget(self.table)
+        self._stack = Filled(self._none, self.table)
         self._words = Label("")
         self._where = Label("", "caption")
         self.answers = Folded(tr("Answers of the refused group"), lines=8)
@@ -78,7 +74,7 @@ class RefusedCard(Card):
         if rows != self._rows:
             self._rows = rows
             self.table.set_rows(rows)
-        self._stack.setCurrentWidget(self.table if rows else self._none)
+        self._stack.fill(bool(rows))
         text = _other_questions(swarm.other_questions)
         self._versions.setText(text)
         self._versions.setVisible(bool(text))

@@ -107,13 +107,12 @@ class SettingsPage(Page):
         self._hits.setText(tr("%n setting(s)", None, sum(map(len, shown.values()))))
         self._empty.setVisible(not shown)
         if query.strip():
-            self._empty.title.setText(tr("Nothing found"))
-            self._empty.about.setText(
-                tr("No setting has “{text}” in its name, its sentence or its key.").format(text=one_line(query, 60))
+            self._empty.say(
+                tr("Nothing found"),
+                tr("No setting has “{text}” in its name, its sentence or its key.").format(text=one_line(query, 60)),
             )
         else:
-            self._empty.title.setText(tr("Nothing changed"))
-            self._empty.about.setText(tr("Every setting is at its default."))
+            self._empty.say(tr("Nothing changed"), tr("Every setting is at its default."))
 
     def _of_group(self) -> dict[GroupName, list[str]]:
         if self._group != CHANGED:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.look import icons, theme
@@ -61,6 +61,23 @@ class Empty(QWidget):
             box.addSpacing(grid(1))
             box.addWidget(Button(action, on_press), 0, Qt.AlignmentFlag.AlignHCenter)
         box.addStretch(1)
+
+    def say(self, title: str, about: str) -> None:
+        self.title.setText(title)
+        self.about.setText(about)
+
+
+class Filled(QStackedWidget):
+    """A part of a page, or why there is nothing in it yet."""
+
+    def __init__(self, empty: Empty, part: QWidget) -> None:
+        super().__init__()
+        self.addWidget(empty)
+        self.addWidget(part)
+
+    def fill(self, filled: bool) -> None:
+        """Show the part where it is `filled`."""
+        self.setCurrentIndex(int(filled))
 
 
 class Banner(QFrame):

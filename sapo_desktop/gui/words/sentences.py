@@ -24,7 +24,8 @@ def what_is_published() -> list[str]:
 
 
 def catalogued(text: str) -> str:
-    """A task family's title, or what the catalogue says of a model, in the window's language."""
+    """Another text that packaging/translations.py collects from where it stands: a task family's title, what the
+    catalogue says of a model, what a setting does."""
     return tr(text)
 
 

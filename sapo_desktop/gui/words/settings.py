@@ -7,6 +7,7 @@ from sapo_desktop.core import settings_file
 from sapo_desktop.gui.settings.groups import GroupName
 from sapo_desktop.gui.words.language import LANGUAGES, tr
 from sapo_desktop.gui.words.learning import TREATMENTS, treatment_name
+from sapo_desktop.gui.words.sentences import catalogued
 
 
 def group_titles() -> dict[GroupName, str]:
@@ -95,12 +96,12 @@ def titles() -> dict[str, str]:
 
 def sentence(key: str) -> str:
     """What a setting does."""
-    return tr(settings_file.describe(key).description)
+    return catalogued(settings_file.describe(key).description)
 
 
 def choices(key: str) -> dict[str, str]:
     """What a setting's values are called; those that are names themselves are missing."""
-    return {
+    words: dict[str, dict[str, str]] = {
         "language": {"auto": tr("As the system"), **LANGUAGES},
         "theme": {"system": tr("As the system"), "light": tr("Light"), "dark": tr("Dark")},
         "when_window_closes": {"end": tr("End"), "continue": tr("Go on")},
@@ -113,7 +114,8 @@ def choices(key: str) -> dict[str, str]:
         "trainer": {"auto": tr("automatic"), "none": tr("nothing")},
         "generator_weights": {"auto": tr("automatic")},
         "device": {"auto": tr("automatic"), "cpu": tr("processor"), "cuda": "NVIDIA (CUDA)", "mps": "Apple (MPS)"},
-    }.get(key, {})
+    }
+    return words.get(key, {})
 
 
 def zero(key: str) -> str:

@@ -20,9 +20,9 @@ from sapo_desktop.core.why import (
 )
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.gui.words.sentences import catalogued, in_words
 from sapo_desktop.view.link import Attached, Connecting, Ended, Lost
-from sapo_desktop.view.viewmodel import MainAction, View
+from sapo_desktop.view.viewmodel import PHASE_WORDS, MainAction, View
 
 _DAY_FROM = 20 * 3600
 """A pause that ends later than this is told with the day."""
@@ -108,17 +108,7 @@ def action_hint(action: MainAction, silo: bool) -> str:
 
 def phase_words(phase: Phase) -> str:
     """A phase of a round."""
-    return {
-        "waiting": tr("Waiting"),
-        "questions": tr("Setting questions"),
-        "generate": tr("Answering"),
-        "mark": tr("Marking"),
-        "share": tr("Sharing"),
-        "draw": tr("Drawing peers' answers"),
-        "train": tr("Learning"),
-        "checkpoint": tr("Saving"),
-        "evaluate": tr("Held-out questions"),
-    }[phase]
+    return catalogued(PHASE_WORDS[phase])
 
 
 def swarm_sentence(view: View) -> str:

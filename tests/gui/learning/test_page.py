@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import msgspec
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
-from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QLineEdit, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.errors import NotRunning, SapoError, UsageError
@@ -18,10 +16,9 @@ from sapo_desktop.core.why import Paused
 from sapo_desktop.gui.learning import answers as learning_answers
 from sapo_desktop.gui.learning.page import LearningPage
 from sapo_desktop.gui.link.bridge import Answer, Failure
-from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.widgets.table import Table
-from sapo_desktop.view.viewmodel import ALL, View
+from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages import (
     ExportRollouts,
     GetRollouts,
@@ -35,6 +32,7 @@ from sapo_desktop.worker.control.messages import (
     StateChanged,
 )
 from tests.gui import staged_learning as staged
+from tests.gui.driving import cells, shown
 from tests.gui.scenes import a_view, report, silo_curve, swarm_curve
 from tests.gui.stage import StageBridge
 
@@ -75,14 +73,12 @@ def a_page(
     bridge = bridge or StageBridge(view)
     stage(bridge)
     page = LearningPage(view, bridge, Actions(view, bridge))  # type: ignore[arg-type]
-    qtbot.addWidget(page)
-    page.resize(960, 900)
-    page.show()
     page.show_part(part)
-    page.opened()
-    page.refresh(ALL)
-    bridge.changed.connect(page.refresh)
-    return page
+    return shown(qtbot, page, 960, 900)
+
+
+def column(table: Table, at: int) -> list[str]:
+    return [row[at] for row in cells(table)]
 
 
 def in_swarm(**settings: Any) -> View:
@@ -103,11 +99,6 @@ def hold(page: LearningPage, **settings: Any) -> None:
     held = msgspec.structs.replace(page.view.settings, **settings)
     page.view.take_settings(SettingsAre(settings=held, changed=[], overridden=[]))
     page.refresh(frozenset({"settings"}))
-
-
-def cells(table: Table, column: int) -> list[str]:
-    model = table.model()
-    return [str(model.index(row, column).data()) for row in range(model.rowCount())]
 
 
 # -- rounds --------------------------------------------------------------------------------------------------
@@ -137,8 +128,8 @@ def test_behind_the_bars_is_a_table(qtbot: QtBot) -> None:
     page.rounds.round._as_table.setFocus()
     qtbot.keyClick(page.rounds.round._as_table, Qt.Key.Key_Space)
     assert page.rounds.round.table.isVisible() and not page.rounds.round.now.isVisible()
-    assert cells(page.rounds.round.table, 0)[:3] == ["Setting questions", "Answering", "Marking"]
-    assert "2.4 s" in cells(page.rounds.round.table, 2)[1] or "2.3 s" in cells(page.rounds.round.table, 2)[1]
+    assert column(page.rounds.round.table, 0)[:3] == ["Setting questions", "Answering", "Marking"]
+    assert "2.4 s" in column(page.rounds.round.table, 2)[1] or "2.3 s" in column(page.rounds.round.table, 2)[1]
 
 
 def test_progress_is_drawn_by_the_tick_and_not_by_each_event(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,7 +201,7 @@ def test_in_silo_there_is_nothing_to_choose_and_it_is_said_why(qtbot: QtBot) -> 
 def test_every_family_has_a_row(qtbot: QtBot) -> None:
     page = a_page(qtbot, in_swarm(), part="tasks")
     assert len(page.tasks.table.rows) == 22
-    assert cells(page.tasks.table, 0)[1] == "Basic arithmetic"
+    assert column(page.tasks.table, 0)[1] == "Basic arithmetic"
     assert page.tasks.pane.title.text() == "Grid rules in one dimension", "the first one is picked"
 
 
@@ -349,7 +340,7 @@ def test_an_own_answer_is_open_and_a_peers_is_folded(qtbot: QtBot) -> None:
     page.answers.table.select([theirs.id])
     assert not page.answers.pane.answer.is_open and page.answers.pane.answer.reading.toPlainText() == ""
     row = [one.id for one in page.answers.table.rows].index(theirs.id)
-    assert theirs.completion[:10] not in cells(page.answers.table, 4)[row], "nor does the list show it"
+    assert theirs.completion[:10] not in column(page.answers.table, 4)[row], "nor does the list show it"
     button = page.answers.pane.answer.button
     button.setFocus()
     qtbot.keyClick(button, Qt.Key.Key_Space)
@@ -463,92 +454,3 @@ def test_a_page_without_a_node_stands(qtbot: QtBot, part: str) -> None:
     page.show_part("mix")
     page.show_part("tasks")
     assert not page.mix.mix.isEnabled() and not page.tasks.curriculum.isEnabled()
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_everything_is_reached_by_tab_and_has_a_name(qtbot: QtBot, part: str) -> None:
-    page = a_page(qtbot, in_swarm(), part=part)
-    wanted = {one for one in _operated(page) if one.isEnabled()}
-    assert all(one.accessibleName() or getattr(one, "text", str)() for one in wanted)
-    page.activateWindow()
-    qtbot.waitUntil(page.isActiveWindow)
-    page.tabs.buttons[part].setFocus()
-    reached: set[QWidget] = set()
-    for _ in range(80):
-        now = QApplication.focusWidget()
-        if now is not None:
-            reached.add(now)
-        page.focusNextChild()
-    # Of several that exclude each other Tab reaches one, arrow keys the others.
-    missed = {one for one in wanted - reached if not _in_a_group(one)}
-    assert not missed
-
-
-def _operated(page: LearningPage) -> list[QWidget]:
-    kinds = (QAbstractButton, QLineEdit, QComboBox, QPlainTextEdit, Table)
-    return [
-        one
-        for kind in kinds
-        for one in page.findChildren(kind)
-        if one.isVisible() and one.focusPolicy() != Qt.FocusPolicy.NoFocus and one.objectName() != "qt_spinbox_lineedit"
-    ]
-
-
-def _in_a_group(one: QWidget) -> bool:
-    return isinstance(one, QAbstractButton) and one.group() is not None
-
-
-@pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize(("width", "percent"), [(676, 100), (900, 100), (572, 200)])
-def test_nothing_is_wider_than_the_page(qtbot: QtBot, part: str, width: int, percent: int) -> None:
-    """As in windows of 900 and 1180 pixels, without the list of pages at the left."""
-    theme.wear(theme.LIGHT, percent)
-    try:
-        page = a_page(qtbot, in_swarm(), part=part)
-        page.resize(width, 600)
-        assert page.widget().minimumSizeHint().width() <= page.viewport().width()
-    finally:
-        theme.wear(theme.LIGHT)
-
-
-HOSTILE = (
-    "<b>bold</b><img src='file:///etc/passwd'> & <a href='x'>link</a>",
-    "\x1b[31mred\x1b[0m \x07 \u202edesrever\u202c \u2066isolated\u2069 a\u0301\u0301\u0301\u0301\u0301\u0301\u0301",
-    "line " * 13_000,
-    "one\ntwo\r\nthree\u2028four",
-)
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-def test_strangers_texts_stay_text(qtbot: QtBot, text: str) -> None:
-    def hostile(bridge: StageBridge) -> None:
-        staged.stage(bridge)
-        one = msgspec.structs.replace(
-            staged.rollout(5), task=text, question=text, completion=text, author=text, verdict=text, origin=text
-        )
-        bridge.replies[GetRollouts] = Rollouts(items=[one], more=False)
-
-    view = in_swarm()
-    page = a_page(qtbot, view, hostile, part="answers")
-    page.answers.pane.answer.button.click()
-    _stays_text(page)
-    view.take(msgspec.structs.replace(staged.answered(1), task=text, question=text, completion=text))
-    page.show_part("rounds")
-    _stays_text(page)
-
-
-def _stays_text(page: LearningPage) -> None:
-    shown: list[str] = []
-    for label in page.findChildren(QLabel):
-        assert label.textFormat() is Qt.TextFormat.PlainText or not label.text()
-        shown.append(label.text())
-    shown += [edit.toPlainText() for edit in page.findChildren(QPlainTextEdit)]
-    shown += [button.text() for button in page.findChildren(QAbstractButton)]
-    for table in page.findChildren(Table):
-        for column in range(table.model().columnCount()):
-            shown += cells(table, column)
-    for widget in page.findChildren(QWidget):
-        shown += [widget.accessibleName(), widget.accessibleDescription()]
-        assert "<img" not in widget.toolTip() and "<b>" not in widget.toolTip()
-    for one in shown:
-        assert not any(unicodedata.category(sign) in ("Cc", "Cf") for sign in one if sign != "\n")

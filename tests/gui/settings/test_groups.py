@@ -13,7 +13,6 @@ from sapo_desktop.gui.settings.groups import (
     OnOff,
     Typed,
     Wanted,
-    WholeNumber,
     as_typed,
     control,
     found,
@@ -44,8 +43,8 @@ def test_controls_follow_the_types() -> None:
     assert control("silo") == OnOff()
     assert control("theme") == OneOf(("system", "light", "dark"))
     assert control("mix") == OneOf(("8/0", "6/2", "4/4", "2/6", "adaptive"))
-    assert control("text_size") == WholeNumber(80, 200, 10)
-    assert control("threads") == WholeNumber(0, 1024)
+    assert control("text_size") == Number(80, 200, 10, whole=True)
+    assert control("threads") == Number(0, 1024, 1, whole=True)
     assert control("memory_reserve") == Number(0.0, 1000.0, 0.5)
     assert control("temperature") == Number(0.001, 5.0, 0.1)
     assert control("learning_rate") == Typed(number=True)
