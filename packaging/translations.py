@@ -3,9 +3,9 @@
     python packaging/translations.py            new texts go into resources/translations/*.ts, and those into *.qm
     python packaging/translations.py --check    says what is missing or out of date, and changes nothing; exit code 1
 
-The worker's sentences (core/sentences.py), the titles of tasks and what the catalogue says of models are among them, as
-the window says them too. Qt's own tools do both (lupdate, lrelease; they come with PySide6). A language's .ts file is
-edited by hand or with Qt Linguist. English has one too, for its plurals.
+The worker's sentences (core/sentences.py), those of settings, consent and phases, the titles of tasks and what the
+catalogue says of models are among them, as the window says them too. Qt's own tools do both (lupdate, lrelease; they
+come with PySide6). A language's .ts file is edited by hand or with Qt Linguist. English has one too, for its plurals.
 """
 
 from __future__ import annotations
@@ -24,6 +24,12 @@ from pathlib import Path
 import PySide6
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from sapo_desktop.core import settings_file  # noqa: E402
+from sapo_desktop.core.consent import WHAT_IS_PUBLISHED  # noqa: E402
+from sapo_desktop.view.viewmodel import PHASE_WORDS  # noqa: E402
+
 WHERE = ROOT / "resources" / "translations"
 LANGUAGES = ("de", "en")
 TOOLS = Path(PySide6.__file__).parent
@@ -52,7 +58,8 @@ def collect(folder: Path, language: str) -> None:
     sources = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "sapo_desktop" / "gui").rglob("*.py"))
     others = folder / "sentences.py"
     others.write_text(
-        "".join(f"tr({text!r})\n" for text in sorted({*sentences(), *catalogue_texts()})), encoding="utf-8"
+        "".join(f"tr({text!r})\n" for text in sorted({*sentences(), *catalogue_texts(), *core_texts()})),
+        encoding="utf-8",
     )
     sources.append(str(others))
     options = ["-no-obsolete", "-locations", "none", "-source-language", "en", "-target-language", language]
@@ -82,6 +89,12 @@ def catalogue_texts() -> set[str]:
         tomllib.loads((ROOT / "resources" / f"{name}.toml").read_text(encoding="utf-8")) for name in ("tasks", "models")
     )
     return {family["title"] for family in tasks.values()} | {model["about"] for model in models["models"]}
+
+
+def core_texts() -> set[str]:
+    """What each setting does, what a person reads before answers are published, and the phases of a round."""
+    settings = {settings_file.describe(key).description for key in settings_file.known_keys()}
+    return settings | {*WHAT_IS_PUBLISHED} | {*PHASE_WORDS.values()}
 
 
 def compile_(folder: Path, language: str) -> None:

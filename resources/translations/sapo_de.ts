@@ -193,10 +193,6 @@
         <translation>Sechs von acht Fragen kommen mit Antworten von Peers.</translation>
     </message>
     <message>
-        <source>Of eight questions {own} with own answers, {external} with peers&apos;</source>
-        <translation>Von acht Fragen {own} mit eigenen Antworten, {external} mit denen von Peers</translation>
-    </message>
-    <message>
         <source>Guarded</source>
         <translation>Vorsichtig</translation>
     </message>
@@ -350,22 +346,6 @@
     <message>
         <source>paper</source>
         <translation>Fachartikel</translation>
-    </message>
-    <message>
-        <source>up, {round}</source>
-        <translation>aufgestiegen, {round}</translation>
-    </message>
-    <message>
-        <source>down, {round}</source>
-        <translation>abgestiegen, {round}</translation>
-    </message>
-    <message>
-        <source>Went up from {before} to {after} in round {round}.</source>
-        <translation>In Runde {round} von {before} auf {after} aufgestiegen.</translation>
-    </message>
-    <message>
-        <source>Went back from {before} to {after} in round {round}.</source>
-        <translation>In Runde {round} von {before} auf {after} zurückgegangen.</translation>
     </message>
     <message>
         <source>unknown task {id}</source>
@@ -549,37 +529,6 @@
         <translation>Gespielt im</translation>
     </message>
     <message>
-        <source>Alone and with the swarm</source>
-        <translation>Allein und mit dem Schwarm</translation>
-    </message>
-    <message>
-        <source>A look back at this computer&apos;s own rounds. They were played at different times, so this is no experiment.</source>
-        <translation>Ein Rückblick auf die eigenen Runden dieses Computers. Sie wurden zu verschiedenen Zeiten gespielt, darum ist das kein Experiment.</translation>
-    </message>
-    <message>
-        <source>Rounds in silo</source>
-        <translation>Runden im Silo</translation>
-    </message>
-    <message>
-        <source>Rounds with the swarm</source>
-        <translation>Runden mit dem Schwarm</translation>
-    </message>
-    <message numerus="yes">
-        <source>From %n rounds on there is a number here.</source>
-        <translation>
-            <numerusform>Ab %n Runde steht hier eine Zahl.</numerusform>
-            <numerusform>Ab %n Runden steht hier eine Zahl.</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>mean reward {reward}</source>
-        <translation>mittlere Belohnung {reward}</translation>
-    </message>
-    <message>
-        <source>{reward}, {gain} in 100 rounds</source>
-        <translation>{reward}, {gain} in 100 Runden</translation>
-    </message>
-    <message>
         <source>Task by task</source>
         <translation>Aufgabe für Aufgabe</translation>
     </message>
@@ -759,13 +708,6 @@
         <source>Type the passphrase first.</source>
         <translation>Gib zuerst die Passphrase ein.</translation>
     </message>
-    <message numerus="yes">
-        <source>A passphrase has at least %n characters.</source>
-        <translation>
-            <numerusform>Eine Passphrase hat mindestens %n Zeichen.</numerusform>
-            <numerusform>Eine Passphrase hat mindestens %n Zeichen.</numerusform>
-        </translation>
-    </message>
     <message>
         <source>The two differ. Type the same one twice.</source>
         <translation>Die beiden sind verschieden. Gib zweimal dieselbe ein.</translation>
@@ -795,6 +737,10 @@
         <translation>Mischung</translation>
     </message>
     <message>
+        <source>Of eight questions, how many are learned from with own answers / with peers&apos;.</source>
+        <translation>Von acht Fragen: wie viele mit eigenen Antworten / mit denen anderer gelernt werden.</translation>
+    </message>
+    <message>
         <source>Tasks</source>
         <translation>Aufgaben</translation>
     </message>
@@ -805,10 +751,6 @@
     <message>
         <source>Parts of this page</source>
         <translation>Teile dieser Seite</translation>
-    </message>
-    <message>
-        <source>Learned from</source>
-        <translation>Daraus gelernt</translation>
     </message>
     <message>
         <source>Refused</source>
@@ -2770,83 +2712,20 @@
         </translation>
     </message>
     <message>
-        <source>What it did here</source>
-        <translation>Was es hier bewirkt hat</translation>
-    </message>
-    <message>
-        <source>No round was looked at yet.</source>
-        <translation>Noch wurde keine Runde angesehen.</translation>
-    </message>
-    <message numerus="yes">
-        <source>In the newest %n round(s).</source>
-        <translation>
-            <numerusform>In der neuesten Runde.</numerusform>
-            <numerusform>In den neuesten %n Runden.</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>They were played at different times, so this is no experiment.</source>
-        <translation>Sie wurden zu verschiedenen Zeiten gespielt, darum ist das kein Experiment.</translation>
-    </message>
-    <message>
-        <source>In 100</source>
-        <translation>In 100</translation>
-    </message>
-    <message>
-        <source>How much the reward rose in 100 such rounds</source>
-        <translation>Wie stark die Belohnung in 100 solchen Runden gestiegen ist</translation>
-    </message>
-    <message>
-        <source>From peers</source>
-        <translation>Von Peers</translation>
-    </message>
-    <message>
         <source>Own and peers&apos; answers</source>
         <translation>Eigene und fremde Antworten</translation>
-    </message>
-    <message>
-        <source>Count earlier rounds too</source>
-        <translation>Frühere Runden mitzählen</translation>
-    </message>
-    <message>
-        <source>The mean of these rounds</source>
-        <translation>Mittel dieser Runden</translation>
-    </message>
-    <message>
-        <source>Share of the groups that came from peers; where they have too few, own ones fill up</source>
-        <translation>Anteil der Gruppen, die von Peers kamen; wo sie zu wenige haben, füllen eigene auf</translation>
-    </message>
-    <message>
-        <source>Of eight questions, how many are learned from with whose answers.</source>
-        <translation>Bei wie vielen von acht Fragen aus wessen Antworten gelernt wird.</translation>
     </message>
     <message>
         <source>Mix of own and peers&apos; answers</source>
         <translation>Mischung eigener und fremder Antworten</translation>
     </message>
     <message>
-        <source>Adaptive</source>
-        <translation>Adaptiv</translation>
-    </message>
-    <message>
         <source>The held-out score decides: the rounds between two scores are played with one of the four mixes, and those under which it rose come more often.</source>
         <translation>Der Prüfwert an zurückgehaltenen Fragen entscheidet: Die Runden zwischen zwei Prüfwerten werden mit einer der vier Mischungen gespielt, und die, unter denen er stieg, kommen öfter.</translation>
     </message>
     <message>
-        <source>peers&apos;</source>
-        <translation>von Peers</translation>
-    </message>
-    <message>
-        <source>Rounds by mix</source>
-        <translation>Runden nach Mischung</translation>
-    </message>
-    <message>
         <source>No held-out score is taken (validate_every is 0), so rounds are played 4/4.</source>
         <translation>Es wird kein Prüfwert gemessen (validate_every ist 0), darum werden die Runden 4/4 gespielt.</translation>
-    </message>
-    <message>
-        <source>Now {mix}</source>
-        <translation>Jetzt {mix}</translation>
     </message>
     <message>
         <source>Treatment</source>
@@ -2857,75 +2736,8 @@
         <translation>Was die Antworten der Peers wiegen. Jede wird zuerst hier bewertet.</translation>
     </message>
     <message>
-        <source>Rounds by treatment</source>
-        <translation>Runden nach Behandlung</translation>
-    </message>
-    <message>
-        <source>Peers are strangers: what breaks the rules, cannot be checked or is not of use is left out.</source>
-        <translation>Peers sind Fremde: Was die Regeln verletzt, nicht prüfbar ist oder nichts nützt, bleibt weg.</translation>
-    </message>
-    <message>
-        <source>Look again</source>
-        <translation>Nachsehen</translation>
-    </message>
-    <message>
-        <source>Refused groups</source>
-        <translation>Abgelehnte Gruppen</translation>
-    </message>
-    <message>
-        <source>The refused groups are being read.</source>
-        <translation>Die abgelehnten Gruppen werden gelesen.</translation>
-    </message>
-    <message>
-        <source>When</source>
-        <translation>Wann</translation>
-    </message>
-    <message>
-        <source>Why</source>
-        <translation>Warum</translation>
-    </message>
-    <message>
-        <source>The refused groups could not be read: {reason}</source>
-        <translation>Die abgelehnten Gruppen konnten nicht gelesen werden: {reason}</translation>
-    </message>
-    <message>
-        <source>Refused groups stand here when the node runs.</source>
-        <translation>Abgelehnte Gruppen stehen hier, wenn der Knoten läuft.</translation>
-    </message>
-    <message>
-        <source>None refused</source>
-        <translation>Keine abgelehnt</translation>
-    </message>
-    <message>
-        <source>In silo nothing comes in, so there is nothing to refuse.</source>
-        <translation>Im Silo kommt nichts herein, also gibt es nichts abzulehnen.</translation>
-    </message>
-    <message>
-        <source>A group of a peer that is not taken stands here with the reason.</source>
-        <translation>Die Gruppe eines Peers, die nicht angenommen wird, steht hier mit dem Grund.</translation>
-    </message>
-    <message>
-        <source>Pick a group to see why.</source>
-        <translation>Wähle eine Gruppe, um zu sehen, warum.</translation>
-    </message>
-    <message>
         <source>Answers of the refused group</source>
         <translation>Antworten der abgelehnten Gruppe</translation>
-    </message>
-    <message>
-        <source>{task}, from {peer}, {time}</source>
-        <translation>{task}, von {peer}, {time}</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n answer(s) in it</source>
-        <translation>
-            <numerusform>%n Antwort darin</numerusform>
-            <numerusform>%n Antworten darin</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>Its texts were not kept: it could not be read that far.</source>
-        <translation>Ihre Texte wurden nicht aufbewahrt: So weit war sie nicht zu lesen.</translation>
     </message>
     <message>
         <source>A round&apos;s time</source>
@@ -2946,10 +2758,6 @@
     <message>
         <source>Round {round}, the last one</source>
         <translation>Runde {round}, die letzte</translation>
-    </message>
-    <message>
-        <source>Point at a phase to see what happens in it.</source>
-        <translation>Zeige auf eine Phase, um zu sehen, was in ihr geschieht.</translation>
     </message>
     <message>
         <source>Mean of the last rounds: from the first finished one on</source>
@@ -3108,14 +2916,6 @@
     <message>
         <source>Share of own answers in the newest rounds</source>
         <translation>Anteil der eigenen Antworten in den neuesten Runden</translation>
-    </message>
-    <message>
-        <source>Last move</source>
-        <translation>Letzter Wechsel</translation>
-    </message>
-    <message>
-        <source>When its level changed, in the newest 1000 rounds</source>
-        <translation>Wann ihre Stufe wechselte, in den neuesten 1000 Runden</translation>
     </message>
     <message>
         <source>Versions, the system, the model at work and its limits</source>
@@ -3655,6 +3455,10 @@
         <translation>Seit dieser Knoten dem Schwarm beigetreten ist.</translation>
     </message>
     <message>
+        <source>The newest: {task}, from {peer}, {time}</source>
+        <translation>Die neueste: {task}, von {peer}, {time}</translation>
+    </message>
+    <message>
         <source>{count} from version {name}</source>
         <translation>{count} (Version {name})</translation>
     </message>
@@ -3984,50 +3788,6 @@
         <translation>Diese wird nicht geteilt.</translation>
     </message>
     <message>
-        <source>Partly right: {share}</source>
-        <translation>Teils richtig: {share}</translation>
-    </message>
-    <message>
-        <source>Not of the form that this task asks for</source>
-        <translation>Nicht in der Form, nach der diese Aufgabe fragt</translation>
-    </message>
-    <message>
-        <source>Marking took too long</source>
-        <translation>Die Bewertung dauerte zu lange</translation>
-    </message>
-    <message>
-        <source>It could not be marked</source>
-        <translation>Sie konnte nicht bewertet werden</translation>
-    </message>
-    <message>
-        <source>It breaks the rules, and counts against the peer that signed it.</source>
-        <translation>Sie verletzt die Regeln und zählt gegen den Peer, der sie signiert hat.</translation>
-    </message>
-    <message>
-        <source>It could not be checked here. Another version on either side may be why, so nobody is blamed.</source>
-        <translation>Sie konnte hier nicht geprüft werden. Das kann an einer anderen Version auf einer der beiden Seiten liegen, darum wird niemandem die Schuld gegeben.</translation>
-    </message>
-    <message>
-        <source>It is nobody&apos;s fault, and counts against nobody.</source>
-        <translation>Niemand ist schuld, und sie zählt gegen niemanden.</translation>
-    </message>
-    <message>
-        <source>malformed</source>
-        <translation>fehlerhaft aufgebaut</translation>
-    </message>
-    <message>
-        <source>of another swarm</source>
-        <translation>aus einem anderen Schwarm</translation>
-    </message>
-    <message>
-        <source>not admitted</source>
-        <translation>nicht aufgenommen</translation>
-    </message>
-    <message>
-        <source>forbidden signs</source>
-        <translation>verbotene Zeichen</translation>
-    </message>
-    <message>
         <source>It was signed, but what was signed is not written as a group of answers has to be.</source>
         <translation>Sie wurde unterschrieben, aber was unterschrieben wurde, ist nicht so geschrieben, wie eine Gruppe von Antworten es sein muss.</translation>
     </message>
@@ -4036,56 +3796,28 @@
         <translation>Ein Text darin ist zu lang oder enthält Zeichen, die eine Antwort nicht haben darf.</translation>
     </message>
     <message>
-        <source>two under one name</source>
-        <translation>zwei unter einem Namen</translation>
-    </message>
-    <message>
         <source>Its author signed two different groups under one name.</source>
         <translation>Der Urheber hat zwei verschiedene Gruppen unter einem Namen signiert.</translation>
-    </message>
-    <message>
-        <source>unknown task</source>
-        <translation>unbekannte Aufgabe</translation>
     </message>
     <message>
         <source>It answers a task that this version does not have.</source>
         <translation>Sie beantwortet eine Aufgabe, die diese Version nicht hat.</translation>
     </message>
     <message>
-        <source>not shared here</source>
-        <translation>hier nicht geteilt</translation>
-    </message>
-    <message>
         <source>Answers to this task are not taken from peers: they are slow to check.</source>
         <translation>Antworten auf diese Aufgabe werden von Peers nicht angenommen: Sie sind langsam zu prüfen.</translation>
-    </message>
-    <message>
-        <source>a held-out question</source>
-        <translation>eine zurückgehaltene Frage</translation>
     </message>
     <message>
         <source>Its question is kept for measuring and must never be trained on.</source>
         <translation>Ihre Frage ist zum Messen reserviert und darf nie trainiert werden.</translation>
     </message>
     <message>
-        <source>of no use to learn</source>
-        <translation>zum Lernen ungeeignet</translation>
-    </message>
-    <message>
         <source>No answer in it has the form in which this model answers.</source>
         <translation>Keine Antwort darin hat die Form, in der dieses Modell antwortet.</translation>
     </message>
     <message>
-        <source>another question here</source>
-        <translation>hier eine andere Frage</translation>
-    </message>
-    <message>
         <source>The question came out otherwise here than at the peer&apos;s: its library has another version.</source>
         <translation>Die Frage kam hier anders heraus als beim Peer: Seine Bibliothek hat eine andere Version.</translation>
-    </message>
-    <message>
-        <source>took too long</source>
-        <translation>dauerte zu lange</translation>
     </message>
     <message>
         <source>Checking it took too long and was given up.</source>

@@ -46,13 +46,6 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>From %n rounds on there is a number here.</source>
-        <translation>
-            <numerusform>From %n round on there is a number here.</numerusform>
-            <numerusform>From %n rounds on there is a number here.</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>This computer has %n core(s). All of this can be changed at any time.</source>
         <translation>
             <numerusform>This computer has %n core. All of this can be changed at any time.</numerusform>
@@ -102,13 +95,6 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>In the newest %n round(s).</source>
-        <translation>
-            <numerusform>In the newest round.</numerusform>
-            <numerusform>In the newest %n rounds.</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>Mean of the last %n round(s)</source>
         <translation>
             <numerusform>Mean of the last round</numerusform>
@@ -134,13 +120,6 @@
         <translation>
             <numerusform>%n notice copied.</numerusform>
             <numerusform>%n notices copied.</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>A passphrase has at least %n characters.</source>
-        <translation>
-            <numerusform>A passphrase has at least %n character.</numerusform>
-            <numerusform>A passphrase has at least %n characters.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -211,13 +190,6 @@
         <translation>
             <numerusform>Answer, %n character</numerusform>
             <numerusform>Answer, %n characters</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n answer(s) in it</source>
-        <translation>
-            <numerusform>%n answer in it</numerusform>
-            <numerusform>%n answers in it</numerusform>
         </translation>
     </message>
 </context>

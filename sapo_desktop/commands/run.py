@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from argparse import Namespace
 from collections.abc import Mapping
 
@@ -29,7 +28,7 @@ async def run(context: Context, args: Namespace) -> None:
     overrides = run_overrides(args)
     if args.share:
         await record_consent(context)
-    dashboard = Dashboard(str(context.folder), time.monotonic(), args.rounds)
+    dashboard = Dashboard(str(context.folder), args.rounds)
     with open_view(context.out, dashboard) as view:
         drawing = asyncio.create_task(_draw(view))
         try:
@@ -101,23 +100,22 @@ def _not_default(values: Mapping[str, str]) -> dict[str, str]:
 
 def _close(context: Context, dashboard: Dashboard, failure: str, only_now: Mapping[str, str]) -> None:
     """The last JSON line, the closing summary, and the failure if it was one."""
-    now = time.monotonic()
-    change = dashboard.tally.change
+    change = dashboard.change
     context.out.emit(
         "end",
-        rounds=dashboard.tally.rounds,
+        rounds=dashboard.played,
         round=dashboard.round,
         reward_first=share(change[0]) if change else None,
         reward_last=share(change[1]) if change else None,
         base_validation=share(dashboard.base),
         best_validation=share(dashboard.best),
-        seconds=round(now - dashboard.opened, 3),
+        seconds=round(dashboard.seconds, 3),
         failed=bool(failure),
         reason=failure,
         data=str(context.folder),
     )
-    if dashboard.tally.rounds or not failure:
-        lines = summary_lines(dashboard, now, context.out.glyphs, data_option=context.data_option, only_now=only_now)
+    if dashboard.played or not failure:
+        lines = summary_lines(dashboard, context.out.glyphs, data_option=context.data_option, only_now=only_now)
         context.out.say("\n".join(lines))
     if failure:
         raise SapoError(failure)

@@ -8,7 +8,6 @@ generated entries (identity.py), and everything that imports reasoning_gym (exam
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -17,12 +16,10 @@ import msgspec
 from sapo_desktop.core.errors import TaskError, UsageError
 from sapo_desktop.core.files.reading import read_text
 from sapo_desktop.core.sentences import sentence
+from sapo_desktop.core.task_list import LEVELS, meant_by
 
 TaskKey: TypeAlias = str
 ConfigValue: TypeAlias = int | float | bool | str | list[int | float | str]
-
-LEVELS = ("easy", "middle", "hard", "paper")
-PAPER = "paper"
 
 
 class Level(msgspec.Struct, frozen=True, kw_only=True):
@@ -182,41 +179,31 @@ def _family(path: Path, name: str, entry: _FamilyEntry) -> Family:
 
 
 def parse_tasks(catalogue: Catalogue, text: str) -> tuple[TaskKey, ...]:
-    """The tasks a list such as `gcd,lcm/middle,paper` stands for, in catalogue order and each once.
-
-    A family alone means all its levels but `paper`; a level alone (`paper`, `easy`) means that level of
-    every family that has it; `all` means every level but `paper`. Raises UsageError.
-    """
+    """The tasks that a list such as `gcd,lcm/middle,paper` stands for (core/task_list.py), in catalogue order and each
+    once. Raises UsageError."""
+    levels = {family.name: [level.name for level in family.levels] for family in catalogue.families}
     chosen: set[TaskKey] = set()
-    for item in (part.strip() for part in text.split(",")):
-        if item:
-            chosen.update(_expand(catalogue, item))
+    for word in filter(None, (part.strip() for part in text.split(","))):
+        found = meant_by(word, levels)
+        if not found:
+            raise _unknown(catalogue, word)
+        chosen.update(found)
     if not chosen:
         raise UsageError(sentence("The list of tasks is empty. Example: --tasks gcd,lcm/middle,paper"))
     return tuple(key for key in catalogue.tasks() if key in chosen)
 
 
-def _expand(catalogue: Catalogue, item: str) -> Sequence[TaskKey]:
-    if "/" in item:
+def _unknown(catalogue: Catalogue, word: str) -> UsageError:
+    if "/" in word:
         try:
-            catalogue.find(item)
+            catalogue.find(word)
         except TaskError as error:
-            raise UsageError(error.text) from error
-        return (item,)
-    if item in LEVELS:
-        return [key for key in catalogue.tasks() if level_of(key) == item]
-    ordinary = [key for key in catalogue.tasks() if level_of(key) != PAPER]
-    if item == "all":
-        return ordinary
-    found = [key for key in ordinary if family_of(key) == item]
-    if not found:
-        names = ", ".join(family.name for family in catalogue.families)
-        raise UsageError(
-            sentence(
-                "There is no task '{name}'. Families: {families}. Levels: {levels}.",
-                name=item,
-                families=names,
-                levels=", ".join(LEVELS),
-            )
+            return UsageError(error.text)
+    return UsageError(
+        sentence(
+            "There is no task '{name}'. Families: {families}. Levels: {levels}.",
+            name=word,
+            families=", ".join(family.name for family in catalogue.families),
+            levels=", ".join(LEVELS),
         )
-    return found
+    )

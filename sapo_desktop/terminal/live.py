@@ -60,7 +60,7 @@ class LiveView:
 
     def said(self, text: str) -> None:
         if not self._dashboard.leaving:
-            self._dashboard.notices.append(Notice(level="info", text=one_line(text)))
+            self._dashboard.take(Notice(level="info", text=text))
         self._changed = True
 
     def redraw(self) -> None:
@@ -81,7 +81,7 @@ class _Screen:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width, height = console.size
-        lines = render(self._dashboard, width, height, self._glyphs, time.monotonic())
+        lines = render(self._dashboard, width, height, self._glyphs)
         for place, line in enumerate(lines):
             if place:
                 yield Segment.line()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.records import EvalReport, RoundReport
-from sapo_desktop.terminal.dashboard import AnswerShown
 from sapo_desktop.terminal.glyphs import Glyphs
 from sapo_desktop.terminal.swarm_words import reward_words
 from sapo_desktop.terminal.wording import amount, duration, percent
+from sapo_desktop.view.viewmodel import AnswerShown
 
 
 def round_line(report: RoundReport) -> str:

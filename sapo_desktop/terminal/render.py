@@ -11,23 +11,14 @@ from pathlib import PurePath
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from sapo_desktop.terminal.dashboard import AnswerShown, Dashboard, TaskTrack
+from sapo_desktop.core.plain_text import one_line
+from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.glyphs import Glyphs
 from sapo_desktop.terminal.sparkline import plot
 from sapo_desktop.terminal.swarm_words import reward_words
 from sapo_desktop.terminal.wording import amount, duration, percent
+from sapo_desktop.view.viewmodel import PHASE_WORDS, AnswerShown, TaskTrack
 
-_PHASES = {
-    "waiting": "waiting",
-    "questions": "setting questions",
-    "generate": "answering",
-    "mark": "marking",
-    "share": "sharing",
-    "draw": "drawing peers' answers",
-    "train": "learning",
-    "checkpoint": "saving",
-    "evaluate": "held-out questions",
-}
 _STATE_STYLES = {"working": "bold green", "paused": "bold yellow", "finishing": "bold yellow", "failed": "bold red"}
 _NOTICE_STYLES = {"info": "cyan", "warning": "yellow", "error": "red"}
 _NAME_WIDTH = 28
@@ -36,9 +27,9 @@ _GAP = 3
 _TASK_COLUMN = 48
 
 
-def render(view: Dashboard, width: int, height: int, glyphs: Glyphs, now: float) -> list[Text]:
+def render(view: Dashboard, width: int, height: int, glyphs: Glyphs) -> list[Text]:
     """At most `height` lines of at most `width` cells."""
-    top = [*_header(view, width, glyphs, now), Text()]
+    top = [*_header(view, width, glyphs), Text()]
     bottom = [*_notices(view, width, glyphs), _footer(view, width, glyphs)]
     room = height - len(top) - len(bottom)
     chart_height = max(1, min(8, (room - 6) // 4))
@@ -51,26 +42,22 @@ def render(view: Dashboard, width: int, height: int, glyphs: Glyphs, now: float)
     return [*(body + filler)[: max(0, height - len(bottom))], *bottom][:height]
 
 
-def _header(view: Dashboard, width: int, glyphs: Glyphs, now: float) -> list[Text]:
+def _header(view: Dashboard, width: int, glyphs: Glyphs) -> list[Text]:
     mode = "silo, 8/0" if view.silo else f"swarm, {view.mix}"
-    facts = [
-        PurePath(view.model).name,
-        f"seed {view.seed}" if view.seed is not None else "",
-        mode if view.model else "",
-        view.device,
-    ]
+    status = view.status
+    facts = [PurePath(one_line(status.model)).name, f"seed {status.seed}", mode, status.device] if status else []
     dot = f" {glyphs.dot} "
     title = Text("SAPO Desktop", style="bold cyan") + Text(
         "".join(dot + _shown(fact, glyphs) for fact in facts if fact)
     )
-    done = amount(view.tally.rounds, "round")
+    done = amount(view.played, "round")
     if view.rounds_wanted is not None:
-        done = f"{view.tally.rounds:,} of {amount(view.rounds_wanted, 'round')}"
+        done = f"{view.played:,} of {amount(view.rounds_wanted, 'round')}"
     count = Text(f"{done} in this view", style="dim")
     sentence = Text(_shown(view.reason, glyphs), style=_STATE_STYLES.get(view.state, "bold"))
     lines = [
         _ends(title, count, width, glyphs),
-        _ends(sentence, Text(duration(max(0.0, now - view.opened)), style="dim"), width, glyphs),
+        _ends(sentence, Text(duration(view.seconds), style="dim"), width, glyphs),
         _progress(view, width, glyphs),
     ]
     return lines if view.silo else [*lines, _swarm(view, width, glyphs)]
@@ -80,7 +67,7 @@ def _swarm(view: Dashboard, width: int, glyphs: Glyphs) -> Text:
     """`Linked to 3 peers.` and, at the right, their reward, never without its interval and count."""
     style = "yellow" if view.swarm_state in ("failed", "alone") else "none"
     reward = f"peers' reward {reward_words(view.swarm_reward)}" if view.swarm_reward else ""
-    return _ends(Text(_shown(view.swarm_reason, glyphs), style=style), Text(reward, style="dim"), width, glyphs)
+    return _ends(Text(_shown(str(view.swarm_reason), glyphs), style=style), Text(reward, style="dim"), width, glyphs)
 
 
 def _progress(view: Dashboard, width: int, glyphs: Glyphs) -> Text:
@@ -89,7 +76,7 @@ def _progress(view: Dashboard, width: int, glyphs: Glyphs) -> Text:
     pace = "" if rate is None else f"{rate:,.0f} rounds/h"
     if left:
         pace += f"{', ' if pace else ''}{duration(left)} left"
-    line = Text(f"round {view.round:<6,} {_PHASES.get(view.phase, view.phase):<18} ")
+    line = Text(f"round {view.round:<6,} {PHASE_WORDS[view.phase].lower():<18} ")
     if view.state in ("working", "finishing", "idle") and view.total:
         bar = max(10, min(40, width - cell_len(line.plain) - cell_len(pace) - 16))
         full = min(bar, round(bar * view.done / view.total))
@@ -103,7 +90,7 @@ def _charts(view: Dashboard, width: int, height: int, glyphs: Glyphs) -> list[Te
     """Reward at the left, held-out score with its base line at the right, side by side."""
     left = (width - _GAP) // 2
     right = width - _GAP - left
-    rewards, scores = list(view.rewards), list(view.scores)
+    rewards, scores = view.curves.column("reward").tolist(), view.scores
     reward_title = "reward" + (f" {rewards[-1]:.2f}" if rewards else " after the first round")
     if len(rewards) > 1:
         reward_title += f"  mean of last 10 {sum(rewards[-10:]) / len(rewards[-10:]):.2f}"
@@ -145,7 +132,7 @@ def _most_recent(view: Dashboard, most: int) -> list[tuple[str, TaskTrack]]:
     """The tasks to show, by name so that lines keep their place; where room lacks, those longest ago are left out."""
     if most >= len(view.tasks):
         return sorted(view.tasks.items())
-    newest = sorted(view.tasks.items(), key=lambda item: item[1].round, reverse=True)
+    newest = sorted(view.tasks.items(), key=lambda item: item[1].shares[-1][0], reverse=True)
     return sorted(newest[:most])
 
 
@@ -158,13 +145,13 @@ def _task_header(width: int) -> Text:
 def _task_line(name: str, track: TaskTrack, width: int, glyphs: Glyphs) -> Text:
     name_width, bar = _task_widths(width)
     line = _sized(Text(_task_name(_shown(name, glyphs), name_width, glyphs)), name_width, glyphs)
-    line.append(f" {percent(track.now):>4}", style="bold")
-    line.append(f" {percent(track.recent):>7} ")
+    line.append(f" {percent(track.shares[-1][1]):>4}", style="bold")
+    line.append(f" {percent(track.now):>7} ")
     if bar:
-        full = round((bar - 1) * (track.recent or 0.0))
+        full = round((bar - 1) * (track.now or 0.0))
         line.append(glyphs.bar_full * full, style="green")
         line.append(glyphs.bar_empty * (bar - 1 - full) + " ", style="dim")
-    line.append(f"{_short_count(track.answers):>8}", style="dim")
+    line.append(f"{_short_count(sum(count for _, _, count in track.shares)):>8}", style="dim")
     return _sized(line, width, glyphs)
 
 
@@ -215,7 +202,7 @@ def _notices(view: Dashboard, width: int, glyphs: Glyphs) -> list[Text]:
     lines = []
     for notice in list(view.notices)[-2:]:
         style = _NOTICE_STYLES[notice.level]
-        lines.append(_cut(Text(f"! {_shown(str(notice.text), glyphs)}", style=style), width, glyphs))
+        lines.append(_cut(Text(f"! {_shown(one_line(str(notice.text)), glyphs)}", style=style), width, glyphs))
     return lines
 
 

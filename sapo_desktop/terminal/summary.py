@@ -13,21 +13,20 @@ _OWN_OPTIONS = ("tasks", "seed", "mix", "curriculum")
 
 
 def summary_lines(
-    view: Dashboard, now: float, glyphs: Glyphs, *, data_option: str = "", only_now: Mapping[str, str] | None = None
+    view: Dashboard, glyphs: Glyphs, *, data_option: str = "", only_now: Mapping[str, str] | None = None
 ) -> list[str]:
     """Lines for a person.
 
     `data_option` is what the next commands need to find the same folder; `only_now` the settings that the command
     line gave to this run, which the next one does not have.
     """
-    tally = view.tally
-    lines = [f"{amount(tally.rounds, 'round')} in {duration(now - view.opened)}."]
-    if tally.change and tally.rounds > 1:
-        first, last = tally.change
-        ends = "first and last round" if tally.window == 1 else f"first and last {tally.window} rounds"
+    lines = [f"{amount(view.played, 'round')} in {duration(view.seconds)}."]
+    if view.change and view.played > 1:
+        first, last = view.change
+        ends = "first and last round" if view.ends == 1 else f"first and last {view.ends} rounds"
         lines.append(f"Reward    {first:.2f} {glyphs.arrow} {last:.2f}  ({ends})")
-    elif tally.change:
-        lines.append(f"Reward    {tally.change[0]:.2f}")
+    elif view.change:
+        lines.append(f"Reward    {view.change[0]:.2f}")
     if view.best is not None:
         base = f"{percent(view.base)} (base) {glyphs.arrow} " if view.base is not None else ""
         lines.append(f"Held-out  {base}{percent(view.best)} (best), own validation questions")

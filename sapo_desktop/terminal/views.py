@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import time
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
@@ -94,9 +93,8 @@ class PlainView:
         match event:
             case Answered() if not self._answered:
                 self._answered = True
-                seconds = time.monotonic() - self._dashboard.opened
                 shown = answer_line(self._dashboard.answers[-1], self._out.glyphs)
-                self._out.say(f"first answer after {seconds:.1f}s  {shown}")
+                self._out.say(f"first answer after {self._dashboard.seconds:.1f}s  {shown}")
             case RoundFinished(report=report):
                 self._out.say(round_line(report))
             case EvalFinished(report=report):

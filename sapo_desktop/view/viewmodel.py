@@ -1,4 +1,4 @@
-"""Everything the window shows of the node, as plain data: arrivals go in, nothing is drawn here. No Qt.
+"""Everything that window and terminal show of a node, as plain data: arrivals go in, nothing is drawn here. No Qt.
 
 `View.take` returns which parts changed, so that a page draws anew only what it shows. Texts of models and peers are
 made plain here, once, so that no page can forget it. What is said about the data, in which language, is wording.py's.
@@ -51,10 +51,23 @@ MainAction = Literal["contribute", "pause", "resume", "despite battery", "try ag
 Face = Literal["working", "paused", "silo", "attention"]
 """What the tray shows."""
 
-PHASES: tuple[Phase, ...] = ("questions", "generate", "mark", "share", "draw", "train", "checkpoint", "evaluate")
-"""In the order of a round."""
+PHASE_WORDS: dict[Phase, str] = {
+    "waiting": "Waiting",
+    "questions": "Setting questions",
+    "generate": "Answering",
+    "mark": "Marking",
+    "share": "Sharing",
+    "draw": "Drawing peers' answers",
+    "train": "Learning",
+    "checkpoint": "Saving",
+    "evaluate": "Held-out questions",
+}
+"""In the order of a round; the window translates them."""
+PHASES: tuple[Phase, ...] = tuple(PHASE_WORDS)[1:]
 RECENT_ROUNDS = 20
-_KEPT_ANSWERS, _KEPT_NOTICES, _KEPT_ROUNDS, _KEPT_MARKS = 60, 200, 40, 400
+KEPT_ROUNDS = 60
+"""Reports that are kept, those of before the window attached among them."""
+_KEPT_ANSWERS, _KEPT_NOTICES, _KEPT_MARKS = 60, 200, 400
 
 
 @dataclass(frozen=True)
@@ -99,17 +112,21 @@ class TaskTrack:
 
 
 class View:
-    """The window's whole memory. `clock`: Unix time."""
+    """The window's whole memory, and most of the terminal's. `clock`: Unix time."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self.clock = clock
         self.link: LinkChange = Connecting()
         self.state = "starting"
         self.why: Why = Starting()
+        self.reason = ""
+        """Of the state, in English; the window says `why` in its own language."""
         self.resume_at: float | None = None
         self.round = 0
         self.phase: Phase = "waiting"
         self.done = self.total = 0
+        self.detail = ""
+        """What is done just now, in a few words, where the phase says it."""
         self.phase_began = clock()
         self.spent: dict[Phase, float] = {}
         """Seconds of this round's phases so far."""
@@ -118,7 +135,7 @@ class View:
         self.settings = Settings()
         self.settings_are: SettingsAre | None = None
         self.curves = Curves()
-        self.reports: deque[RoundReport] = deque(maxlen=_KEPT_ROUNDS)
+        self.reports: deque[RoundReport] = deque(maxlen=KEPT_ROUNDS)
         self.tasks: dict[str, TaskTrack] = {}
         self.answers_here = 0
         """Own answers since `status` was told."""
@@ -127,8 +144,6 @@ class View:
         self.swarm_reason: Text = ""
         self.swarm_reward: SwarmReward | None = None
         self.notices: deque[NoticeShown] = deque(maxlen=_KEPT_NOTICES)
-        self.unread = 0
-        """Warnings and errors since the log was opened last."""
         self.answers: deque[AnswerShown] = deque(maxlen=_KEPT_ANSWERS)
         self.transfer: ModelProgressed | None = None
         self.model_news: ModelInstalled | ModelFailed | None = None
@@ -149,9 +164,10 @@ class View:
                 self.done = self.total = 0
                 self.resume_at = None
                 return frozenset({"link", "state"})
-            case StateChanged(state=state, why=why, resume_at=resume_at):
+            case StateChanged(state=state, why=why, reason=reason, resume_at=resume_at):
                 self._account()
                 self.state, self.why, self.resume_at = state, _plain(why), resume_at
+                self.reason = one_line(reason)
                 return frozenset({"state"})
             case PhaseChanged(round=number, phase=phase):
                 self._enter(number, phase)
@@ -159,7 +175,7 @@ class View:
             case Progressed():
                 if (arrival.round, arrival.phase) != (self.round, self.phase):
                     self._enter(arrival.round, arrival.phase)
-                self.done, self.total = arrival.done, arrival.total
+                self.done, self.total, self.detail = arrival.done, arrival.total, one_line(arrival.detail, 80)
                 return frozenset({"progress"})
             case Answered():
                 self._answered(arrival)
@@ -212,15 +228,10 @@ class View:
                 self.tasks.setdefault(mark.task, TaskTrack()).insert(report.round, mark.solved, mark.answers)
         return frozenset({"rounds"})
 
-    def read_notices(self) -> frozenset[Section]:
-        """The log was opened: nothing is new in it any more."""
-        self.unread = 0
-        return frozenset({"notices"})
-
     def _attached(self, arrival: Attached) -> frozenset[Section]:
         status = arrival.status
         self.link, self.status = arrival, status
-        self.state, self.why = status.state, _plain(status.why)
+        self.state, self.why, self.reason = status.state, _plain(status.why), one_line(status.reason)
         self.resume_at = None if status.resume_in is None else self.clock() + status.resume_in
         self.round, self.phase = status.round, status.phase
         self.done = self.total = 0
@@ -245,6 +256,7 @@ class View:
             self.spent.clear()
         self.round, self.phase = number, phase
         self.done = self.total = 0
+        self.detail = ""
 
     def _account(self) -> None:
         """Count the time since the last look to the phase, but for pauses."""
@@ -288,8 +300,6 @@ class View:
         # The worker's own time, by which it is known again among those that it kept.
         text = plain_text(notice.text, lambda text: clean(text)[:4000])
         self.notices.append(NoticeShown(notice.time or self.clock(), notice.level, text))
-        if notice.level != "info":
-            self.unread += 1
         return frozenset({"notices", "state"})
 
     # -- what follows from it --------------------------------------------------------------------------------

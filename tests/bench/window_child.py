@@ -212,7 +212,7 @@ def animate(chart: Any, seconds: float) -> list[float]:
 
 def clicked(segments: Any, chart: Any, seconds: float) -> list[float]:
     """Seconds from a click on a range to the chart's picture of it."""
-    clicks = Clicks(list(segments._buttons.values()), chart.viewport())
+    clicks = Clicks(list(segments.buttons.values()), chart.viewport())
     run(seconds)
     clicks.stop()
     return clicks.seconds

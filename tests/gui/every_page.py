@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
 from PySide6.QtTest import QTest
 
+from sapo_desktop.gui.learning.page import LearningPage
+from sapo_desktop.gui.log.page import LogPage
+from sapo_desktop.gui.peers.page import PeersPage
+from sapo_desktop.gui.settings.page import SettingsPage
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.window import MainWindow, entries
+from sapo_desktop.gui.widgets.folded import Folded
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages import Answered, Notice, Reply, SwarmChanged
+from sapo_desktop.worker.control.messages import Answered, ModelFailed, Notice, Reply, SwarmChanged
 from tests.gui.scenes import NOW, a_view, swarm_curve
 from tests.gui.stage import StageBridge
+from tests.gui.staged_model import PROGRESS
 
 STAGED = ("home", "learning", "peers", "model", "try", "settings", "log")
 Value = TypeVar("Value")
@@ -37,14 +44,36 @@ def a_full_window(view: View | None = None, change: Callable[[Reply], Reply] | N
             bridge.replies[kind] = changed(reply, change)
     window = MainWindow(view, bridge, Actions(view, bridge))  # type: ignore[arg-type]
     window.show()
-    for name in pages():
-        window.go(name)
-        QTest.qWait(20)
+    for _ in go_round(window):
+        QTest.qWait(5)
     return window
 
 
 def pages() -> list[str]:
     return [entry.name for entry in entries()]
+
+
+def go_round(window: MainWindow) -> Iterator[str]:
+    """Go to every page and every part of one, with what is folded unfolded; where one is."""
+    for name in pages():
+        window.go(name)
+        parts: list[Callable[[], object]] = [lambda: None]
+        match window.page:
+            case LearningPage() as page:
+                parts = [partial(page.show_part, part) for part in ("rounds", "mix", "tasks", "answers")]
+            case SettingsPage() as page:
+                parts = [button.click for button in page._groups.buttons.values()]
+            case LogPage() as page:
+                parts = [button.click for button in page._tabs.buttons.values()]
+            case PeersPage() as page:
+                parts.append(lambda: page._refused.table.selectRow(1))
+        for at, show in enumerate(parts):
+            show()
+            for folded in window.page.findChildren(Folded):
+                if folded.button.isVisible() and not folded.is_open:
+                    folded.button.click()
+            QTest.qWait(5)
+            yield f"{name} {at}"
 
 
 def changed(reply: Any, change: Callable[[Reply], Reply]) -> Any:
@@ -73,3 +102,7 @@ def told_by_strangers(text: str) -> Iterator[Any]:
     yield Answered(round=1, task=text, question=text, completion=text, solved=True)
     yield Notice(level="warning", text=text, time=NOW)
     yield SwarmChanged(state="failed", reason=text, peers=0)
+    yield msgspec.structs.replace(
+        PROGRESS, model=text, transfer=msgspec.structs.replace(PROGRESS.transfer, stage="waiting", text=text, file=text)
+    )
+    yield ModelFailed(model=text, kind="ModelError", text=text)

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
-from sapo_desktop.core.records import SwarmReward, TaskMark
+from sapo_desktop.core.records import RoundReport, SwarmReward, TaskMark
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Ready, Training, Why
 from sapo_desktop.view.link import Attached
@@ -192,29 +194,48 @@ def a_view(curve: Curve | None = None, *, state: str = "working", why: Why | Non
         )
     )
     if rounds:
-        view.take_history(reports(rounds))
+        view.take_history(reports(rounds, silo=held.silo))
     if state == "working":
         view.take(Progressed(round=rounds + 1, phase="generate", done=147, total=256))
     return view
 
 
-def reports(last: int, count: int = 40) -> list:  # type: ignore[type-arg]
-    """Reports of the newest rounds, with marks of every family."""
+def reports(last: int, count: int = 40, *, silo: bool = False) -> list[RoundReport]:
+    """Reports of the newest rounds, with marks of every family; half of the groups peers' unless in silo."""
     draw = random.Random(last)
     skill = {family: draw.uniform(0.2, 0.95) for family in FAMILIES}
-    return [
-        round_report(
-            number,
-            tasks=[
-                TaskMark(
-                    task=f"{family}/easy",
-                    answers=24,
-                    solved=min(1.0, max(0.0, skill[family] + draw.gauss(0, 0.09))),
-                    partial=0.5,
-                    reward=0.5,
-                )
-                for family in FAMILIES
-            ],
-        )
-        for number in range(max(1, last - count + 1), last + 1)
-    ]
+    return [report(number, skill, draw, silo=silo) for number in range(max(1, last - count + 1), last + 1)]
+
+
+def report(
+    number: int,
+    skill: Mapping[str, float] = MappingProxyType({"gcd": 0.6}),
+    draw: random.Random | None = None,
+    *,
+    silo: bool = False,
+) -> RoundReport:
+    """A round of 32 groups. `skill`: the share of each family that is solved, but for chance."""
+    draw = draw or random.Random(number)
+    wanted = 0 if silo else 16
+    got = max(0, wanted - (draw.random() < 0.2) * draw.randint(1, 4))
+    generate, mark, share, fetch, train = (draw.gauss(mean, mean / 12) for mean in (2.4, 0.35, 0.12, 0.5, 1.7))
+    solved = {family: min(1.0, max(0.0, draw.gauss(mean, 0.09))) for family, mean in skill.items()}
+    return round_report(
+        number,
+        local_groups=32 - got,
+        external_groups=got,
+        zero_advantage_groups=draw.randint(9, 14),
+        truncated=0.03,
+        mix=f"{32 - wanted}/{wanted}",
+        silo=silo,
+        generate_seconds=generate,
+        mark_seconds=mark,
+        share_seconds=0.0 if silo else share,
+        draw_seconds=0.0 if silo else fetch,
+        train_seconds=train,
+        seconds=generate + mark + train + 0.15 + (0.0 if silo else share + fetch),
+        tasks=[
+            TaskMark(task=f"{family}/easy", answers=24, solved=one, partial=0.5, reward=0.5)
+            for family, one in solved.items()
+        ],
+    )

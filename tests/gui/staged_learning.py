@@ -1,4 +1,4 @@
-"""What a worker would answer the Learning page: tasks, rounds under several mixes, kept answers, refused groups."""
+"""What a worker would answer the Learning page: tasks and kept answers."""
 
 from __future__ import annotations
 
@@ -6,43 +6,32 @@ import random
 import tomllib
 from typing import Any
 
-from sapo_desktop.core.records import RoundReport, TaskMark
 from sapo_desktop.core.resources import resource
 from sapo_desktop.worker.control.messages import (
     Answered,
     Exported,
     ExportRollouts,
-    GetHistory,
-    GetRefused,
     GetRollouts,
-    History,
     ListTasks,
     Ok,
-    Refused,
-    RefusedGroup,
     Rollout,
     Rollouts,
     SetSettings,
     TaskInfo,
     Tasks,
 )
-from tests.gui.scenes import NOW
 from tests.gui.stage import StageBridge
-from tests.records import round_report
 
 LAST_ROUND = 900
 KEPT = 900
 PEERS = ("7c41b09ee2" * 6 + "aa17", "e05d9a3312" * 6 + "09bc", "19ffab6640" * 6 + "5d21")
-_MIXES = (("32/0", 120), ("24/8", 200), ("16/16", 400), ("8/24", 180))
 
 
 def stage(bridge: StageBridge) -> None:
     """Fill the bridge with what the page asks for."""
     bridge.replies |= {
         ListTasks: tasks(),
-        GetHistory: lambda request: history(request, bridge.view.curves.last_round),
         GetRollouts: page,
-        GetRefused: refused(),
         SetSettings: Ok(text="Saved."),
         ExportRollouts: exported,
     }
@@ -52,9 +41,7 @@ def stage_nothing(bridge: StageBridge) -> None:
     """A node that has not played a round."""
     bridge.replies |= {
         ListTasks: tasks(fresh=True),
-        GetHistory: History(rounds=[], more=False),
         GetRollouts: Rollouts(items=[], more=False),
-        GetRefused: Refused(items=[]),
         SetSettings: Ok(text="Saved."),
     }
 
@@ -84,48 +71,6 @@ def tasks(*, fresh: bool = False) -> Tasks:
                 )
             )
     return Tasks(items=items)
-
-
-def report(number: int) -> RoundReport:
-    """A round of a node that tried the mixes one after the other."""
-    draw = random.Random(number)
-    mix, begun = _MIXES[-1][0], 0
-    for name, rounds in _MIXES:
-        if number <= begun + rounds:
-            mix = name
-            break
-        begun += rounds
-    external = int(mix.partition("/")[2])
-    got = max(0, external - (draw.random() < 0.2) * draw.randint(1, 4))
-    generate, mark, share, fetch, train = (draw.gauss(mean, mean / 12) for mean in (2.4, 0.35, 0.12, 0.5, 1.7))
-    level = "easy" if number < 400 else "middle"
-    return round_report(
-        number,
-        reward=min(1.0, 0.55 + 0.0002 * number + draw.gauss(0, 0.04)),
-        local_groups=32 - got,
-        external_groups=got,
-        zero_advantage_groups=draw.randint(9, 14),
-        truncated=0.03,
-        mix=mix,
-        treatment="guarded" if number < 700 else "capable",
-        silo=external == 0,
-        generate_seconds=generate,
-        mark_seconds=mark,
-        share_seconds=share if external else 0.0,
-        draw_seconds=fetch if external else 0.0,
-        train_seconds=train,
-        seconds=generate + mark + train + 0.15 + (share + fetch if external else 0.0),
-        tasks=[
-            TaskMark(task=f"{family}/{level}", answers=24, solved=draw.uniform(0.4, 0.7), partial=0.6, reward=0.6)
-            for family in ("gcd", "lcm", "chain_sum", "arc_1d", "basic_arithmetic")
-        ],
-    )
-
-
-def history(request: GetHistory, last: int = LAST_ROUND) -> History:
-    first = request.after + 1
-    end = min(last, request.after + request.limit)
-    return History(rounds=[report(number) for number in range(first, end + 1)], more=end < last)
 
 
 def rollout(number: int) -> Rollout:
@@ -171,30 +116,6 @@ def _passes(one: Rollout, request: GetRollouts) -> bool:
         and (not request.verdict or one.verdict == request.verdict)
         and request.search.lower() in f"{one.question} {one.completion}".lower()
     )
-
-
-def refused() -> Refused:
-    reasons = (
-        ("other_question", "unverifiable"), ("unfit", "ignored"), ("bad_text", "invalid"), ("held_out", "ignored"),
-        ("unknown_task", "ignored"), ("timed_out", "unverifiable"), ("second_body", "invalid"),
-    )  # fmt: skip
-    draw = random.Random(8)
-    items = []
-    for at in range(40):
-        reason, kind = draw.choice(reasons)
-        task = "3f9a" * 16 if reason == "unknown_task" else draw.choice(("gcd/middle", "lcm/easy", "bf/paper"))
-        items.append(
-            RefusedGroup(
-                reason=reason,
-                kind=kind,
-                author=draw.choice(PEERS),
-                task=task,
-                round=LAST_ROUND - at,
-                time=NOW - 90 * at,
-                answers=[f"<answer>{draw.randint(1, 30)}</answer>" for _ in range(8)] if reason != "bad_text" else [],
-            )
-        )
-    return Refused(items=items)
 
 
 def exported(request: ExportRollouts) -> Exported:

@@ -10,6 +10,7 @@ from sapo_desktop.worker.control.messages import (
     FoundSwarm,
     GetIdentity,
     GetInvite,
+    GetRefused,
     GiveAnswer,
     HumanMarked,
     IdentityIs,
@@ -18,10 +19,13 @@ from sapo_desktop.worker.control.messages import (
     Ok,
     PeerAnswered,
     PosedQuestion,
+    Refused,
+    RefusedGroup,
     ResetSettings,
     SetSettings,
     TestPeer,
 )
+from tests.gui.scenes import NOW
 from tests.gui.stage import StageBridge
 
 KEY = "ab" * 32
@@ -48,6 +52,15 @@ MARKED = HumanMarked(
     learned=True,
     note="",
 )
+REFUSED = RefusedGroup(
+    reason="other_question",
+    kind="unverifiable",
+    author="7c41b09ee2" * 6 + "aa17",
+    task="gcd/middle",
+    round=890,
+    time=NOW - 90,
+    answers=[f"<answer>{number}</answer>" for number in range(8)],
+)
 
 
 def stage(bridge: StageBridge) -> None:
@@ -65,5 +78,6 @@ def stage(bridge: StageBridge) -> None:
             AdmitPeer: InviteIs(link=f"{LINK}&admission={'01' * 72}"),
             AskForQuestion: POSED,
             GiveAnswer: MARKED,
+            GetRefused: Refused(items=[REFUSED]),
         }
     )

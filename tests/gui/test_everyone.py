@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.shell.window import SMALLEST, MainWindow
 from sapo_desktop.gui.widgets.text import Label
-from tests.gui.every_page import a_full_window, pages
+from tests.gui.every_page import a_full_window, go_round
 from tests.gui.scenes import a_view
 
 SIZES = [SMALLEST, (1180, 800), (1920, 1080), (3840, 2160)]
@@ -24,8 +24,7 @@ def test_everything_that_can_be_reached_has_a_name(qtbot: QtBot) -> None:
     window = a_full_window()
     qtbot.addWidget(window)
     nameless = []
-    for page in pages():
-        window.go(page)
+    for page in go_round(window):
         nameless += [
             f"{page}: {type(widget).__name__} in {type(widget.parentWidget()).__name__}"
             for widget in window.findChildren(QWidget)
@@ -40,8 +39,7 @@ def test_the_keyboard_goes_round_every_page(qtbot: QtBot) -> None:
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
     missed = []
-    for page in pages():
-        window.go(page)
+    for page in go_round(window):
         wanted = {widget for widget in window.findChildren(QWidget) if widget.isVisible() and can_be_reached(widget)}
         reached = reached_by_tab(qtbot, window._side._buttons["home"], 3 * len(wanted) + 20)
         missed += [
@@ -60,8 +58,7 @@ def test_nothing_is_cut_off(qtbot: QtBot, percent: int) -> None:
     faults = []
     for size in SIZES:
         window.resize(*size)
-        for page in pages():
-            window.go(page)
+        for page in go_round(window):
             with contextlib.suppress(TimeoutError):
                 qtbot.waitUntil(lambda: not cut_off(window), timeout=2000)  # a page settles in a few steps
             assert (window.width(), window.height()) == size, f"{page} makes the window larger"
@@ -74,9 +71,7 @@ def test_all_pages_take_the_other_colours_while_they_are_shown(qtbot: QtBot, nam
     window = a_full_window(a_view(silo=False))
     qtbot.addWidget(window)
     theme.wear(theme.THEMES[name])
-    for page in pages():
-        window.go(page)
-        qtbot.wait(5)
+    for _ in go_round(window):
         corner = window.page.grab().toImage().pixelColor(2, 2)
         assert corner.name() == theme.current().page
 

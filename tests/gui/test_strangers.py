@@ -34,7 +34,7 @@ from sapo_desktop.gui.shell.window import MainWindow
 from sapo_desktop.gui.widgets.table import Heading, Table
 from sapo_desktop.gui.widgets.text import Elided, as_tooltip, for_button, for_notification
 from sapo_desktop.view.link import Lost
-from tests.gui.every_page import a_full_window, pages, staged, told_by_strangers, with_texts
+from tests.gui.every_page import a_full_window, go_round, pages, staged, told_by_strangers, with_texts
 from tests.gui.scenes import NOW, a_view
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,9 +67,7 @@ def test_every_page_shows_it_as_it_is(qtbot: QtBot, name: str) -> None:
     qtbot.addWidget(window)
     for event in told_by_strangers(evil):
         window._bridge.tell(event)  # type: ignore[attr-defined]
-    for page in pages():
-        window.go(page)
-        qtbot.wait(5)
+    for _ in go_round(window):
         assert [fault for widget in window.page.findChildren(QWidget) for fault in faults(widget)] == []
     assert time.monotonic() - began < MOST_SECONDS
     assert window.width() <= 1400, "no text makes the window wider"

@@ -7,7 +7,8 @@ import pytest
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.records import Question
-from sapo_desktop.tasks.catalogue import LEVELS, PAPER, Catalogue, Family, Level, family_of
+from sapo_desktop.core.task_list import LEVELS, PAPER
+from sapo_desktop.tasks.catalogue import Catalogue, Family, Level, family_of
 from sapo_desktop.tasks.heldout import PATIENCE, WANTED, SetName, held_out_seed, held_out_set, part_of
 from sapo_desktop.tasks.questions import question_hash
 from sapo_desktop.tasks.split import canonical, held_out_side

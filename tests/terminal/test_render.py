@@ -10,27 +10,33 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from sapo_desktop.core.records import SwarmReward, TaskMark
+from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Training
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.glyphs import ASCII, UNICODE, glyphs_for
 from sapo_desktop.terminal.render import render
 from sapo_desktop.worker.control import messages as m
 from tests.cli.fake_node import HOSTILE, eval_report, scripted_round
+from tests.gui.scenes import status
 
 
 def busy_view() -> Dashboard:
     """A node in the middle of round 41 of 300, with notices and hostile answers."""
-    view = Dashboard("/home/ann/node", 0.0, rounds_wanted=300)
-    view.model, view.seed, view.mix, view.device = "starter", 1, "8/0", "cpu"
-    view.apply(m.EvalFinished(report=eval_report("base", 0, 0.21)), 1.0)
+    moment = 0.0
+    view = Dashboard("/home/ann/node", rounds_wanted=300, clock=lambda: moment)
+    are = m.SettingsAre(settings=Settings(mix="8/0"), changed=[], overridden=[])
+    told = msgspec.structs.replace(status(Training(round=1), "working", are.settings, 0), rounds_per_hour=None)
+    view.greet(told, are)
+    view.take(m.EvalFinished(report=eval_report("base", 0, 0.21)))
     for number in range(1, 41):
-        view.apply(round_finished(number), 3.0 * number)
-    view.apply(m.EvalFinished(report=eval_report("40", 40, 0.3)), 121.0)
-    view.apply(m.StateChanged(state="working", reason="Training round 41", why=Training(round=41)), 121.0)
-    view.apply(m.Progressed(round=41, phase="generate", done=38, total=64), 122.0)
+        moment += 3.0
+        view.take(round_finished(number))
+    view.take(m.EvalFinished(report=eval_report("40", 40, 0.3)))
+    view.take(m.StateChanged(state="working", reason="Training round 41", why=Training(round=41)))
+    view.take(m.Progressed(round=41, phase="generate", done=38, total=64))
     for task, text in (("gcd/easy", HOSTILE), ("lcm/easy", "漢字" * 100)):
-        view.apply(m.Answered(round=40, task=task, question="Q: " + text, completion=text, solved=True), 122.0)
-    view.apply(m.Notice(level="warning", text="Out of memory: [b]smaller[/b] batches."), 122.0)
+        view.take(m.Answered(round=40, task=task, question="Q: " + text, completion=text, solved=True))
+    view.take(m.Notice(level="warning", text="Out of memory: [b]smaller[/b] batches."))
     return view
 
 
@@ -41,13 +47,13 @@ def round_finished(number: int) -> m.RoundFinished:
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (160, 50), (50, 12), (100, 30), (300, 100), (20, 5)])
 def test_every_line_fits(width: int, height: int, glyphs: object) -> None:
-    lines = render(busy_view(), width, height, glyphs, 123.0)  # type: ignore[arg-type]
+    lines = render(busy_view(), width, height, glyphs)  # type: ignore[arg-type]
     assert len(lines) == height
     assert max(cell_len(line.plain) for line in lines) <= width
 
 
 def test_80x24_shows_everything_that_matters() -> None:
-    text = "\n".join(line.plain for line in render(busy_view(), 80, 24, UNICODE, 123.0))
+    text = "\n".join(line.plain for line in render(busy_view(), 80, 24, UNICODE))
     for word in (
         *("SAPO Desktop", "starter", "seed 1", "silo, 8/0", "40 of 300 rounds in this view", "Training round 41"),
         *("38/64", "1,200 rounds/h", "left", "reward 0.60", "held-out 30%", "base 21%", "best 30%"),
@@ -57,20 +63,20 @@ def test_80x24_shows_everything_that_matters() -> None:
 
 
 def test_a_new_view_is_calm_too() -> None:
-    lines = render(Dashboard("data", 0.0), 80, 24, UNICODE, 1.0)
+    lines = render(Dashboard("data"), 80, 24, UNICODE)
     text = "\n".join(line.plain for line in lines)
     assert "Starting the node" in text
     assert len(lines) == 24
 
 
 def test_ascii_is_ascii() -> None:
-    assert all(line.plain.isascii() for line in render(busy_view(), 80, 24, ASCII, 123.0))
+    assert all(line.plain.isascii() for line in render(busy_view(), 80, 24, ASCII))
 
 
 def test_hostile_text_is_drawn_as_text() -> None:
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=80, height=24, markup=False, highlight=False)
-    for line in render(busy_view(), 80, 24, UNICODE, 123.0):
+    for line in render(busy_view(), 80, 24, UNICODE):
         console.print(line)
     drawn = screen.getvalue()
     assert "[red]12[/red]" in drawn
@@ -85,8 +91,8 @@ def test_many_tasks_use_two_columns_and_keep_their_level() -> None:
     report = scripted_round(41)
     names = [f"a_family_with_a_long_name_{number}/middle" for number in range(16)]
     marks = [TaskMark(task=name, answers=8, solved=0.5, partial=0.5, reward=0.5) for name in names]
-    view.apply(m.RoundFinished(report=msgspec.structs.replace(report, tasks=marks)), 130.0)
-    text = "\n".join(line.plain for line in render(view, 80, 24, UNICODE, 131.0))
+    view.take(m.RoundFinished(report=msgspec.structs.replace(report, tasks=marks)))
+    text = "\n".join(line.plain for line in render(view, 80, 24, UNICODE))
     assert text.count("…/middle") >= 12
 
 
@@ -99,13 +105,14 @@ def test_glyphs_follow_the_encoding(encoding: str | None, glyphs: object) -> Non
 
 def test_in_the_swarm_a_line_says_how_it_stands_and_never_a_reward_without_its_interval() -> None:
     view = busy_view()
-    view.apply(m.SwarmChanged(state="linked", reason="Linked to 3 peers.", peers=3), 124.0)
+    view.take(m.SettingsChanged(settings=Settings(mix="8/0", silo=False)))
+    view.take(m.SwarmChanged(state="linked", reason="Linked to 3 peers.", peers=3))
     measured = SwarmReward(value=0.59, low=0.45, high=0.7, peers=12, tasks={})
     report = msgspec.structs.replace(scripted_round(41, 0.6), swarm_reward=measured)
-    view.apply(m.RoundFinished(report=report), 125.0)
-    lines = [line.plain for line in render(view, 80, 24, UNICODE, 126.0)]
+    view.take(m.RoundFinished(report=report))
+    lines = [line.plain for line in render(view, 80, 24, UNICODE)]
     assert "swarm, 8/0" in lines[0]
     assert lines[3].startswith("Linked to 3 peers.")
     assert lines[3].endswith("peers' reward 0.59 (0.45 to 0.70), measured on 12 peers")
-    view.apply(m.SwarmChanged(state="silo", reason="In silo: no network at all.", peers=0), 127.0)
-    assert "peers" not in "\n".join(line.plain for line in render(view, 80, 24, UNICODE, 128.0)[:4])
+    view.take(m.SettingsChanged(settings=Settings(mix="8/0")))
+    assert "peers" not in "\n".join(line.plain for line in render(view, 80, 24, UNICODE)[:4])

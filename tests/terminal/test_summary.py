@@ -10,12 +10,14 @@ from tests.cli.fake_node import eval_report, scripted_round
 
 
 def test_rewards_scores_place_and_next_commands() -> None:
-    view = Dashboard("/home/ann/node", 0.0)
+    moment = 0.0
+    view = Dashboard("/home/ann/node", clock=lambda: moment)
     for number in (1, 2, 3):
-        view.apply(m.RoundFinished(report=scripted_round(number, number / 10)), float(number))
-    view.apply(m.EvalFinished(report=eval_report("base", 0, 0.2)), 4.0)
-    view.apply(m.EvalFinished(report=eval_report("3", 3, 0.3)), 5.0)
-    text = "\n".join(summary_lines(view, 65.0, ASCII, data_option=" --data n"))
+        view.take(m.RoundFinished(report=scripted_round(number, number / 10)))
+    view.take(m.EvalFinished(report=eval_report("base", 0, 0.2)))
+    view.take(m.EvalFinished(report=eval_report("3", 3, 0.3)))
+    moment = 65.0
+    text = "\n".join(summary_lines(view, ASCII, data_option=" --data n"))
     assert "3 rounds in 1m 05s." in text
     assert "Reward    0.10 -> 0.30  (first and last round)" in text
     assert "20% (base) -> 30% (best)" in text
@@ -25,9 +27,7 @@ def test_rewards_scores_place_and_next_commands() -> None:
 
 
 def test_settings_of_this_run_only_are_part_of_the_next_commands() -> None:
-    lines = summary_lines(
-        Dashboard("d", 0.0), 1.0, ASCII, only_now={"model": "/my model", "seed": "3", "max_tokens": "64"}
-    )
+    lines = summary_lines(Dashboard("d"), ASCII, only_now={"model": "/my model", "seed": "3", "max_tokens": "64"})
     text = "\n".join(lines)
     assert "settings set model='/my model'" in text
     assert "sapo-desktop run --seed 3 --set max_tokens=64" in text

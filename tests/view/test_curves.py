@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from sapo_desktop.core.records import SwarmReward
-from sapo_desktop.gui.home.comparison import FEWEST_ROUNDS, compare
 from sapo_desktop.view.curves import Curves, Means, last_known, smoothed
 from sapo_desktop.worker.control.messages import Curve, EvalPoint
 from tests.records import round_report
@@ -110,23 +109,3 @@ def test_held_out_scores_stand_in_the_order_of_their_rounds() -> None:
         )
     rounds, scores, base = curves.held_out()
     assert (rounds.tolist(), scores.tolist(), base) == ([4, 8, 10], [0.5, 0.6, 0.4], 0.3)
-
-
-def test_silo_and_swarm_are_set_beside_each_other_only_with_enough_rounds() -> None:
-    curves = Curves()
-    for number in range(1, 2 * FEWEST_ROUNDS):
-        curves.add(round_report(number, reward=0.01 * number, silo=number <= FEWEST_ROUNDS))
-    few = compare(curves)
-    assert (few.silo.rounds, few.swarm.rounds) == (FEWEST_ROUNDS, FEWEST_ROUNDS - 1)
-    assert few.swarm.reward is None and not few.tells
-    curves.add(round_report(2 * FEWEST_ROUNDS, reward=0.4, silo=False))
-    both = compare(curves)
-    assert both.tells
-    assert both.silo.reward == pytest.approx(0.01 * (1 + FEWEST_ROUNDS) / 2)
-    assert both.silo.gain == pytest.approx(1.0), "a hundredth a round is one in a hundred rounds"
-
-
-def test_rounds_of_unknown_kind_belong_to_neither_side() -> None:
-    curves = Curves()
-    curves.load(history(100, silo=None))
-    assert compare(curves).silo.rounds == compare(curves).swarm.rounds == 0

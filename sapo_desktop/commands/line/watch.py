@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -84,7 +83,7 @@ class Watch:
     async def _work(self, overrides: Mapping[str, str], rounds: int | None) -> None:
         await self._begin(overrides, rounds)
         async for event in self.node.events():
-            self.dashboard.apply(event, time.monotonic())
+            self.dashboard.take(event)
             self.view.event(event)
             if await self._is_last(event):
                 return
@@ -103,7 +102,7 @@ class Watch:
                 await self._own()
         self.in_charge = self.attached.started or status.state == "idle"
         history = await call(self.node, GetHistory(after=max(0, status.round - EARLIER_ROUNDS)), History)
-        self.dashboard.greet(status, history.rounds)
+        self.dashboard.greet(status, settings, history.rounds)
         self.dashboard.footer = _keys(self.in_charge)
         self._announce(status, history.rounds)
         if status.state not in _BUSY or rounds is not None:
@@ -131,7 +130,7 @@ class Watch:
             if isinstance(event, Stopping):
                 self._last = event if event.failed else None
                 return
-            self.dashboard.apply(event, time.monotonic())
+            self.dashboard.take(event)
             self.view.event(event)
 
     async def _own(self) -> None:

@@ -12,12 +12,12 @@ from sapo_desktop.gui.first_run.first_run import Choices, Gentle
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.widgets.buttons import ChoiceCard, Switch
-from sapo_desktop.gui.widgets.layout import Card, column, row
+from sapo_desktop.gui.widgets.layout import Card, column, keeping_place, row
 from sapo_desktop.gui.widgets.notes import Picture
 from sapo_desktop.gui.widgets.text import Label, Reading
-from sapo_desktop.gui.words import consent, numbers
+from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.gui.words.sentences import in_words, what_is_published
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages import EnvelopePreview, FitIs, GetFit, PreviewEnvelope
 
@@ -67,9 +67,7 @@ class WelcomeStep(Step):
             ("pause", tr("You are in charge"), tr("Pause at any time. It gives way to your other programs.")),
         ):
             words = column(Label(title, "strong"), Label(text, "muted"), spacing=0.25)
-            line = row(Picture(icon, 32, "accent"), spacing=2)
-            line.addLayout(words, 1)
-            self.box.addLayout(line)
+            self.box.addLayout(row(Picture(icon, 32, "accent"), (words, 1), spacing=2))
         self.box.addStretch(1)
 
 
@@ -172,7 +170,7 @@ class TogetherStep(Step):
         self._more = Card(role="well")
         self._share = Switch(tr("Share my model's answers too (public domain)"))
         self._share.toggled.connect(self._choose_share)
-        self._consent = Reading(tr("What is published"), "\n\n".join(consent.paragraphs()), lines=5)
+        self._consent = Reading(tr("What is published"), "\n\n".join(what_is_published()), lines=5)
         self._peer = QLineEdit()
         self._peer.setPlaceholderText(tr("Address or invite link, if somebody gave you one"))
         self._peer.setAccessibleName(tr("Address or invite link"))
@@ -181,10 +179,7 @@ class TogetherStep(Step):
         self.box.addWidget(self._more, 1)
         self._model = Label(tr("The model that comes with the app is ready at once."), "muted")
         self.box.addLayout(row(Picture("model", 20), self._model, spacing=1))
-        keep = self._more.sizePolicy()
-        keep.setRetainSizeWhenHidden(True)
-        self._more.setSizePolicy(keep)
-        self._more.setVisible(choices.swarm)
+        keeping_place(self._more).setVisible(choices.swarm)
 
     def opened(self) -> None:
         if self._view.attached and not self._asked:

@@ -58,7 +58,6 @@ class Wizard(QDialog):
         self._warned_of = ""
         """The invite that was shown to lead nearby."""
         self._trouble = Banner(tone="danger", action=tr("Start again"), on_press=bridge.try_again)
-        self._trouble.say("")
         self._where = Label("", "caption", wrap=False)
         self._back = Button(tr("Back"), self._go_back)
         self._next = Button("", self._go_on, kind="primary")

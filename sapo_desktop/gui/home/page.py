@@ -9,26 +9,24 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QProgressBar, QStackedWidget, QWidget
 
 from sapo_desktop.gui.home.aha import AhaCard
-from sapo_desktop.gui.home.comparison import FEWEST_ROUNDS, Side, compare
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.page import Page
+from sapo_desktop.gui.widgets.bars import legend
 from sapo_desktop.gui.widgets.buttons import Button, IconButton, Segments
-from sapo_desktop.gui.widgets.charts import SMOOTHED_ROUNDS, CurveChart, Legend, SmallChart, words_at
-from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, Flow, column, holding, row
+from sapo_desktop.gui.widgets.charts import SMOOTHED_ROUNDS, CurveChart, LineSample, SmallChart, words_at
+from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, Flow, column, holding, keeping_place, row
 from sapo_desktop.gui.widgets.notes import Banner, Empty
-from sapo_desktop.gui.widgets.table import Heading, Table
+from sapo_desktop.gui.widgets.table import Heading, Table, number
 from sapo_desktop.gui.widgets.text import Elided, Label, set_tooltip
 from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.states import action_hint, action_words, phase_words, state_sentence, swarm_sentence
 from sapo_desktop.gui.words.tasks import task_name
-from sapo_desktop.view.link import LinkChange
 from sapo_desktop.view.viewmodel import RECENT_ROUNDS, Section, TaskTrack, View
-from sapo_desktop.worker.control.messages import GetHistory, History
 
 _ICONS = {"pause": "pause", "wait": "clock", "try again": "refresh"}
 _TABLE_ROWS = 2000
@@ -49,18 +47,16 @@ class HomePage(Page):
         self._banner = Banner()
         self._banner.button.clicked.connect(lambda: self.wanted.emit("log"))
         self._chart = ChartCard(view)
-        self._compare = CompareCard(view)
         self._ahas = AhaCard(view, bridge)
         self._tasks = TasksCard(view)
         self.add(
             self._hero,
             self._banner,
             self._chart,
-            Columns(self._ahas, self._compare, narrowest=400, most=2),
+            Columns(self._ahas),
             self._tasks,
         )
         self._hero.add_counts(self._counts)
-        self._asked_of: LinkChange | None = None
         self._clock = timer(self, 1000, self._hero.tick)
 
     def opened(self) -> None:
@@ -78,22 +74,9 @@ class HomePage(Page):
             self._warn()
         if "curves" in changed:
             self._chart.refresh()
-            self._compare.refresh()
+            self._ahas.refresh()
         if "rounds" in changed:
             self._tasks.refresh()
-        if "curves" in changed:
-            self._ahas.refresh()
-        if self.view.attached and self.view.link is not self._asked_of:
-            self._asked_of = self.view.link  # once for each node that the window meets
-            self._ask_history()
-
-    def _ask_history(self) -> None:
-        after = max(0, self.view.curves.last_round - 60)
-        self.bridge.ask(GetHistory(after=after), self._history_is, lambda error: None, of=self)
-
-    def _history_is(self, reply: History) -> None:
-        self.view.take_history(reply.rounds)
-        self._tasks.refresh()
 
     def _warn(self) -> None:
         swarm = self.view.swarm
@@ -124,13 +107,9 @@ class Hero(Card):
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
         self._bar.setMaximumWidth(220)
-        self._progress = holding(row(self._bar, self._phase, spacing=1.5))
-        keep = self._progress.sizePolicy()
-        keep.setRetainSizeWhenHidden(True)
-        self._progress.setSizePolicy(keep)
+        self._progress = keeping_place(holding(row(self._bar, self._phase, spacing=1.5)))
         self._words = column(self._sentence, self._swarm, self._progress, spacing=0.5)
-        self._top = row(self._button, spacing=3)
-        self._top.addLayout(self._words, 1)
+        self._top = row(self._button, (self._words, 1), spacing=3)
         self.add(self._top)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
@@ -257,12 +236,14 @@ class ChartCard(Card):
         for part in (self._empty, self.chart, self._table):
             self._stack.addWidget(part)
         self._stack.setFixedHeight(320)
-        self._swarm_legend = Legend(tr("the swarm's, with its 95% interval"), "chart_swarm", Qt.PenStyle.DashLine)
-        legend = Flow(
-            Legend(tr("my reward, mean of %n rounds", None, SMOOTHED_ROUNDS), "chart_me", Qt.PenStyle.SolidLine),
+        style = Qt.PenStyle
+        mine = tr("my reward, mean of %n rounds", None, SMOOTHED_ROUNDS)
+        self._swarm_legend = legend(LineSample("chart_swarm", style.DashLine), tr("the swarm's, with its 95% interval"))
+        lines = Flow(
+            legend(LineSample("chart_me", style.SolidLine), mine),
             self._swarm_legend,
-            Legend(tr("held-out score"), "chart_held_out", Qt.PenStyle.DotLine, "diamond"),
-            Legend(tr("the model as it came"), "chart_base", Qt.PenStyle.DashDotLine),
+            legend(LineSample("chart_held_out", style.DotLine, diamond=True), tr("held-out score")),
+            legend(LineSample("chart_base", style.DashDotLine), tr("the model as it came")),
             spacing=18,
         )
         self._harder = Label(
@@ -272,7 +253,7 @@ class ChartCard(Card):
             ),
             "caption",
         )
-        self.add(legend, self._stack, self._words, self._harder)
+        self.add(lines, self._stack, self._words, self._harder)
         set_tooltip(
             self._as_table, tr("The same numbers as a table, for the keyboard, a screen reader or the clipboard")
         )
@@ -351,37 +332,6 @@ def _newest_rows(view: View) -> list[int]:
     return list(range(count - 1, max(-1, count - 1 - _TABLE_ROWS), -1))
 
 
-class CompareCard(Card):
-    """Silo against swarm, named for what it is."""
-
-    def __init__(self, view: View) -> None:
-        super().__init__(
-            tr("Alone and with the swarm"),
-            tr(
-                "A look back at this computer's own rounds. They were played at different times, "
-                "so this is no experiment."
-            ),
-        )
-        self._view = view
-        self._silo = Figure(tr("Rounds in silo"))
-        self._swarm = Figure(tr("Rounds with the swarm"))
-        self.add(Columns(self._silo, self._swarm, narrowest=160, most=2), 1)
-
-    def refresh(self) -> None:
-        both = compare(self._view.curves)
-        self._silo.set(numbers.count(both.silo.rounds), _side_words(both.silo))
-        self._swarm.set(numbers.count(both.swarm.rounds), _side_words(both.swarm))
-
-
-def _side_words(side: Side) -> str:
-    if side.reward is None:
-        return tr("From %n rounds on there is a number here.", None, FEWEST_ROUNDS)
-    reward = tr("mean reward {reward}").format(reward=numbers.number(side.reward))
-    if side.gain is None:
-        return reward
-    return tr("{reward}, {gain} in 100 rounds").format(reward=reward, gain=numbers.signed(side.gain))
-
-
 class TasksCard(Card):
     """One small chart for each task that is trained on."""
 
@@ -419,19 +369,9 @@ def _task_headings() -> list[Heading]:
     """Of rows of a task's name and its track."""
     return [
         Heading(tr("Task"), lambda row: row[0], stretch=True),
-        Heading(tr("Solved of late"), lambda row: numbers.percent(row[1].now), lambda row: row[1].now, right=True),
-        Heading(
-            tr("In its last round"),
-            lambda row: numbers.percent(row[1].shares[-1][1]),
-            lambda row: row[1].shares[-1][1],
-            right=True,
-        ),
-        Heading(
-            tr("Last round"),
-            lambda row: numbers.count(row[1].shares[-1][0]),
-            lambda row: row[1].shares[-1][0],
-            right=True,
-        ),
+        number(tr("Solved of late"), lambda row: row[1].now, numbers.percent),
+        number(tr("In its last round"), lambda row: row[1].shares[-1][1], numbers.percent),
+        number(tr("Last round"), lambda row: row[1].shares[-1][0]),
     ]
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from sapo_desktop.gui.learning.answer_pages import is_foreign
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.widgets.folded import Folded
-from sapo_desktop.gui.widgets.layout import Card, column, holding, row
+from sapo_desktop.gui.widgets.layout import Card, Columns, column, holding, row
 from sapo_desktop.gui.widgets.notes import Picture
-from sapo_desktop.gui.widgets.split import Split
 from sapo_desktop.gui.widgets.text import Elided, Label, Reading
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
@@ -47,7 +45,7 @@ class AnswerPane(Card):
             spacing=1.5,
         )
         text = holding(column(self._length, self.answer, spacing=0.5))
-        self._parts = Split(holding(why), text, narrowest=540, shares=(1, 1), gap=3)
+        self._parts = Columns(holding(why), text, narrowest=270, most=2)
         self.add(self._nothing, self._parts)
         self.show_answer(None)
 
@@ -73,5 +71,5 @@ class AnswerPane(Card):
             shown.completion,
             tr("Show the peer's text"),
             tr("Hide the peer's text"),
-            fold=is_foreign(shown),
+            fold=bool(shown.author),
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import msgspec
 
@@ -12,9 +11,6 @@ from sapo_desktop.worker.control.messages import ExportRollouts, GetRollouts, Ro
 PAGE = 200
 MOST = 10_000
 """Answers that are shown at once; a filter, or the export, reaches those beyond."""
-
-Who = Literal["own", "peer", "you", "person"]
-Effect = Literal["more", "less", "none"]
 
 
 @dataclass(frozen=True)
@@ -46,10 +42,6 @@ class AnswerPages:
     def waiting(self) -> bool:
         """Whether a page is under way."""
         return self._asked is not None
-
-    @property
-    def newest_round(self) -> int:
-        return self.items[0].round if self.items else 0
 
     def begin(self, wanted: Filter) -> GetRollouts:
         """Ask for the newest answers that pass this filter."""
@@ -100,22 +92,3 @@ class AnswerPages:
             to=to,
             replace=replace,
         )
-
-
-def who_wrote(rollout: Rollout) -> Who:
-    """Whose text it is: this computer's, a peer's, this computer's person's, or a peer's person's."""
-    if rollout.kind == "human":
-        return "person" if rollout.author else "you"
-    return "peer" if rollout.author else "own"
-
-
-def is_foreign(rollout: Rollout) -> bool:
-    """Whether its text came from elsewhere, and is shown only when one wants to see it."""
-    return bool(rollout.author)
-
-
-def effect_of(rollout: Rollout) -> Effect:
-    """What learning from it did to it."""
-    if abs(rollout.advantage) < 1e-9:
-        return "none"
-    return "more" if rollout.advantage > 0 else "less"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtWidgets import QStackedWidget, QWidget
-
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.learning.answer import AnswerPane
 from sapo_desktop.gui.learning.answer_pages import AnswerPages, Filter
@@ -13,8 +11,8 @@ from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.fields import Choice, SearchLine
 from sapo_desktop.gui.widgets.files import ask_save_path
-from sapo_desktop.gui.widgets.layout import Flow, column, holding, row
-from sapo_desktop.gui.widgets.notes import Banner, Empty
+from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding, row
+from sapo_desktop.gui.widgets.notes import Banner, Empty, Filled
 from sapo_desktop.gui.widgets.table import Heading, Table
 from sapo_desktop.gui.widgets.text import Label, set_tooltip
 from sapo_desktop.gui.widgets.timers import timer
@@ -32,16 +30,16 @@ _NEAR_THE_END = 3
 """Rows before the last one, at which the next page is asked for."""
 
 
-class KeptAnswers(QWidget):
+class KeptAnswers(Card):
     """The browser of answers that were learned from: filters, a list, the picked one, and the export."""
 
     def __init__(self, view: View, bridge: Asks) -> None:
         super().__init__()
+        self.setAccessibleName(tr("Answers"))
         self._view, self._bridge = view, bridge
         self.pages = AnswerPages()
         self._loaded_at = 0
         self.banner = Banner(tone="danger", action=tr("Try again"), on_press=self.load)
-        self.banner.hide()
         self._make_filters()
         self.table = Table(tr("Answers"), self._headings(), rows_shown=8, same=lambda one: one.id)
         self.table.pointed.connect(self._show_picked)
@@ -50,12 +48,10 @@ class KeptAnswers(QWidget):
         self._empty = Empty("learning", tr("One moment"), tr("The answers are being read."))
         self.more = Button(tr("Show earlier ones"), self.load_more, icon="chevron-down")
         self._count = Label("", "caption")
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._empty)
-        foot = row(self.more)
-        foot.addWidget(self._count, 1)
-        self._stack.addWidget(holding(column(self.table, foot, self.pane, spacing=1.5)))
-        self.setLayout(column(self.banner, self._tools, self._stack, spacing=1.5))
+        self._stack = Filled(
+            self._empty, holding(column(self.table, row(self.more, (self._count, 1)), self.pane, spacing=1.5))
+        )
+        self.add(self.banner, self._tools, self._stack)
 
     def _make_filters(self) -> None:
         origins = [
@@ -142,7 +138,7 @@ class KeptAnswers(QWidget):
         if begun:
             self.table.scrollToTop()
             self.table.select([one.id for one in self.pages.items[:1]])
-        self._stack.setCurrentIndex(1 if self.pages.items else 0)
+        self._stack.fill(bool(self.pages.items))
         self._say_empty()
         self._say_count()
         self._allow_export()
@@ -153,8 +149,7 @@ class KeptAnswers(QWidget):
             return
         self.banner.say(tr("The answers could not be read: {reason}").format(reason=in_words(error)), "danger")
         if not self.pages.loaded:
-            self._empty.title.setText(tr("Nothing to show"))
-            self._empty.about.setText(tr("The answers stand here when the node runs."))
+            self._empty.say(tr("Nothing to show"), tr("The answers stand here when the node runs."))
 
     def _scrolled(self, value: int) -> None:
         end = self.table.verticalScrollBar().maximum()
@@ -169,11 +164,11 @@ class KeptAnswers(QWidget):
 
     def _say_empty(self) -> None:
         if self.pages.filter.any:
-            self._empty.title.setText(tr("None passes the filters"))
-            self._empty.about.setText(tr("Choose any task, any mark and anybody to see all."))
+            self._empty.say(tr("None passes the filters"), tr("Choose any task, any mark and anybody to see all."))
         else:
-            self._empty.title.setText(tr("No answers yet"))
-            self._empty.about.setText(tr("Every answer that is learned from stands here, from the first round on."))
+            self._empty.say(
+                tr("No answers yet"), tr("Every answer that is learned from stands here, from the first round on.")
+            )
 
     def _say_count(self) -> None:
         self.more.setVisible(self.pages.more)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from sapo_desktop.gui.learning.level_moves import LevelMove
 from sapo_desktop.gui.learning.task_choice import FamilyRow, LevelRow
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.widgets.buttons import Button, Switch
@@ -17,7 +16,6 @@ from sapo_desktop.gui.widgets.notes import chip
 from sapo_desktop.gui.widgets.text import Label, set_tooltip
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.learning import move_sentence
 from sapo_desktop.gui.words.tasks import level_name
 from sapo_desktop.view.viewmodel import View
 
@@ -47,7 +45,6 @@ class FamilyPane(Card):
         self._lines: list[LevelLine] = []
         self._levels = QVBoxLayout()
         self._levels.setSpacing(8)
-        self._move = Label("", "caption")
         self._trend = Label("", "caption")
         self._chart = SmallChart(tr("Share solved, round by round"))
         self._last = Label(tr("The last task stays on: with none there is nothing to learn."), "caption")
@@ -60,16 +57,15 @@ class FamilyPane(Card):
                 self._levels,
                 Label(tr("From easy to hard questions get longer; paper has those of SAPO's paper."), "caption"),
                 self._last,
-                self._move,
                 column(self._trend, self._chart, spacing=0.5),
                 self._try,
                 spacing=1.5,
             )
         )
         self.add(self._nothing, self._parts, 1)
-        self.show_family(None, None, can_end=lambda family, level: True)
+        self.show_family(None, can_end=lambda family, level: True)
 
-    def show_family(self, shown: FamilyRow | None, move: LevelMove | None, *, can_end: CanEnd) -> None:
+    def show_family(self, shown: FamilyRow | None, *, can_end: CanEnd) -> None:
         """Another family, or the same with other numbers."""
         self._nothing.setVisible(shown is None)
         self._parts.setVisible(shown is not None)
@@ -86,8 +82,6 @@ class FamilyPane(Card):
         for line, level in zip(self._lines, shown.levels, strict=True):
             line.show_level(level, enabled=attached and (not level.chosen or can_end(shown.family, level.level)))
         self._last.setVisible(attached and shown.chosen and not can_end(shown.family, None))
-        self._move.setVisible(move is not None)
-        self._move.setText("" if move is None else move_sentence(move))
         self._show_trend(shown)
 
     def _make_lines(self, levels: list[str]) -> None:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
 from sapo_desktop.core.records import Phase
-from sapo_desktop.gui.learning.phase_bars import Bar, PhaseBars, Swatch
 from sapo_desktop.gui.learning.round_phases import PARTS, Spent, Tally, in_hand, mean_of, of_report, tally
+from sapo_desktop.gui.widgets.bars import StackedBar, Stretch, Swatch
 from sapo_desktop.gui.widgets.buttons import IconButton
 from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, column, holding, row
-from sapo_desktop.gui.widgets.notes import Empty
-from sapo_desktop.gui.widgets.table import Heading, Table
+from sapo_desktop.gui.widgets.notes import Empty, Filled
+from sapo_desktop.gui.widgets.table import Heading, Table, number
 from sapo_desktop.gui.widgets.text import Elided, Label, set_tooltip
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.learning import phase_meaning, verdict_icon
+from sapo_desktop.gui.words.learning import phase_meaning, verdict_icon, verdict_name
 from sapo_desktop.gui.words.states import phase_words
 from sapo_desktop.gui.words.tasks import task_name
 from sapo_desktop.view.viewmodel import PHASES, AnswerShown, View
@@ -39,14 +39,12 @@ class RoundCard(Card):
     def __init__(self, view: View) -> None:
         super().__init__(tr("A round's time"))
         self._view = view
-        self._pointed: Phase | None = None
         self._as_table = IconButton("table", tr("Show as a table"), self.refresh, checkable=True)
         set_tooltip(
             self._as_table, tr("The same numbers as a table, for the keyboard, a screen reader or the clipboard")
         )
         self.corner.addWidget(self._as_table)
-        self.bars = PhaseBars()
-        self.bars.pointed.connect(self._point)
+        self.now, self.mean = TimeBar(), TimeBar()
         self._cells = {phase: PhaseCell(phase) for phase in PARTS}
         self._words = Elided("", "caption")
         self.table = Table(tr("Phases of a round"), _phase_headings(), rows_shown=len(PHASES))
@@ -55,53 +53,56 @@ class RoundCard(Card):
             tr("No round yet"),
             tr("When a round runs, its phases stand here: setting questions, answering, marking, learning."),
         )
-        legend = Columns(*self._cells.values(), narrowest=115, most=6)
-        self._chart = holding(column(self.bars, legend, self._words, spacing=2))
+        phases = Columns(*self._cells.values(), narrowest=115, most=6)
+        self._chart = holding(column(self.now, self.mean, phases, self._words, spacing=2))
         self.add(self._empty, self._chart, self.table)
 
     def refresh(self) -> None:
         """Draw what holds now."""
         mean = mean_of(self._view.reports)
-        now = in_hand(self._view)
-        is_empty = mean is None and now is None
+        running = in_hand(self._view)
+        is_empty = mean is None and running is None
+        as_table = self._as_table.isChecked()
         self._empty.setVisible(is_empty)
         self._as_table.setVisible(not is_empty)
-        self._chart.setVisible(not is_empty and not self._as_table.isChecked())
-        self.table.setVisible(not is_empty and self._as_table.isChecked())
+        self._chart.setVisible(not is_empty and not as_table)
+        self.table.setVisible(not is_empty and as_table)
         if is_empty:
             return
-        first = self._first_bar(now)
-        self.bars.show_bars([first, _mean_bar(mean)])
-        self.bars.setAccessibleName(_bars_words(first))
-        rows = phase_rows(first.spent, mean)
-        if self._as_table.isChecked() and rows != self.table.rows:
+        now = running or of_report(self._view.reports[-1])
+        # Both on one scale.
+        longest = max(now.total, mean.total if mean else 0.0)
+        self.now.show_time(_now_words(now), now, longest)
+        self.mean.show_time(_mean_words(mean), mean, longest)
+        rows = phase_rows(now, mean)
+        if as_table and rows != self.table.rows:
             self.table.set_rows(rows)
         for one in rows:
             if one.phase in self._cells:
                 self._cells[one.phase].show_mean(one)
-        self._say()
+        phase = self._view.phase
+        self._words.setVisible(running is not None)
+        self._words.set_text(f"{phase_words(phase)}: {phase_meaning(phase)}")
 
-    def _first_bar(self, now: Spent | None) -> Bar:
-        """The round in hand; the last one where none is."""
-        if now is not None:
-            return Bar(tr("Round {round}, now").format(round=numbers.count(now.number)), now)
-        last = self._view.reports[-1]
-        return Bar(tr("Round {round}, the last one").format(round=numbers.count(last.round)), of_report(last))
 
-    def _point(self, phase: Phase | None) -> None:
-        if phase != self._pointed:
-            self._pointed = phase
-            self.refresh()
+class TimeBar(QWidget):
+    """One round's time: what it is and how long, above a bar of its phases."""
 
-    def _say(self) -> None:
-        """The phase under the pointer, else the one that runs, in words."""
-        running = self._view.phase if in_hand(self._view) is not None else None
-        phase = self._pointed or running
-        words = tr("Point at a phase to see what happens in it.")
-        if phase is not None:
-            words = f"{phase_words(phase)}: {phase_meaning(phase)}"
-        if words != self._words.text():
-            self._words.set_text(words)
+    def __init__(self) -> None:
+        super().__init__()
+        self.name = Label("", "caption", wrap=False)
+        self._total = Label("", "caption", wrap=False)
+        self._bar = StackedBar()
+        self.setLayout(column(row(self.name, 1, self._total), self._bar, spacing=0.25))
+
+    def show_time(self, name: str, spent: Spent | None, longest: float) -> None:
+        """`longest`: seconds that the whole width stands for."""
+        self.name.setText(name)
+        self._total.setText(numbers.span(spent.total) if spent else "")
+        seconds = spent.in_order() if spent else []
+        words = ", ".join(f"{phase_words(phase)} {numbers.span(length)}" for phase, length in seconds)
+        set_tooltip(self._bar, words)
+        self._bar.show_parts(f"{name}: {words}", [Stretch(length / longest, phase) for phase, length in seconds])
 
 
 class PhaseCell(QWidget):
@@ -137,25 +138,27 @@ def phase_rows(now: Spent | None, mean: Spent | None) -> list[PhaseRow]:
     return found
 
 
-def _mean_bar(mean: Spent | None) -> Bar:
+def _now_words(now: Spent) -> str:
+    number = numbers.count(now.number)
+    return (
+        tr("Round {round}, the last one").format(round=number)
+        if now.rounds
+        else tr("Round {round}, now").format(round=number)
+    )
+
+
+def _mean_words(mean: Spent | None) -> str:
     if mean is None:
-        return Bar(tr("Mean of the last rounds: from the first finished one on"), None)
-    return Bar(tr("Mean of the last %n round(s)", None, mean.rounds), mean)
-
-
-def _bars_words(bar: Bar) -> str:
-    if bar.spent is None:
-        return bar.name
-    parts = [f"{phase_words(phase)} {numbers.span(end - begin)}" for phase, begin, end in bar.spent.ends()]
-    return f"{bar.name}: {', '.join(parts)}"
+        return tr("Mean of the last rounds: from the first finished one on")
+    return tr("Mean of the last %n round(s)", None, mean.rounds)
 
 
 def _phase_headings() -> list[Heading]:
     return [
         Heading(tr("Phase"), lambda one: phase_words(one.phase), lambda one: PHASES.index(one.phase)),
-        Heading(tr("This round"), lambda one: numbers.span(one.now), lambda one: one.now, right=True),
-        Heading(tr("Mean"), lambda one: numbers.span(one.mean), lambda one: one.mean, right=True),
-        Heading(tr("Share"), lambda one: numbers.percent(one.share), lambda one: one.share, right=True),
+        number(tr("This round"), lambda one: one.now, numbers.span),
+        number(tr("Mean"), lambda one: one.mean, numbers.span),
+        number(tr("Share"), lambda one: one.share, numbers.percent),
         Heading(tr("What happens"), lambda one: phase_meaning(one.phase), stretch=True),
     ]
 
@@ -208,23 +211,21 @@ class NowCard(Card):
         self._view = view
         self.table = Table(tr("Answered just now"), self._headings(), rows_shown=_ANSWERS_SHOWN)
         self._empty = Empty("learning", tr("None yet"), tr("While a round runs, its answers pass by here."))
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(self.table)
+        self._stack = Filled(self._empty, self.table)
         self.add(self._stack)
 
     def refresh(self) -> None:
         newest = list(self._view.answers)[-_ANSWERS_SHOWN:][::-1]
-        self._stack.setCurrentIndex(1 if newest else 0)
+        self._stack.fill(bool(newest))
         if newest and newest != self.table.rows:
             self.table.set_rows(newest)
 
     def _headings(self) -> list[Heading]:
-        def mark(one: AnswerShown) -> str:
-            return tr("Right") if one.solved else tr("Wrong")
+        def verdict(one: AnswerShown) -> str:
+            return "solved" if one.solved else "wrong"
 
         return [
-            Heading(tr("Mark"), mark, icon=lambda one: verdict_icon("solved" if one.solved else "wrong")),
+            Heading(tr("Mark"), lambda one: verdict_name(verdict(one)), icon=lambda one: verdict_icon(verdict(one))),
             Heading(tr("Task"), lambda one: task_name(one.task)),
             Heading(tr("Question"), lambda one: one.question, stretch=True),
             Heading(tr("Answer"), lambda one: one.completion, stretch=True),

@@ -28,16 +28,9 @@ class Spent:
     def total(self) -> float:
         return sum(self.seconds.values())
 
-    def ends(self) -> list[tuple[Phase, float, float]]:
-        """Each phase with where it begins and ends, in seconds since the round's begin."""
-        found: list[tuple[Phase, float, float]] = []
-        at = 0.0
-        for phase in PHASES:
-            length = self.seconds.get(phase, 0.0)
-            if length > 0:
-                found.append((phase, at, at + length))
-                at += length
-        return found
+    def in_order(self) -> list[tuple[Phase, float]]:
+        """The phases that took any time, with their seconds, in the order of a round."""
+        return [(phase, self.seconds[phase]) for phase in PHASES if self.seconds.get(phase, 0.0) > 0]
 
 
 def in_hand(view: View) -> Spent | None:

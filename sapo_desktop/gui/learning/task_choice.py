@@ -1,27 +1,17 @@
-"""Which tasks are practised: what the setting `tasks` means, how a choice is written, and one row a family. No Qt.
-
-The worker's own reader is tasks/catalogue.py, which a window may not load; the rule is the same, and a test compares
-them: a family alone means all its levels but `paper`, a level alone that level of every family, `all` everything but
-`paper`. The catalogue's order comes from the worker's list of tasks.
-"""
+"""Which tasks are practised: what the setting `tasks` means (core/task_list.py), how a choice is written, and one row a
+family. The catalogue's order comes from the worker's list of tasks. No Qt."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from sapo_desktop.core.task_list import meant_by
 from sapo_desktop.gui.words.sentences import catalogued
 from sapo_desktop.worker.control.messages import TaskInfo
 
-PAPER = "paper"
-"""The level that is only practised where it is named."""
-LONGEST_TEXT = 2000
-"""Of the setting."""
-
 Catalogue = Mapping[str, Sequence[str]]
 """Per family its levels, from easy to hard."""
-Task = tuple[str, str]
-"""Family and level."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +25,6 @@ class LevelRow:
     """Whether rounds ask for it now."""
     solved: float | None
     answers: int
-    reward: float | None
     config: tuple[tuple[str, str], ...]
     """What makes it as hard as it is."""
 
@@ -79,58 +68,39 @@ def catalogue_of(items: Iterable[TaskInfo]) -> dict[str, list[str]]:
     return found
 
 
-def chosen_tasks(catalogue: Catalogue, text: str) -> frozenset[Task]:
+def chosen_tasks(catalogue: Catalogue, text: str) -> frozenset[str]:
     """What the setting stands for; what the catalogue does not have is left out."""
-    chosen: set[Task] = set()
-    for item in (part.strip() for part in text.split(",")):
-        family, _, level = item.partition("/")
-        if level:
-            chosen |= {(family, level)} if level in catalogue.get(family, ()) else set()
-        elif item == "all":
-            for name, levels in catalogue.items():
-                chosen |= {(name, one) for one in ordinary(levels)}
-        elif item in catalogue:
-            chosen |= {(item, one) for one in ordinary(catalogue[item])}
-        else:
-            chosen |= {(name, item) for name, levels in catalogue.items() if item in levels}
-    return frozenset(chosen)
+    return frozenset(task for word in text.split(",") for task in meant_by(word.strip(), catalogue))
 
 
-def written(catalogue: Catalogue, chosen: Iterable[Task]) -> str:
+def written(catalogue: Catalogue, chosen: Iterable[str]) -> str:
     """The shortest plain way to write this choice; empty where nothing is chosen."""
     wanted = set(chosen)
-    everything = {(family, level) for family, levels in catalogue.items() for level in ordinary(levels)}
-    if wanted == everything:
+    if wanted == set(meant_by("all", catalogue)):
         return "all"
     parts: list[str] = []
-    for family, levels in catalogue.items():
-        mine = [level for level in levels if (family, level) in wanted]
-        usual = ordinary(levels)
-        if usual and all(level in mine for level in usual):
+    for family in catalogue:
+        usual = meant_by(family, catalogue)
+        mine = [task for task in _of(family, catalogue) if task in wanted]
+        if usual and wanted.issuperset(usual):
             parts.append(family)
-            mine = [level for level in mine if level not in usual]
-        parts += [f"{family}/{level}" for level in mine]
+            mine = [task for task in mine if task not in usual]
+        parts += mine
     return ",".join(parts)
 
 
-def with_family(catalogue: Catalogue, chosen: frozenset[Task], family: str, on: bool) -> frozenset[Task]:
+def with_family(catalogue: Catalogue, chosen: frozenset[str], family: str, on: bool) -> frozenset[str]:
     """The choice with all ordinary levels of a family, or with none of it."""
-    without = frozenset(task for task in chosen if task[0] != family)
-    levels = catalogue.get(family, ())
-    return without | {(family, level) for level in ordinary(levels) or levels} if on else without
+    tasks = _of(family, catalogue)
+    return chosen.difference(tasks) | set(meant_by(family, catalogue) or tasks if on else ())
 
 
-def with_level(chosen: frozenset[Task], family: str, level: str, on: bool) -> frozenset[Task]:
-    """The choice with or without one level."""
-    return chosen | {(family, level)} if on else chosen - {(family, level)}
+def _of(family: str, catalogue: Catalogue) -> list[str]:
+    """All tasks of a family."""
+    return [f"{family}/{level}" for level in catalogue.get(family, ())]
 
 
-def ordinary(levels: Sequence[str]) -> list[str]:
-    """The levels that a family's name alone stands for."""
-    return [level for level in levels if level != PAPER]
-
-
-def family_rows(items: Sequence[TaskInfo], chosen: frozenset[Task]) -> list[FamilyRow]:
+def family_rows(items: Sequence[TaskInfo], chosen: frozenset[str]) -> list[FamilyRow]:
     """A row for every family, in the list's order."""
     levels: dict[str, list[LevelRow]] = {}
     titles: dict[str, str] = {}
@@ -139,11 +109,10 @@ def family_rows(items: Sequence[TaskInfo], chosen: frozenset[Task]) -> list[Fami
         levels.setdefault(item.family, []).append(
             LevelRow(
                 level=item.level,
-                chosen=(item.family, item.level) in chosen,
+                chosen=f"{item.family}/{item.level}" in chosen,
                 training=item.training,
                 solved=item.solved,
                 answers=item.answers,
-                reward=item.reward,
                 config=tuple((str(name), str(value)) for name, value in item.config.items()),
             )
         )

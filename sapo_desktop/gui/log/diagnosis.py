@@ -50,7 +50,6 @@ def show_written(parent: QWidget, reply: Exported) -> None:
     sheet.add(Label(tr("Left out, or replaced by a word for it"), "strong"), Label(_listed(what_is_not())))
     sheet.add(Banner(tr("Private data is taken out by rules: look through the file before you pass it on."), "warning"))
     close = Button(tr("Close"), sheet.accept, kind="primary")
-    close.setDefault(True)
     sheet.add_buttons(
         Button(tr("Copy the path"), lambda: QGuiApplication.clipboard().setText(path), icon="copy"),
         Button(tr("Open the folder"), lambda: _open(folder), icon="folder"),

@@ -35,7 +35,6 @@ class FileCard(Card):
         self._next = IconButton("chevron-down", tr("Next hit"), self.next)
         self._count = Label("", "caption", wrap=False)
         self._banner = Banner(tone="danger", action=tr("Try again"), on_press=self.load)
-        self._banner.say("")
         self._text = Reading(tr("The end of the log file"), lines=22)
         do = Flow(self._reload, self._copy, self._previous, self._next, self._count)
         self.add(self._path, do, self._banner, self._text)

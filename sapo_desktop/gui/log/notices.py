@@ -100,11 +100,11 @@ class NoticesCard(Card):
         self._full.setVisible(bool(found))
         self._empty.setVisible(not found)
         if self._items and not found:
-            self._empty.title.setText(tr("Nothing found"))
-            self._empty.about.setText(tr("No notice of this level has these words."))
+            self._empty.say(tr("Nothing found"), tr("No notice of this level has these words."))
         elif not found:
-            self._empty.title.setText(tr("Nothing to report"))
-            self._empty.about.setText(tr("What goes wrong, and what the node changes by itself, is told here."))
+            self._empty.say(
+                tr("Nothing to report"), tr("What goes wrong, and what the node changes by itself, is told here.")
+            )
 
     def _fit(self) -> None:
         # With large text in a small window the notice would have no room beside the others.

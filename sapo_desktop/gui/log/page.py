@@ -42,7 +42,6 @@ class LogPage(Page):
         self._search.textChanged.connect(self._find)
         self._search.returnPressed.connect(self._next)
         self._banner = Banner(tone="danger")
-        self._banner.say("")
         self._notices = NoticesCard(view, bridge)
         self._file = FileCard(bridge)
         self._file.hide()
@@ -64,7 +63,6 @@ class LogPage(Page):
             self._load()
         if changed & self.follows:
             self._notices.refresh()
-            self._are_read()
 
     def _load(self) -> None:
         """Ask each time that the page is opened, and each worker that comes meanwhile."""
@@ -74,11 +72,6 @@ class LogPage(Page):
         self._notices.load()
         if self._tabs.current == "file":
             self._file.load()
-
-    def _are_read(self) -> None:
-        """What is in sight is not new any more; whoever shows a count hears it."""
-        if self._in_sight and self.view.unread:
-            self.bridge.changed.emit(self.view.read_notices())
 
     def _switch(self, tab: str) -> None:
         self._notices.setVisible(tab == "notices")

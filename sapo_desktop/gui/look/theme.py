@@ -7,6 +7,7 @@ Plain Qt styling (Fusion, a palette and one style sheet), so every widget follow
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from string import Template
@@ -17,6 +18,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
 from PySide6.QtWidgets import QApplication
 
 from sapo_desktop.core.resources import resource
+from sapo_desktop.view.viewmodel import PHASES
 
 ThemeName = Literal["light", "dark"]
 
@@ -56,8 +58,16 @@ class Theme:
     chart_swarm: str
     chart_held_out: str
     chart_base: str
-    chart_phases: tuple[str, ...]
-    """In the order of viewmodel.PHASES."""
+    phases: Mapping[str, str]
+
+    def colour(self, name: str) -> str:
+        """A colour by its name here, or that of a phase of a round."""
+        return self.phases.get(name) or str(getattr(self, name))
+
+
+def _by_phase(*colours: str) -> dict[str, str]:
+    """In the order of a round."""
+    return dict(zip(PHASES, colours, strict=True))
 
 
 LIGHT = Theme(
@@ -86,7 +96,7 @@ LIGHT = Theme(
     chart_swarm="#c95500",
     chart_held_out="#00805c",
     chart_base="#858e85",
-    chart_phases=("#9aa39b", "#0069a8", "#7a4ea3", "#c95500", "#b8860b", "#00805c", "#6b746c", "#a8376b"),
+    phases=_by_phase("#9aa39b", "#0069a8", "#7a4ea3", "#c95500", "#b8860b", "#00805c", "#6b746c", "#a8376b"),
 )
 DARK = Theme(
     name="dark",
@@ -114,7 +124,7 @@ DARK = Theme(
     chart_swarm="#f0a13c",
     chart_held_out="#3fcfa0",
     chart_base="#7b857d",
-    chart_phases=("#747e76", "#63b5f0", "#b99be6", "#f0a13c", "#e3c766", "#3fcfa0", "#8d978f", "#e889b2"),
+    phases=_by_phase("#747e76", "#63b5f0", "#b99be6", "#f0a13c", "#e3c766", "#3fcfa0", "#8d978f", "#e889b2"),
 )
 THEMES = {"light": LIGHT, "dark": DARK}
 
@@ -189,7 +199,7 @@ def wear(theme: Theme, text_percent: int = 100) -> None:
     plain.setPixelSize(pixels("body"))
     app.setFont(plain)
     app.setPalette(_palette(theme))
-    QDir.setSearchPaths("icons", [str(resource("icons"))])  # of the pictures that the style sheet names
+    QDir.setSearchPaths("icons", [str(resource("icons"))])  # where the style sheet finds its arrows
     app.setStyleSheet(style_sheet(theme))
     mine.changed.emit()
 

@@ -16,7 +16,7 @@ from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.dialog import confirm
 from sapo_desktop.gui.widgets.layout import Card, Flow, holding, row
 from sapo_desktop.gui.widgets.notes import Banner
-from sapo_desktop.gui.widgets.table import Heading, Table
+from sapo_desktop.gui.widgets.table import Heading, Table, number
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import models as model_words
 from sapo_desktop.gui.words import numbers
@@ -44,7 +44,6 @@ class CheckpointsCard(Card):
         )
         self._view, self._bridge = view, bridge
         self._trouble = Banner(tone="danger", action=tr("Try again"))
-        self._trouble.hide()
         self.table = Table(tr("Checkpoints"), self._headings(), rows_shown=5, same=lambda item: item.number)
         self.table.pointed.connect(self._choose)
         self.score = Button(tr("Score now"), self._score_selected, icon="chart")
@@ -94,7 +93,7 @@ class CheckpointsCard(Card):
                 model_words.checkpoint_badges,
                 icon=lambda item: ("flag", "accent") if item.best else ("clock", "muted") if item.last else None,
             ),
-            Heading(tr("Round"), lambda item: numbers.count(item.round), lambda item: item.round, right=True),
+            number(tr("Round"), lambda item: item.round),
             Heading(
                 tr("Held-out score"),
                 self._score_words,
@@ -210,7 +209,6 @@ class ScoreBox(Card):
             return
         self._item = item
         self._title.setText(tr("{name}: held-out score").format(name=model_words.checkpoint_words(item.number)))
-        self._trouble.say("")
         self._show(choice=True)
         self.show()
         self.begin.setFocus()
@@ -283,9 +281,9 @@ def _interval(evals: list[EvalPoint], item: CheckpointInfo) -> EvalPoint | None:
 def _task_headings() -> list[Heading]:
     return [
         Heading(tr("Task"), lambda mark: task_name(mark.task), stretch=True),
-        Heading(tr("Answers"), lambda mark: numbers.count(mark.answers), lambda mark: mark.answers, right=True),
-        Heading(tr("Solved"), lambda mark: numbers.percent(mark.solved), lambda mark: mark.solved, right=True),
-        Heading(tr("Partly"), lambda mark: numbers.number(mark.partial), lambda mark: mark.partial, right=True),
+        number(tr("Answers"), lambda mark: mark.answers),
+        number(tr("Solved"), lambda mark: mark.solved, numbers.percent),
+        number(tr("Partly"), lambda mark: mark.partial, numbers.number),
     ]
 
 

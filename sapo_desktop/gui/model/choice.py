@@ -16,7 +16,7 @@ from sapo_desktop.gui.model.model_list import ModelRow, filtered, model_rows
 from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding
 from sapo_desktop.gui.widgets.notes import Banner, chip
-from sapo_desktop.gui.widgets.table import Heading, Table
+from sapo_desktop.gui.widgets.table import Heading, Table, number
 from sapo_desktop.gui.widgets.text import Elided, Label
 from sapo_desktop.gui.words import models as model_words
 from sapo_desktop.gui.words import numbers
@@ -47,7 +47,6 @@ class ModelsCard(Card):
         )
         self._which.chosen.connect(lambda which: self._fill())
         self._trouble = Banner(tone="danger", action=tr("Try again"))
-        self._trouble.hide()
         self._trouble.button.clicked.connect(self.ask)
         self.table = Table(tr("Models"), _headings(), rows_shown=8, same=lambda row: row.name)
         self.table.pointed.connect(self._point)
@@ -123,11 +122,10 @@ def _headings() -> list[Heading]:
             icon=badge_icon,
             about=tr("Whether the memory is enough for it to learn here"),
         ),
-        Heading(
+        number(
             tr("Takes"),
-            lambda item: numbers.size(item.badge.estimate) if item.badge is not None else numbers.NOTHING,
             lambda item: item.badge.estimate if item.badge is not None else None,
-            right=True,
+            numbers.size,
             about=tr("Memory, to learn"),
         ),
         Heading(

@@ -14,7 +14,7 @@ from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.files import ask_folder
 from sapo_desktop.gui.widgets.forms import labelled, line
-from sapo_desktop.gui.widgets.layout import row
+from sapo_desktop.gui.widgets.layout import keeping_place, row
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import models as model_words
@@ -44,20 +44,15 @@ class ExportSheet(Sheet):
         self._folder.textChanged.connect(self._typed)
         self.choose = Button(tr("Choose"), self._choose, icon="folder")
         self._said = Banner()
-        self._said.hide()
         self._bar = QProgressBar()
         self._bar.setRange(0, 0)
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName(tr("Writing"))
-        keep = self._bar.sizePolicy()
-        keep.setRetainSizeWhenHidden(True)
-        self._bar.setSizePolicy(keep)
-        self._bar.hide()
+        keeping_place(self._bar).hide()
         where = labelled(tr("Folder"), self._folder, tr("A new folder, or an empty one."))
         self.add(labelled(tr("Format"), self._format), self._about, where, row(self.choose, 1), self._said, self._bar)
         self.back = Button(tr("Cancel"), self._cancel)
         self.ok = Button(tr("Export"), self._begin, kind="primary")
-        self.ok.setDefault(True)
         self.add_buttons(self.back, self.ok)
         self._typed()
 

@@ -15,11 +15,11 @@ from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.link.inquiry import Inquiry
 from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.model.memory_parts import Bar, bars, part_rows, scale
-from sapo_desktop.gui.widgets.bars import StackedBar, Stretch, Swatch
+from sapo_desktop.gui.widgets.bars import StackedBar, Stretch, Swatch, legend
 from sapo_desktop.gui.widgets.buttons import Button, IconButton
 from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding, row
 from sapo_desktop.gui.widgets.notes import Banner, chip
-from sapo_desktop.gui.widgets.table import Heading, Table
+from sapo_desktop.gui.widgets.table import Heading, Table, number
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import models as model_words
 from sapo_desktop.gui.words import numbers
@@ -47,7 +47,6 @@ class MemoryCard(Card):
         self._as_table = IconButton("table", tr("Show as a table"), self._switch, checkable=True)
         self.corner.addWidget(self._as_table)
         self._trouble = Banner(tone="danger", action=tr("Try again"))
-        self._trouble.hide()
         self._bars = QWidget()
         self._bars.setMinimumHeight(180)
         self._bars.setLayout(QVBoxLayout())
@@ -144,7 +143,7 @@ def _drawn(fit: Fit) -> QWidget:
     shown = bars(fit)
     names = {piece.name for bar in shown for piece in bar.pieces}
     swatches = [
-        Swatch(model_words.piece_words(name), colour, hatched=name == "reserve")
+        legend(Swatch(colour, hatched=name == "reserve"), model_words.piece_words(name))
         for name, colour in _COLOURS.items()
         if name in names
     ]
@@ -181,8 +180,7 @@ def _way(fit: Fit, way: Way, own: list[Bar], ruler: _Ruler) -> QWidget:
     name = model_words.way_words(way)
     chips = [chip(tr("Chosen"))] if way == fit.chosen and way.fits else []
     chips.append(chip(tr("Fits"), "accent") if way.fits else chip(tr("Too big"), "danger"))
-    head = row(Label(name, "strong"), *chips)
-    head.setStretch(0, 1)
+    head = row((Label(name, "strong"), 1), *chips)
     lines = [_line(f"{name}: {_takes(fit, bar)}", _takes(fit, bar), bar, ruler) for bar in own]
     about = [Label(one_line(in_words(way.why_not)), "caption")] if way.why_not else []
     return holding(column(head, *lines, *about, spacing=0.25))
@@ -194,12 +192,10 @@ def _line(name: str, takes: str, bar: Bar, ruler: _Ruler) -> QHBoxLayout:
         for piece in bar.pieces
     ]
     said = ", ".join(f"{model_words.piece_words(piece.name)} {numbers.size(piece.bytes)}" for piece in bar.pieces)
-    number = Label(takes, "caption", wrap=False)
-    number.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-    number.setFixedWidth(ruler.number_width)
-    drawn = row(StackedBar(f"{name}. {said}", parts, bar.free / ruler.bytes), number)
-    drawn.setStretch(0, 1)
-    return drawn
+    room = Label(takes, "caption", wrap=False)
+    room.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+    room.setFixedWidth(ruler.number_width)
+    return row((StackedBar(f"{name}. {said}", parts, bar.free / ruler.bytes), 1), room)
 
 
 def _table(fit: Fit) -> QWidget:
@@ -212,10 +208,5 @@ def _table(fit: Fit) -> QWidget:
 
 
 def _column(at: int, way: Way) -> Heading:
-    return Heading(
-        model_words.short_way(way),
-        lambda line: numbers.size(line[1][at]),
-        lambda line: line[1][at],
-        right=True,
-        about=model_words.way_words(way),
-    )
+    name, about = model_words.short_way(way), model_words.way_words(way)
+    return number(name, lambda line: line[1][at], numbers.size, about=about)

@@ -53,7 +53,6 @@ class ModelPage(Page):
         super().__init__(view, bridge, tr("Model"))
         del actions
         self._waiting = Banner("", "warning")
-        self._waiting.hide()
         self._away = Banner()
         self._at_work = AtWorkCard(view, bridge)
         self._memory = MemoryCard(view, bridge)
@@ -216,7 +215,6 @@ class AtWorkCard(Card):
         self._pass = Figure(tr("Learned at once"))
         figures = (self._parameters, self._files, self._memory, self._free, self._answers, self._pass)
         self._trouble = Banner(tone="danger", action=tr("Try again"))
-        self._trouble.hide()
         self._notes = Label("", "caption")
         self._notes.hide()
         self.add(self._chips, self._sentence, Columns(*figures, narrowest=138, most=6), self._notes, self._trouble)

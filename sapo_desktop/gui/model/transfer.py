@@ -45,14 +45,10 @@ class TransferStrip(QWidget):
         self._bar.setTextVisible(False)
         self.cancel = Button(tr("Cancel"), self._cancel, icon="cross")
         said = column(self._title, self._bar, self._words, spacing=0.5)
-        line = row(spacing=2)
-        line.addLayout(said, 1)
-        line.addWidget(self.cancel)
-        self._card.add(line)
+        self._card.add(row((said, 1), self.cancel, spacing=2))
         self.news = Banner()
         self.setLayout(column(self._card, self.news))
         self._card.hide()
-        self.news.hide()
         self._seen: ModelInstalled | ModelFailed | None = None
         """News that was told before the page was closed."""
 
@@ -117,9 +113,7 @@ class HubSheet(Sheet):
         self._name = line("OWNER/NAME", longest=300)
         self._files = line("model-q8_0.gguf", longest=1000)
         self._trouble = Banner(tone="danger")
-        self._trouble.hide()
         self.ok = Button(tr("Download"), self._begin, kind="primary")
-        self.ok.setDefault(True)
         revision = tr("The newest of its main branch; or one version of it: OWNER/NAME@REVISION")
         files = tr("Where a repository has several models. By comma; empty: what the model needs.")
         self.add(
@@ -159,9 +153,7 @@ class TokenSheet(Sheet):
         self._bridge = bridge
         self._token = line(secret=True, longest=_MOST_TOKEN)
         self._trouble = Banner(tone="danger")
-        self._trouble.hide()
         self.keep = Button(tr("Keep the token"), self._keep, kind="primary")
-        self.keep.setDefault(True)
         self.forget = Button(tr("Forget the kept one"), self._forget, icon="trash")
         self.add(labelled(tr("Token"), self._token), self._trouble)
         self.add_buttons(self.forget, Button(tr("Cancel"), self.reject), self.keep)

@@ -17,6 +17,7 @@ from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words import peers as peer_words
 from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.learning import mark_words, verdict_icon
 from sapo_desktop.gui.words.sentences import catalogued, in_words
 from sapo_desktop.gui.words.tasks import task_name
 from sapo_desktop.view.viewmodel import View
@@ -77,7 +78,6 @@ class AnswerSheet(Sheet):
         self._result = Result()
         self.another = Button(tr("Another question"), self._pose, icon="refresh")
         self.give = Button(tr("Give the answer"), self._give, kind="primary")
-        self.give.setDefault(True)
         self.add(self._task, self._question, self._trouble, self._typing, self._result)
         self.add_buttons(self.another, Button(tr("Close"), self.reject), self.give)
         self._clock = timer(self, 1000, self._tick)
@@ -180,11 +180,9 @@ class Result(QWidget):
         self._truth = Reading(tr("The right answer"), "", lines=2)
         self._model = Label("")
         self._rest = Label("", "muted")
-        top = row(self._picture, self._verdict)
-        top.setStretch(1, 1)
         self.setLayout(
             column(
-                top,
+                row(self._picture, (self._verdict, 1)),
                 labelled(tr("Your answer"), self._mine),
                 labelled(tr("The right answer"), self._truth),
                 self._model,
@@ -195,8 +193,8 @@ class Result(QWidget):
 
     def show_marked(self, marked: HumanMarked) -> None:
         mark = marked.mark
-        self._picture.show_icon(*(("check", "accent") if mark.solved else ("cross", "danger")))
-        self._verdict.setText(peer_words.verdict_words(mark))
+        self._picture.show_icon(*verdict_icon(mark.verdict))
+        self._verdict.setText(mark_words(mark))
         self._mine.set_text(marked.completion)
         self._truth.set_text(marked.truth or numbers.NOTHING)
         self._model.setText(_model_words(marked))

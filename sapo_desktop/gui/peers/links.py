@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
 from sapo_desktop.core.settings import listed, with_item
 from sapo_desktop.gui.link.bridge import Asks
@@ -15,8 +15,8 @@ from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.dialog import Sheet, confirm
 from sapo_desktop.gui.widgets.forms import Copied
 from sapo_desktop.gui.widgets.layout import Card, Columns, Figure, Flow, holding
-from sapo_desktop.gui.widgets.notes import Empty
-from sapo_desktop.gui.widgets.table import Heading, Table
+from sapo_desktop.gui.widgets.notes import Empty, Filled
+from sapo_desktop.gui.widgets.table import Heading, Table, number
 from sapo_desktop.gui.widgets.text import Elided, Label
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words import peers as peer_words
@@ -43,16 +43,14 @@ class LinksCard(Card):
             tr("Add a peer"),
             add,
         )
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._alone)
-        self._stack.addWidget(self.table)
+        self._stack = Filled(self._alone, self.table)
         self._buttons = holding(Flow(self.details, self.block))
         self.add(self._stack, self._buttons)
         self._choose()
 
     def show_rows(self, rows: list[LinkRow]) -> None:
         self.table.set_rows(rows)
-        self._stack.setCurrentWidget(self.table if rows else self._alone)
+        self._stack.fill(bool(rows))
         self._buttons.setVisible(bool(rows))
 
     def _choose(self) -> None:
@@ -84,17 +82,14 @@ def _headings() -> list[Heading]:
             icon=lambda row: ("out", "muted") if row.link.dialled else ("in", "muted"),
             about=tr("Who dialled whom"),
         ),
-        Heading(
+        number(
             tr("Latency"),
-            lambda row: peer_words.milliseconds(row.link.latency_ms),
             lambda row: row.link.latency_ms,
-            right=True,
+            peer_words.milliseconds,
             about=tr("Of the last question that was answered over it"),
         ),
-        Heading(
-            tr("Groups in"), lambda row: numbers.count(row.link.groups_in), lambda row: row.link.groups_in, right=True
-        ),
-        Heading(tr("Out"), lambda row: numbers.count(row.link.groups_out), lambda row: row.link.groups_out, right=True),
+        number(tr("Groups in"), lambda row: row.link.groups_in),
+        number(tr("Out"), lambda row: row.link.groups_out),
         Heading(
             tr("Refused"),
             lambda row: numbers.count(refused(row)),
@@ -103,26 +98,15 @@ def _headings() -> list[Heading]:
             about=tr("What broke the rules or could not be checked"),
             icon=lambda row: ("warning", "danger") if row.refused("invalid") else None,
         ),
-        Heading(
+        number(
             tr("Draws"),
-            lambda row: numbers.percent(row.link.draw_share),
             lambda row: row.link.draw_share,
-            right=True,
+            numbers.percent,
             about=tr("Share of the groups drawn lately that came over it"),
         ),
-        Heading(
-            tr("Receiving"),
-            lambda row: peer_words.per_second(row.rate.incoming),
-            lambda row: row.rate.incoming,
-            right=True,
-        ),
-        Heading(
-            tr("Sending"),
-            lambda row: peer_words.per_second(row.rate.outgoing),
-            lambda row: row.rate.outgoing,
-            right=True,
-        ),
-        Heading(tr("Linked for"), lambda row: numbers.span(row.link.seconds), lambda row: row.link.seconds, right=True),
+        number(tr("Receiving"), lambda row: row.rate.incoming, peer_words.per_second),
+        number(tr("Sending"), lambda row: row.rate.outgoing, peer_words.per_second),
+        number(tr("Linked for"), lambda row: row.link.seconds, numbers.span),
     ]
 
 
@@ -147,9 +131,7 @@ class LinkSheet(Sheet):
         buttons = [Button(tr("Block"), lambda: self._block(view, bridge, link.key), kind="danger", icon="block")]
         if link.dialled and link.dialled not in listed(view.settings.peers):
             buttons.append(Button(tr("Keep its address"), lambda: self._keep(view, bridge, link.dialled), icon="plus"))
-        close = Button(tr("Close"), self.accept, kind="primary")
-        close.setDefault(True)
-        self.add_buttons(*buttons, close)
+        self.add_buttons(*buttons, Button(tr("Close"), self.accept, kind="primary"))
 
     def _block(self, view: View, bridge: Asks, key: str) -> None:
         if block(self, view, bridge, key, self._owner):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.network.invite import PREFIX, Invite
@@ -16,7 +16,7 @@ from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.dialog import Sheet
 from sapo_desktop.gui.widgets.forms import copy_text, labelled, line
 from sapo_desktop.gui.widgets.layout import Card, Flow, holding
-from sapo_desktop.gui.widgets.notes import Banner, Empty
+from sapo_desktop.gui.widgets.notes import Banner, Empty, Filled
 from sapo_desktop.gui.widgets.table import Heading, Table
 from sapo_desktop.gui.words import invites as invite_words
 from sapo_desktop.gui.words import peers as peer_words
@@ -34,9 +34,7 @@ class ListCard(Card):
         self.table = Table(title, [heading], rows_shown=3, same=lambda item: item)
         self.table.pointed.connect(self._choose)
         self._for_one: list[Button] = []
-        self._stack = QStackedWidget()
-        self._stack.addWidget(empty)
-        self._stack.addWidget(self.table)
+        self._stack = Filled(empty, self.table)
         self.add(self._stack)
         self._items: list[str] | None = None
 
@@ -44,7 +42,7 @@ class ListCard(Card):
         if items != self._items:
             self._items = items
             self.table.set_rows(items)
-            self._stack.setCurrentIndex(1 if items else 0)
+            self._stack.fill(bool(items))
             for button in self._for_one:
                 button.setVisible(bool(items))
             self._choose()
@@ -78,7 +76,6 @@ class AddressesCard(ListCard):
         )
         self._view, self._bridge = view, bridge
         self._result = Banner()
-        self._result.hide()
         self.add_button = Button(tr("Add a peer"), add, icon="plus")
         self.test = Button(tr("Test"), self._test, icon="link")
         self.remove = Button(tr("Remove"), self._remove, icon="trash")
@@ -136,10 +133,8 @@ class AddSheet(Sheet):
         self._field = line("wss://relay.example:8765#KEY")
         self._field.textChanged.connect(self._typed)
         self._said = Banner()
-        self._said.hide()
         self.test = Button(tr("Test the connection"), self._test, icon="link")
         self.ok = Button(tr("Add"), self._add, kind="primary")
-        self.ok.setDefault(True)
         about = tr("With #KEY at its end only that node is accepted there. An invite begins with sapo://")
         self.add(labelled(tr("Address or invite link"), self._field, about), self._said)
         self.add_buttons(self.test, Button(tr("Cancel"), self.reject), self.ok)

@@ -16,10 +16,9 @@ from sapo_desktop.gui.widgets.forms import Copied
 from sapo_desktop.gui.widgets.layout import Card, Flow, column, holding
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.widgets.text import Label
-from sapo_desktop.gui.words import consent
 from sapo_desktop.gui.words import peers as peer_words
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.gui.words.sentences import in_words, what_is_published
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages import ChangeIdentity, GetIdentity, IdentityIs, SetSettings
 
@@ -34,7 +33,6 @@ class MeCard(Card):
         self._address = Copied(bridge, tr("My address"), tr("Copy my address"))
         self._kept = Label("", "caption")
         self._trouble = Banner(tone="danger", action=tr("Try again"))
-        self._trouble.hide()
         self._unlock = Button(tr("Open it"), lambda: self._with_passphrase("unlock"), icon="key")
         self._protect = Button(tr("Keep it behind a passphrase"), lambda: self._with_passphrase("protect"), icon="key")
         self._listening = Label("", "caption")
@@ -153,17 +151,15 @@ class ConsentSheet(Sheet):
 
     def __init__(self, parent: QWidget, agreed: Callable[[], None] | None) -> None:
         super().__init__(parent, tr("What is published"))
-        for text in consent.paragraphs():
+        for text in what_is_published():
             self.add(Label(text))
         if agreed is None:
-            close = Button(tr("Close"), self.accept, kind="primary")
-            close.setDefault(True)
-            self.add_buttons(close)
+            self.add_buttons(Button(tr("Close"), self.accept, kind="primary"))
             return
         self.accepted.connect(agreed)
         back = Button(tr("Cancel"), self.reject)
-        back.setDefault(True)
-        self.add_buttons(back, Button(tr("Publish answers from now on"), self.accept, kind="primary"))
+        agree = Button(tr("Publish answers from now on"), self.accept, kind="primary")
+        self.add_buttons(back, agree, default=back)
         back.setFocus()
 
 

@@ -17,9 +17,6 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.worker.control.messages import Request
 
-SHORTEST = 8
-"""As system/identity.py has it, which loads too much for a window; a test holds them together."""
-
 
 class PassphraseSheet(Sheet):
     """Has a passphrase typed, a new one twice, and hands it on until it is taken."""
@@ -28,13 +25,11 @@ class PassphraseSheet(Sheet):
         super().__init__(parent, title, about)
         self._send, self._new = send, new
         self._trouble = Banner(tone="danger")
-        self._trouble.hide()
         self._first, self._second = line(secret=True, longest=500), line(secret=True, longest=500)
         self.add(self._trouble, labelled(tr("Passphrase"), self._first))
         if new:
             self.add(labelled(tr("Once more"), self._second))
         self.ok = Button(tr("Go on"), self._try, kind="primary")
-        self.ok.setDefault(True)
         self.add_buttons(Button(tr("Cancel"), self.reject), self.ok)
         self._first.setFocus()
 
@@ -49,8 +44,6 @@ class PassphraseSheet(Sheet):
         text = self._first.text()
         if not text:
             self.trouble(tr("Type the passphrase first."))
-        elif self._new and len(text) < SHORTEST:
-            self.trouble(tr("A passphrase has at least %n characters.", None, SHORTEST))
         elif self._new and text != self._second.text():
             self.trouble(tr("The two differ. Type the same one twice."))
         else:

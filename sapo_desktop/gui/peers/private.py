@@ -29,7 +29,6 @@ class PrivateCard(Card):
         self._words = Label("", "muted")
         self._swarm = Copied(bridge, tr("The swarm's key"), tr("Copy the swarm's key"))
         self._trouble = Banner(tone="danger")
-        self._trouble.hide()
         self.found = Button(tr("Found one"), self._found, icon="plus")
         self.follow = Button(tr("Follow an invite"), self._follow, icon="link")
         self.admit = Button(tr("Admit somebody"), lambda: AdmitSheet(self, bridge).open(), icon="key")
@@ -101,9 +100,7 @@ class InviteSheet(Sheet):
         )
         self.link = LinkBox(bridge)
         self.add(self.link)
-        close = Button(tr("Close"), self.accept, kind="primary")
-        close.setDefault(True)
-        self.add_buttons(close)
+        self.add_buttons(Button(tr("Close"), self.accept, kind="primary"))
         bridge.ask(GetInvite(), self.link.show_link, self.link.fail, of=self)
 
 
@@ -124,7 +121,6 @@ class AdmitSheet(Sheet):
         self.link = LinkBox(bridge)
         self.link.hide()
         self.ok = Button(tr("Make the link"), self._admit, kind="primary")
-        self.ok.setDefault(True)
         self.add(
             labelled(tr("Key"), self._key, tr("64 digits. It stands on the Peers page of the newcomer's window.")),
             labelled(tr("Admitted"), self._days, tr("An admission cannot be called back before its end.")),
@@ -155,7 +151,6 @@ class LinkBox(QWidget):
     def __init__(self, bridge: Asks) -> None:
         super().__init__()
         self._trouble = Banner(tone="danger")
-        self._trouble.hide()
         self._text = Reading(tr("Invite link"), "", lines=4)
         self.copy_link = Button(tr("Copy the link"), lambda: copy_text(bridge, self._text.toPlainText()), icon="copy")
         self.copy_link.setEnabled(False)

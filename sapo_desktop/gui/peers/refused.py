@@ -1,21 +1,26 @@
-"""What was not taken from peers, and why, in plain words."""
+"""What was not taken from peers, and why, in plain words; of groups also what was in them, when one asks for it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
-from PySide6.QtWidgets import QStackedWidget
-
+from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.peers.refused_rows import Refusal, refusals
+from sapo_desktop.gui.widgets.folded import Folded
 from sapo_desktop.gui.widgets.layout import Card
-from sapo_desktop.gui.widgets.notes import Empty
-from sapo_desktop.gui.widgets.table import Heading, Table
+from sapo_desktop.gui.widgets.notes import Empty, Filled
+from sapo_desktop.gui.widgets.table import Heading, Table, number
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.peers import short_key
 from sapo_desktop.gui.words.refusals import kind_name, refusal_meaning
-from sapo_desktop.worker.control.messages import SwarmInfo
+from sapo_desktop.gui.words.tasks import task_name
+from sapo_desktop.worker.control.messages import GetRefused, Refused, RefusedGroup, SwarmInfo
 
+MOST = 300
+"""Groups that are asked for, newest first."""
 _ICONS = {"invalid": ("cross", "danger"), "unverifiable": ("eye", "warning"), "ignored": ("dash", "muted")}
 
 
@@ -32,7 +37,7 @@ class RefusedTable(Table):
                     lambda row: row.order,
                     icon=lambda row: _ICONS.get(row.kind),
                 ),
-                Heading(tr("Count"), lambda row: numbers.count(row.count), lambda row: row.count, right=True),
+                number(tr("Count"), lambda row: row.count),
                 Heading(tr("Reason"), lambda row: refusal_meaning(row.reason), stretch=True),
             ],
             rows_shown=rows_shown,
@@ -41,9 +46,9 @@ class RefusedTable(Table):
 
 
 class RefusedCard(Card):
-    """Over all links since the node joined."""
+    """Over all links since the node joined. A row that is picked shows the newest group that was refused so."""
 
-    def __init__(self) -> None:
+    def __init__(self, bridge: Asks) -> None:
         super().__init__(
             tr("Not taken"),
             tr(
@@ -51,34 +56,58 @@ class RefusedCard(Card):
                 "our own version's fault, and what is ignored is nobody's."
             ),
         )
+        self._bridge = bridge
         self.table = RefusedTable()
         self._none = Empty("check", tr("Nothing was refused"), tr("Since this node joined the swarm."))
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._none)
-        self._stack.addWidget(self.table)
-        self._words = Label("", "caption")
-        self._words.hide()
+        self._stack = Filled(self._none, self.table)
+        self._words = Label("")
+        self._where = Label("", "caption")
+        self.answers = Folded(tr("Answers of the refused group"), lines=8)
         self._versions = Label("", "caption")
-        self._versions.hide()
-        self.add(self._stack, self._words, self._versions)
+        self.add(self._stack, self._words, self._where, self.answers, self._versions)
         self.table.pointed.connect(self._explain)
         self._rows: list[Refusal] = []
+        self._explain()
 
     def show_swarm(self, swarm: SwarmInfo) -> None:
         rows = refusals(swarm.refused)
         if rows != self._rows:
             self._rows = rows
             self.table.set_rows(rows)
-        self._stack.setCurrentWidget(self.table if rows else self._none)
+        self._stack.fill(bool(rows))
         text = _other_questions(swarm.other_questions)
         self._versions.setText(text)
         self._versions.setVisible(bool(text))
 
-    def _explain(self) -> None:
-        """The whole sentence of the selected row, which a narrow table cuts."""
+    @property
+    def _picked(self) -> str:
+        """The reason of the selected row; of several or none, nothing."""
         selected = self.table.selected()
-        self._words.setText(refusal_meaning(selected[0].reason) if len(selected) == 1 else "")
-        self._words.setVisible(bool(self._words.text()))
+        return selected[0].reason if len(selected) == 1 else ""
+
+    def _explain(self) -> None:
+        """The whole sentence of the selected row, which a narrow table cuts, and a group that was refused so."""
+        reason = self._picked
+        self._words.setText(refusal_meaning(reason) if reason else "")
+        self._words.setVisible(bool(reason))
+        self._show_group(None)
+        if reason:
+            self._bridge.ask(GetRefused(limit=MOST), partial(self._groups_are, reason), lambda error: None, of=self)
+
+    def _groups_are(self, reason: str, reply: Refused) -> None:
+        if reason == self._picked:
+            self._show_group(next((group for group in reply.items if group.reason == reason), None))
+
+    def _show_group(self, group: RefusedGroup | None) -> None:
+        self._where.setVisible(group is not None)
+        self.answers.setVisible(group is not None and bool(group.answers))
+        if group is not None:
+            self._where.setText(
+                tr("The newest: {task}, from {peer}, {time}").format(
+                    task=task_name(group.task), peer=short_key(group.author), time=numbers.stamp(group.time)
+                )
+            )
+            self.answers.set_text("\n\n".join(group.answers), tr("Show the peer's text"), tr("Hide the peer's text"))
 
 
 def _other_questions(counts: Mapping[str, int]) -> str:

@@ -27,8 +27,3 @@ def refusals(refused: Mapping[str, Mapping[str, int]]) -> list[Refusal]:
     """Kind -> reason -> count, as rows; reasons that never came up are left out."""
     rows = [Refusal(kind, reason, count) for kind, reasons in refused.items() for reason, count in reasons.items()]
     return sorted((row for row in rows if row.count), key=lambda row: (row.order, -row.count, row.reason))
-
-
-def total(refused: Mapping[str, Mapping[str, int]], *kinds: str) -> int:
-    """How many of these kinds; of all without one."""
-    return sum(sum(reasons.values()) for kind, reasons in refused.items() if not kinds or kind in kinds)

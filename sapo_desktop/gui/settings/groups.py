@@ -86,17 +86,11 @@ class OneOf:
 
 
 @dataclass(frozen=True)
-class WholeNumber:
-    low: int
-    high: int
-    step: int = 1
-
-
-@dataclass(frozen=True)
 class Number:
     low: float
     high: float
     step: float
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,7 +100,7 @@ class Typed:
     number: bool = False
 
 
-Control = OnOff | OneOf | WholeNumber | Number | Typed
+Control = OnOff | OneOf | Number | Typed
 
 
 def control(key: str) -> Control:
@@ -193,7 +187,7 @@ def _control_of(field: inspect.Field, hint: object) -> Control:
         case inspect.BoolType():
             return OnOff()
         case inspect.IntType(ge=low, le=high):
-            return WholeNumber(int(low or 0), int(high or 0), _STEPS.get(field.name, 1))
+            return Number(low or 0, high or 0, _STEPS.get(field.name, 1), whole=True)
         case inspect.FloatType(gt=above, ge=low, le=high):
             step = 0.5 if high is not None and high > 10 else 0.1
             return Number(_LEAST if above is not None else float(low or 0), float(high or 0), step)

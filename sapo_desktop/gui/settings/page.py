@@ -6,8 +6,9 @@ from functools import partial
 from typing import ClassVar
 
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QButtonGroup, QWidget
+from PySide6.QtWidgets import QWidget
 
+from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.link.bridge import Asks
@@ -15,16 +16,15 @@ from sapo_desktop.gui.settings.groups import GROUPS, GroupName, Wanted, found
 from sapo_desktop.gui.settings.rows import SettingRow
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.page import Page
-from sapo_desktop.gui.widgets.buttons import Button
+from sapo_desktop.gui.widgets.buttons import Button, Segments
 from sapo_desktop.gui.widgets.dialog import confirm
 from sapo_desktop.gui.widgets.fields import SearchLine
-from sapo_desktop.gui.widgets.layout import Card, Flow, column, row, rule
+from sapo_desktop.gui.widgets.layout import Card, column, row, rule
 from sapo_desktop.gui.widgets.notes import Banner, Empty
 from sapo_desktop.gui.widgets.text import Label
-from sapo_desktop.gui.words import consent
 from sapo_desktop.gui.words import settings as setting_words
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.gui.words.sentences import in_words, what_is_published
 from sapo_desktop.view.viewmodel import Section, View
 from sapo_desktop.worker.control.messages import Ok, ResetSettings, SetSettings, SetSilo, SettingsAre
 
@@ -43,7 +43,10 @@ class SettingsPage(Page):
             view, bridge, tr("Settings"), tr("What you change takes effect at once, unless it says otherwise.")
         )
         self._wanted = Wanted()
-        self._titles, self._sentences = setting_words.titles(), setting_words.sentences()
+        self._titles, self._sentences = (
+            setting_words.titles(),
+            {key: setting_words.sentence(key) for key in settings_file.known_keys()},
+        )
         self._texts = {key: (title, self._sentences[key]) for key, title in self._titles.items()}
         self._group: str = "window"
         self._cards: dict[GroupName, GroupCard] = {}
@@ -52,13 +55,13 @@ class SettingsPage(Page):
         self._search = SearchLine(tr("Search settings"))
         self._search.textChanged.connect(lambda _: self._arrange())
         self._hits = Label("", "caption", wrap=False)
-        self._buttons = self._make_buttons()
+        self._groups = Segments(tr("Settings"), [*setting_words.group_titles().items(), (CHANGED, tr("Changed"))])
+        self._groups.chosen.connect(self._choose)
         self._banner = Banner()
-        self._banner.say("")
         self._places = column(spacing=2)
         self._empty = Empty("search", "", "")
         find = row(self._search, self._hits, spacing=1.5)
-        self.add(find, Flow(*self._buttons.values(), spacing=4), self._banner, self._places, self._empty)
+        self.add(find, self._groups, self._banner, self._places, self._empty)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self._find)
         self._arrange()
 
@@ -79,17 +82,6 @@ class SettingsPage(Page):
 
     # -- which rows are in sight -----------------------------------------------------------------------------
 
-    def _make_buttons(self) -> dict[str, Button]:
-        made: dict[str, Button] = {}
-        self._choices = QButtonGroup(self)
-        for name, title in [*setting_words.group_titles().items(), (CHANGED, tr("Changed"))]:
-            button = Button(title, partial(self._choose, name), kind="quiet")
-            button.setCheckable(True)
-            button.setChecked(name == self._group)
-            self._choices.addButton(button)
-            made[name] = button
-        return made
-
     def _choose(self, group: str) -> None:
         self._group = group
         if self._search.text():
@@ -105,7 +97,8 @@ class SettingsPage(Page):
         """Show the rows of the search, or those of the chosen group."""
         query = self._search.text()
         shown = found(query, self._texts) if query.strip() else self._of_group()
-        self._mark_group(searched=bool(query.strip()))
+        # A search goes through all groups, so that none is the chosen one.
+        self._groups.show_choice("" if query.strip() else self._group)
         for name in GROUPS:
             if name in shown and name not in self._cards:
                 self._make_card(name)
@@ -114,19 +107,12 @@ class SettingsPage(Page):
         self._hits.setText(tr("%n setting(s)", None, sum(map(len, shown.values()))))
         self._empty.setVisible(not shown)
         if query.strip():
-            self._empty.title.setText(tr("Nothing found"))
-            self._empty.about.setText(
-                tr("No setting has “{text}” in its name, its sentence or its key.").format(text=one_line(query, 60))
+            self._empty.say(
+                tr("Nothing found"),
+                tr("No setting has “{text}” in its name, its sentence or its key.").format(text=one_line(query, 60)),
             )
         else:
-            self._empty.title.setText(tr("Nothing changed"))
-            self._empty.about.setText(tr("Every setting is at its default."))
-
-    def _mark_group(self, *, searched: bool) -> None:
-        """A search goes through all groups, so that none is the chosen one."""
-        self._choices.setExclusive(not searched)
-        for name, button in self._buttons.items():
-            button.setChecked(name == self._group and not searched)
+            self._empty.say(tr("Nothing changed"), tr("Every setting is at its default."))
 
     def _of_group(self) -> dict[GroupName, list[str]]:
         if self._group != CHANGED:
@@ -149,7 +135,7 @@ class SettingsPage(Page):
 
     def _chain(self, order: list[GroupName]) -> None:
         """Tab goes through the cards as they stand, not as they were made."""
-        before: QWidget = list(self._buttons.values())[-1]
+        before: QWidget = self._groups.buttons[CHANGED]
         for name in order:
             for made in self._cards[name].rows.values():
                 for stop in made.stops():
@@ -178,7 +164,8 @@ class SettingsPage(Page):
 
     def _name_changed(self) -> None:
         count = len(self._changed_keys())
-        self._buttons[CHANGED].set_text(tr("Changed ({number})").format(number=count) if count else tr("Changed"))
+        words = tr("Changed ({number})").format(number=count) if count else tr("Changed")
+        self._groups.buttons[CHANGED].set_text(words)
 
     def _row(self, key: str) -> SettingRow | None:
         return next((card.rows[key] for card in self._cards.values() if key in card.rows), None)
@@ -193,7 +180,7 @@ class SettingsPage(Page):
         self.bridge.ask(request, lambda reply: self._taken(key, text), partial(self._refused, key), of=self)
 
     def _consents(self) -> bool:
-        about = "\n\n".join(consent.paragraphs())
+        about = "\n\n".join(what_is_published())
         return confirm(self, tr("Publish answers?"), about, tr("Publish from now on"))
 
     def _taken(self, key: str, text: str) -> None:

@@ -11,11 +11,12 @@ from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.settings import groups as setting_groups
-from sapo_desktop.gui.settings.groups import Number, OneOf, OnOff, Typed, Value, WholeNumber, as_typed, shown_text
+from sapo_desktop.gui.settings.groups import Number, OneOf, OnOff, Typed, Value, as_typed, shown_text
+from sapo_desktop.gui.widgets import fields
 from sapo_desktop.gui.widgets.buttons import IconButton, Switch
-from sapo_desktop.gui.widgets.fields import Choice, Decimal, Line, Whole
+from sapo_desktop.gui.widgets.fields import Choice, Line
 from sapo_desktop.gui.widgets.files import ask_folder
-from sapo_desktop.gui.widgets.layout import Flow, column, holding, row
+from sapo_desktop.gui.widgets.layout import Flow, column, holding, keeping_place, row
 from sapo_desktop.gui.widgets.notes import Banner, chip
 from sapo_desktop.gui.widgets.text import Label, set_tooltip
 from sapo_desktop.gui.widgets.timers import timer
@@ -54,13 +55,10 @@ class SettingRow(QFrame):
         self._reset = IconButton("reset", tr("{title}: back to the default").format(title=title), self._ask_reset)
         default = _value_words(key, settings_file.describe(key).default)
         set_tooltip(self._reset, tr("Back to the default: {value}").format(value=default))
-        keeps = self._reset.sizePolicy()
-        keeps.setRetainSizeWhenHidden(True)
-        self._reset.setSizePolicy(keeps)
         self._error = Banner(tone="danger")
         head = Flow(Label(title, "strong", wrap=False), self._changed, self._late, self._overridden)
         words = column(1, head, Label(sentence, "caption"), 1, spacing=0.25)
-        self._side = holding(row(self.control, self._reset, spacing=0.5))
+        self._side = holding(row(self.control, keeping_place(self._reset), spacing=0.5))
         self._box = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._box.setSpacing(grid(2))
         self._box.addLayout(words, 1)
@@ -180,15 +178,11 @@ class ChoiceControl(SettingControl):
 class NumberControl(SettingControl):
     """A number with arrows; presses that follow each other are taken as one."""
 
-    def __init__(self, key: str, kind: WholeNumber | Number, title: str, sentence: str) -> None:
+    def __init__(self, key: str, kind: Number, title: str, sentence: str) -> None:
         super().__init__()
         self._text = ""
         self._pause = timer(self, _PAUSE_MS, self._take, once=True)
-        if isinstance(kind, WholeNumber):
-            self.field: Whole | Decimal = Whole(title, kind.low, kind.high)
-            self.field.setSingleStep(kind.step)
-        else:
-            self.field = Decimal(title, kind.low, kind.high, kind.step)
+        self.field = fields.Number(title, kind.low, kind.high, kind.step, whole=kind.whole)
         _name(self.field, title, sentence)
         self.field.setSuffix(setting_words.unit(key))
         if zero := setting_words.zero(key):
@@ -198,10 +192,7 @@ class NumberControl(SettingControl):
 
     def show_value(self, value: Value) -> None:
         if not self._pause.isActive() and not isinstance(value, str):
-            if isinstance(self.field, Whole):
-                self.field.show_number(int(value))
-            else:
-                self.field.show_number(float(value))
+            self.field.show_number(value)
 
     def _wait(self, text: str) -> None:
         self._text = text
@@ -254,7 +245,7 @@ def _control(key: str, title: str, sentence: str) -> SettingControl:
             return SwitchControl(key, title, sentence)
         case OneOf(values=values):
             return ChoiceControl(key, values, title, sentence)
-        case WholeNumber() | Number() as kind:
+        case Number() as kind:
             return NumberControl(key, kind, title, sentence)
         case Typed():
             return TextControl(key, title, sentence)

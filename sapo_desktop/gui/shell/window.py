@@ -220,7 +220,7 @@ class Sidebar(QFrame):
         self._dot = Picture("pause", 18)
         self._state = Label("", "caption")
         box = column(
-            _stretched(row(logo, name, spacing=1), 1),
+            row(logo, (name, 1), spacing=1),
             nav,
             1,
             self.silo,
@@ -251,9 +251,3 @@ class Sidebar(QFrame):
 
     def _fit(self) -> None:
         self.setFixedWidth(round(208 * max(1.0, min(1.5, theme.looks().text_percent / 100))))
-
-
-def _stretched(box: QHBoxLayout, at: int) -> QHBoxLayout:
-    """The same row, whose part `at` takes what room is left."""
-    box.setStretch(at, 1)
-    return box

@@ -12,12 +12,13 @@ from sapo_desktop.core.plain_text import clean
 from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.look.theme import grid
 from sapo_desktop.gui.try_it.trying import Side, Try
-from sapo_desktop.gui.try_it.words import EXAMPLE_QUESTIONS, example_titles, outcome, progress
+from sapo_desktop.gui.try_it.words import EXAMPLE_QUESTIONS, example_titles, progress
 from sapo_desktop.gui.widgets.buttons import Button
 from sapo_desktop.gui.widgets.layout import Card, Columns, Flow, column, holding, row
 from sapo_desktop.gui.widgets.notes import Empty, Picture
 from sapo_desktop.gui.widgets.text import Elided, Label, Reading, set_tooltip
 from sapo_desktop.gui.words.language import tr
+from sapo_desktop.gui.words.learning import mark_words, verdict_icon
 
 _LONGEST_TRUTH = 2000
 
@@ -95,12 +96,10 @@ class Pane(QWidget):
         self._text.set_text(side.text)
         if side.state == "writing" and following:
             self._text.verticalScrollBar().setValue(self._text.verticalScrollBar().maximum())
-        said = outcome(side.mark) if side.mark else None
-        self._icon.setVisible(said is not None)
-        if said is not None:
-            self._icon.show_icon(said.icon, said.tone or "muted")
-        self._mark.setText(said.words if said else "")
-        self._mark.set_tone(said.tone if said else "")
+        self._icon.setVisible(side.mark is not None)
+        if side.mark is not None:
+            self._icon.show_icon(*verdict_icon(side.mark.verdict))
+        self._mark.setText(mark_words(side.mark) if side.mark else "")
         self._progress.setText(progress(side, paused))
         self._progress.set_tone("danger" if side.state == "failed" else "")
         self.setAccessibleName(f"{self._title}: {self._mark.text()} {self._progress.text()}")

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
-
 from sapo_desktop.core.plain_text import one_line
-from sapo_desktop.core.records import Mark
 from sapo_desktop.gui.try_it.trying import Side
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
-
-Tone = Literal["", "accent", "danger", "warning", "silo"]
+from sapo_desktop.gui.words.learning import mark_words
 
 EXAMPLE_QUESTIONS = (
     "What is 7 + 5 - 3?",
@@ -23,33 +19,6 @@ EXAMPLE_QUESTIONS = (
 def example_titles() -> list[str]:
     """One for each of the example questions."""
     return [tr("A sum"), tr("A word spelled backward"), tr("Bits of a number")]
-
-
-class Outcome(NamedTuple):
-    """A mark in a word, with an icon, so that its colour says nothing alone."""
-
-    icon: str
-    words: str
-    tone: Tone
-
-
-def outcome(mark: Mark) -> Outcome:
-    """What a mark says."""
-    match mark.verdict:
-        case "solved":
-            return Outcome("check", tr("Right"), "accent")
-        case "partial":
-            return Outcome("dash", tr("Partly right, {score}").format(score=numbers.number(mark.partial, 2)), "warning")
-        case "wrong":
-            return Outcome("cross", tr("Wrong"), "danger")
-        case "unparsed":
-            return Outcome("cross", tr("Unreadable"), "danger")
-        case "no_answer":
-            return Outcome("cross", tr("No answer"), "danger")
-        case "timeout":
-            return Outcome("clock", tr("Took too long"), "warning")
-        case "scorer_failed":
-            return Outcome("warning", tr("Marker failed"), "warning")
 
 
 def progress(side: Side, paused: bool) -> str:
@@ -92,7 +61,7 @@ def figures(side: Side) -> str:
 def in_short(side: Side) -> str:
     """One side in a table's cell."""
     if side.state == "done":
-        return outcome(side.mark).words if side.mark else one_line(side.text, 120)
+        return mark_words(side.mark) if side.mark else one_line(side.text, 120)
     match side.state:
         case "stopped":
             return tr("Stopped")

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.look import theme
+from sapo_desktop.gui.widgets.layout import holding, row
+from sapo_desktop.gui.widgets.text import Label
 
-_HEIGHT = 20
+_HEIGHT, _SWATCH = 20, 12
 
 
 @dataclass(frozen=True)
@@ -27,13 +28,19 @@ class Stretch:
 class StackedBar(QWidget):
     """Parts from left to right, on a track; a mark where a limit is. Its name says all of it in words."""
 
-    def __init__(self, name: str, parts: Sequence[Stretch], limit: float = 1.0) -> None:
+    def __init__(self, name: str = "", parts: Sequence[Stretch] = (), limit: float = 1.0) -> None:
         """`limit`: where the mark is, as a share of the width."""
         super().__init__()
-        self._parts, self._limit = list(parts), limit
-        self.setAccessibleName(name)
+        self._limit = limit
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.looks().changed.connect(self.update)
+        self.show_parts(name, parts)
+
+    def show_parts(self, name: str, parts: Sequence[Stretch]) -> None:
+        """Draw these, which `name` says in words."""
+        self._parts = list(parts)
+        self.setAccessibleName(name)
+        self.update()
 
     def sizeHint(self) -> QSize:  # noqa: N802
         return QSize(240, _HEIGHT)
@@ -65,36 +72,26 @@ class StackedBar(QWidget):
 
 
 class Swatch(QWidget):
-    """What a colour of a bar is."""
+    """A small square in a colour of a bar."""
 
-    def __init__(self, text: str, colour: str, *, hatched: bool = False) -> None:
+    def __init__(self, colour: str, *, hatched: bool = False) -> None:
         super().__init__()
-        self._text = text
         self._part = Stretch(1.0, colour, hatched)
-        self.setAccessibleName(one_line(text, 1000))
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        theme.looks().changed.connect(self.updateGeometry)
-
-    def sizeHint(self) -> QSize:  # noqa: N802
-        metrics = self.fontMetrics()
-        return QSize(22 + metrics.horizontalAdvance(self._text), max(18, metrics.height() + 4))
-
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self.updateGeometry()
-        super().changeEvent(event)
+        self.setFixedSize(_SWATCH, _SWATCH)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        _fill(painter, QRectF(1, (self.height() - 12) / 2, 12, 12), self._part)
-        painter.setPen(QColor(theme.current().muted))
-        painter.drawText(self.rect().adjusted(20, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, self._text)
+        _fill(painter, QRectF(self.rect()), self._part)
         painter.end()
 
 
+def legend(sample: QWidget, text: str) -> QWidget:
+    """What a colour or a line is."""
+    return holding(row(sample, Label(text, "caption", wrap=False), spacing=0.75))
+
+
 def _fill(painter: QPainter, rect: QRectF, part: Stretch) -> None:
-    colour = QColor(getattr(theme.current(), part.colour))
+    colour = QColor(theme.current().colour(part.colour))
     if not part.hatched:
         painter.fillRect(rect, colour)
         return

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
     QFrame,
-    QHBoxLayout,
     QPushButton,
     QRadioButton,
     QSizePolicy,
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from sapo_desktop.gui.look import icons, theme
+from sapo_desktop.gui.widgets.layout import Flow
 from sapo_desktop.gui.widgets.text import Label, for_button, restyle, set_tooltip
 
 Kind = Literal["plain", "primary", "quiet", "danger", "big", "nav"]
@@ -159,7 +160,7 @@ class Switch(QCheckBox):
 
 
 class Segments(QWidget):
-    """One of a few, side by side. Arrow keys move the choice."""
+    """One of a few, side by side, going on in the next line where there is no room. Arrow keys move the choice."""
 
     chosen = Signal(str)
 
@@ -167,46 +168,32 @@ class Segments(QWidget):
         """`choices`: value and text of each."""
         super().__init__()
         self.setAccessibleName(name)
-        self._buttons: dict[str, QPushButton] = {}
-        group = QButtonGroup(self)
-        group.setExclusive(True)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(1, 0, 0, 0)
-        row.setSpacing(0)
-        for at, (value, text) in enumerate(choices):
-            button = QPushButton(for_button(text))
+        self.buttons: dict[str, Button] = {}
+        self._group = QButtonGroup(self)
+        flow = Flow(spacing=4)
+        for value, text in choices:
+            button = Button(text, partial(self.chosen.emit, value), kind="quiet")
             button.setCheckable(True)
-            button.setProperty("kind", "segment")
-            if at in (0, len(choices) - 1):
-                button.setProperty("end", "first" if at == 0 else "last")
             button.setAccessibleName(f"{name}: {text}")
-            button.setCursor(Qt.CursorShape.PointingHandCursor)
-            button.clicked.connect(lambda _=False, chosen=value: self.chosen.emit(chosen))
-            group.addButton(button)
-            row.addWidget(button)
-            self._buttons[value] = button
-        row.addStretch(1)
-        self.show_choice(current)
-        self._fit()
-        theme.looks().changed.connect(self._fit)
+            self._group.addButton(button)
+            flow.addWidget(button)
+            self.buttons[value] = button
+        flow.setContentsMargins(0, 0, 0, 0)
+        self.setLayout(flow)
+        self.show_choice(current or choices[0][0])
 
     @property
     def current(self) -> str:
-        return next((value for value, button in self._buttons.items() if button.isChecked()), "")
+        return next((value for value, button in self.buttons.items() if button.isChecked()), "")
 
     def show_choice(self, value: str) -> None:
-        """Show what holds, without anybody being asked to change it."""
-        if value in self._buttons:
-            self._buttons[value].setChecked(True)
+        """Show what holds, without anybody being asked to change it; what is not among them: none."""
+        self._group.setExclusive(value in self.buttons)
+        for name, button in self.buttons.items():
+            button.setChecked(name == value)
 
     def hint(self, value: str, text: str) -> None:
-        set_tooltip(self._buttons[value], text)
-
-    def _fit(self) -> None:
-        """The chosen one is bold: there is room for that in each, so that none is cut off and none moves."""
-        bold = QFontMetrics(theme.font("strong"))
-        for button in self._buttons.values():
-            button.setMinimumWidth(bold.horizontalAdvance(button.text()) + 32)
+        set_tooltip(self.buttons[value], text)
 
 
 class ChoiceCard(QFrame):

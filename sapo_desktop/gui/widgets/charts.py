@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QLocale, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QGraphicsPathItem, QSizePolicy, QWidget
 
 from sapo_desktop.gui.look import theme
@@ -397,39 +397,24 @@ class SmallChart(QWidget):
         painter.drawEllipse(points[-1], 3, 3)
 
 
-class Legend(QWidget):
-    """A line as it is drawn, and what it is: colour and dashes both tell."""
+class LineSample(QWidget):
+    """A line as it is drawn: colour and dashes both tell. `diamond`: with a mark on it."""
 
-    def __init__(self, text: str, colour: str, style: Qt.PenStyle, mark: str = "") -> None:
+    def __init__(self, colour: str, style: Qt.PenStyle, *, diamond: bool = False) -> None:
         super().__init__()
-        self._text, self._colour, self._style, self._mark = text, colour, style, mark
-        self.setAccessibleName(text)
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-
-    def sizeHint(self) -> QSize:  # noqa: N802
-        metrics = QFontMetrics(theme.font("caption"))
-        return QSize(34 + metrics.horizontalAdvance(self._text) + 4, metrics.height() + 4)
-
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
-        self.updateGeometry()
-        super().changeEvent(event)
+        self._colour, self._style, self._diamond = colour, style, diamond
+        self.setFixedSize(28, 14)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        colours = theme.current()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         middle = self.height() / 2
-        colour = QColor(getattr(colours, self._colour))
+        colour = QColor(theme.current().colour(self._colour))
         painter.setPen(QPen(colour, 2.4, self._style))
         painter.drawLine(QPointF(2, middle), QPointF(26, middle))
-        if self._mark:
+        if self._diamond:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colour)
-            path = QPainterPath(QPointF(14, middle - 5))
-            for x, y in ((18, middle), (14, middle + 5), (10, middle)):
-                path.lineTo(x, y)
-            painter.drawPath(path)
-        painter.setPen(QColor(colours.muted))
-        painter.setFont(theme.font("caption"))
-        painter.drawText(self.rect().adjusted(34, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, self._text)
+            corners = ((14, middle - 5), (18, middle), (14, middle + 5), (10, middle))
+            painter.drawPolygon(QPolygonF([QPointF(x, y) for x, y in corners]))
         painter.end()

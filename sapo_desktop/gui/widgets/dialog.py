@@ -57,8 +57,10 @@ class Sheet(QDialog):
             else:
                 self._box.addWidget(part)
 
-    def add_buttons(self, *buttons: Button) -> None:
+    def add_buttons(self, *buttons: Button, default: Button | None = None) -> None:
+        """At the foot. Enter presses `default`, else the last one."""
         self._foot.addLayout(row(1, *buttons))
+        (default or buttons[-1]).setDefault(True)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         self._fit()
@@ -87,7 +89,6 @@ def confirm(parent: QWidget, title: str, about: str, action: str, *, kind: Kind 
     """Ask before something that cannot be undone. The way back is the default."""
     sheet = Sheet(parent, title, about)
     back = Button(tr("Cancel"), sheet.reject)
-    back.setDefault(True)
-    sheet.add_buttons(back, Button(action, sheet.accept, kind=kind))
+    sheet.add_buttons(back, Button(action, sheet.accept, kind=kind), default=back)
     back.setFocus()
     return sheet.exec() == QDialog.DialogCode.Accepted

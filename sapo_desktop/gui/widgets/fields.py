@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QLocale, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QWheelEvent
-from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QDoubleSpinBox, QLineEdit, QPlainTextEdit, QSpinBox
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLineEdit, QPlainTextEdit
 
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.look import icons, theme
@@ -110,45 +110,29 @@ class Choice(QComboBox):
         event.ignore()
 
 
-class Whole(QSpinBox):
-    """A whole number. `taken`: by an arrow, by Enter, or by leaving it."""
+class Number(QDoubleSpinBox):
+    """A whole number, or one with at most three digits after the point, of which it shows those that say something.
+    `taken`: by an arrow, by Enter, or by leaving it."""
 
     taken = Signal(str)
 
-    def __init__(self, name: str, low: int, high: int) -> None:
+    def __init__(self, name: str, low: float, high: float, step: float, *, whole: bool = False) -> None:
         super().__init__()
-        _prepare(self, name)
-        self.setRange(low, high)
-        self.setGroupSeparatorShown(True)
-        self.valueChanged.connect(lambda value: self.taken.emit(str(value)))
-
-    def show_number(self, value: int) -> None:
-        """Show what holds, unless the user is writing just now."""
-        if value != self.value() and not _is_written(self):
-            blocked = self.blockSignals(True)
-            self.setValue(value)
-            self.blockSignals(blocked)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
-        event.ignore()
-
-
-class Decimal(QDoubleSpinBox):
-    """A number with at most three digits after the point, of which it shows those that say something."""
-
-    taken = Signal(str)
-
-    def __init__(self, name: str, low: float, high: float, step: float) -> None:
-        super().__init__()
-        _prepare(self, name)
-        self.setDecimals(3)
+        self.setAccessibleName(name)
+        self.lineEdit().setAccessibleName(name)
+        self.lineEdit().setTextMargins(8, 0, 0, 0)  # the style sheet's padding does not reach it
+        self.setKeyboardTracking(False)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setDecimals(0 if whole else 3)
         self.setRange(low, high)
         self.setSingleStep(step)
-        self.valueChanged.connect(lambda value: self.taken.emit(f"{value:g}"))
+        self.setGroupSeparatorShown(whole)
+        self.valueChanged.connect(lambda value: self.taken.emit(f"{value:.0f}" if whole else f"{value:g}"))
 
     def show_number(self, value: float) -> None:
         """Show what holds, unless the user is writing just now."""
-        if abs(value - self.value()) >= 0.0005 and not _is_written(self):
+        is_written = self.hasFocus() and self.lineEdit().isModified()
+        if abs(value - self.value()) >= 0.0005 and not is_written:
             blocked = self.blockSignals(True)
             self.setValue(value)
             self.blockSignals(blocked)
@@ -156,7 +140,7 @@ class Decimal(QDoubleSpinBox):
     def textFromValue(self, value: float) -> str:  # noqa: N802
         text = super().textFromValue(value)
         point = QLocale().decimalPoint()
-        return text.rstrip("0").removesuffix(point) if point in text else text
+        return text.rstrip("0").removesuffix(point) if self.decimals() and point in text else text
 
     def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
         event.ignore()
@@ -190,15 +174,3 @@ class Writing(QPlainTextEdit):
     def _fit(self) -> None:
         height = QFontMetrics(theme.font("body")).lineSpacing() * self._lines + 28
         self.setFixedHeight(height)
-
-
-def _prepare(box: QAbstractSpinBox, name: str) -> None:
-    box.setAccessibleName(name)
-    box.lineEdit().setAccessibleName(name)
-    box.lineEdit().setTextMargins(8, 0, 0, 0)  # the style sheet's padding does not reach it
-    box.setKeyboardTracking(False)
-    box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-
-
-def _is_written(box: QAbstractSpinBox) -> bool:
-    return box.hasFocus() and box.lineEdit().isModified()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, TypeVar
 
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QResizeEvent
@@ -26,15 +26,20 @@ WIDEST = 1180
 """Pixels of a page's column; beyond it lines would be too long to read."""
 
 
-def column(*parts: QWidget | QLayout | int, spacing: float = 1.0, margins: Sequence[int] = (0, 0, 0, 0)) -> QVBoxLayout:
-    """Parts below each other; a whole number is a stretch."""
+Part = QWidget | QLayout | int | tuple[QWidget | QLayout, int]
+"""What a box holds: a whole number is a stretch, a pair a part with its share of what room is left."""
+Some = TypeVar("Some", bound=QWidget)
+
+
+def column(*parts: Part, spacing: float = 1.0, margins: Sequence[int] = (0, 0, 0, 0)) -> QVBoxLayout:
+    """Parts below each other."""
     box = QVBoxLayout()
     _fill(box, parts, spacing, margins)
     return box
 
 
-def row(*parts: QWidget | QLayout | int, spacing: float = 1.0, margins: Sequence[int] = (0, 0, 0, 0)) -> QHBoxLayout:
-    """Parts beside each other; a whole number is a stretch."""
+def row(*parts: Part, spacing: float = 1.0, margins: Sequence[int] = (0, 0, 0, 0)) -> QHBoxLayout:
+    """Parts beside each other."""
     box = QHBoxLayout()
     _fill(box, parts, spacing, margins)
     return box
@@ -45,6 +50,14 @@ def holding(layout: QLayout) -> QWidget:
     widget = QWidget()
     layout.setContentsMargins(0, 0, 0, 0)
     widget.setLayout(layout)
+    return widget
+
+
+def keeping_place(widget: Some) -> Some:
+    """The same, which keeps its place while it is hidden: nothing moves when it comes."""
+    keep = widget.sizePolicy()
+    keep.setRetainSizeWhenHidden(True)
+    widget.setSizePolicy(keep)
     return widget
 
 
@@ -72,15 +85,12 @@ class Card(QFrame):
         self.title = Label(title, "subtitle")
         self.about = Label(about, "muted")
         if title:
-            head = row(self.title)
-            head.setStretch(0, 1)
-            head.addLayout(self.corner)
-            self.body.addLayout(head)
+            self.body.addLayout(row((self.title, 1), self.corner))
             self.setAccessibleName(title)
         if about:
             self.body.addWidget(self.about)
 
-    def add(self, *parts: QWidget | QLayout | int) -> None:
+    def add(self, *parts: Part) -> None:
         _add(self.body, parts)
 
 
@@ -117,18 +127,18 @@ class PageColumn(QScrollArea):
         outer.addWidget(middle, 1)
         self.setWidget(inner)
 
-    def add(self, *parts: QWidget | QLayout | int) -> None:
+    def add(self, *parts: Part) -> None:
         _add(self.box, parts)
 
 
 class Columns(QWidget):
     """Cards side by side where there is room for `narrowest` pixels each (more with larger text), else below each
-    other."""
+    other. `shares`: of the width, where all stand beside each other."""
 
-    def __init__(self, *cards: QWidget, narrowest: int = 340, most: int = 3) -> None:
+    def __init__(self, *cards: QWidget, narrowest: int = 340, most: int = 3, shares: Sequence[int] = (1,) * 6) -> None:
         super().__init__()
         self._cards = list(cards)
-        self._narrowest, self._most = narrowest, most
+        self._narrowest, self._most, self._shares = narrowest, most, shares
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(grid(2))
@@ -168,7 +178,7 @@ class Columns(QWidget):
         if across == self._across:
             return
         for at in range(self._most):
-            self._grid.setColumnStretch(at, 1 if at < across else 0)
+            self._grid.setColumnStretch(at, self._shares[at] if at < across else 0)
         self._across = across
         for at, card in enumerate(card for card in self._cards if not _taken_out(card)):
             self._grid.addWidget(card, at // across, at % across)
@@ -212,7 +222,10 @@ class Flow(QLayout):
         return self._arrange(QRect(0, 0, width, 0), place=False)
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        return self.minimumSize()
+        """All in one line."""
+        sizes = [item.sizeHint() for item in self._items if not item.isEmpty()]
+        wide = sum(size.width() + self._space for size in sizes) - self._space
+        return QSize(max(0, wide), max((size.height() for size in sizes), default=0))
 
     def minimumSize(self) -> QSize:  # noqa: N802
         size = QSize()
@@ -280,19 +293,19 @@ class Figure(QWidget):
         self.setAccessibleName(f"{self._name}: {value} {self._about.text()}".strip())
 
 
-def _fill(
-    box: QVBoxLayout | QHBoxLayout, parts: Sequence[QWidget | QLayout | int], spacing: float, margins: Sequence[int]
-) -> None:
+def _fill(box: QVBoxLayout | QHBoxLayout, parts: Sequence[Part], spacing: float, margins: Sequence[int]) -> None:
     box.setSpacing(grid(spacing))
     box.setContentsMargins(*margins)
     _add(box, parts)
 
 
-def _add(box: QVBoxLayout | QHBoxLayout, parts: Sequence[QWidget | QLayout | int]) -> None:
+def _add(box: QVBoxLayout | QHBoxLayout, parts: Sequence[Part]) -> None:
     for part in parts:
         if isinstance(part, int):
             box.addStretch(part)
-        elif isinstance(part, QLayout):
-            box.addLayout(part)
+            continue
+        held, share = part if isinstance(part, tuple) else (part, 0)
+        if isinstance(held, QLayout):
+            box.addLayout(held, share)
         else:
-            box.addWidget(part)
+            box.addWidget(held, share)

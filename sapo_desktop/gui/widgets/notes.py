@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.look import icons, theme
@@ -62,6 +62,23 @@ class Empty(QWidget):
             box.addWidget(Button(action, on_press), 0, Qt.AlignmentFlag.AlignHCenter)
         box.addStretch(1)
 
+    def say(self, title: str, about: str) -> None:
+        self.title.setText(title)
+        self.about.setText(about)
+
+
+class Filled(QStackedWidget):
+    """A part of a page, or why there is nothing in it yet."""
+
+    def __init__(self, empty: Empty, part: QWidget) -> None:
+        super().__init__()
+        self.addWidget(empty)
+        self.addWidget(part)
+
+    def fill(self, filled: bool) -> None:
+        """Show the part where it is `filled`."""
+        self.setCurrentIndex(int(filled))
+
 
 class Banner(QFrame):
     """A sentence that stays as long as it is true, with at most one thing to do about it."""
@@ -77,7 +94,7 @@ class Banner(QFrame):
         self.setProperty("role", "banner")
         self.setProperty("tone", tone)
         self._picture = Picture(_ICONS[tone], 20, _colour(tone))
-        self._text = Label(text, selectable=True)
+        self._text = Label(selectable=True)
         self.button = Button(action, on_press)
         self.button.setVisible(bool(action))
         box = QHBoxLayout(self)
@@ -86,7 +103,7 @@ class Banner(QFrame):
         box.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignTop)
         box.addWidget(self._text, 1)
         box.addWidget(self.button)
-        self.setAccessibleName(one_line(text))
+        self.say(text)
 
     def say(self, text: str, tone: BannerTone | None = None) -> None:
         """Another text; an empty one hides the banner."""

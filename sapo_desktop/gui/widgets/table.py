@@ -23,6 +23,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.look import icons, theme
 from sapo_desktop.gui.widgets.text import as_tooltip
+from sapo_desktop.gui.words import numbers
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
@@ -48,6 +49,13 @@ class Heading:
     stretch: bool = False
     icon: Callable[[Any], tuple[str, str] | None] | None = None
     """Before the text: an icon's name, and the name of its colour in the theme. The text says the same."""
+
+
+def number(
+    name: str, value: Callable[[Any], Any], words: Callable[[Any], str] = numbers.count, about: str = ""
+) -> Heading:
+    """A column of numbers: shown by `words`, sorted by themselves, at the right."""
+    return Heading(name, lambda row: words(value(row)), value, right=True, about=about)
 
 
 class Rows(QAbstractTableModel):

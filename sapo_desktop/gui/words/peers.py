@@ -1,8 +1,8 @@
-"""What the Peers page says: directions, where the identity is kept, verdicts."""
+"""What the Peers page says: keys, directions, where the identity is kept."""
 
 from __future__ import annotations
 
-from sapo_desktop.core.records import Mark
+from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.worker.control.messages import LinkInfo, PosedQuestion
@@ -13,7 +13,8 @@ KEY_SHOWN = 8
 
 def short_key(key: str) -> str:
     """A key as a table shows it."""
-    return f"{key[:KEY_SHOWN]}…" if len(key) > KEY_SHOWN else key or numbers.NOTHING
+    shown = one_line(key, KEY_SHOWN)
+    return f"{shown}…" if len(key) > KEY_SHOWN else shown or numbers.NOTHING
 
 
 def direction(link: LinkInfo) -> str:
@@ -55,16 +56,3 @@ def destination(posed: PosedQuestion, *, silo: bool, share: bool) -> str:
     else:
         why = tr("This one is not shared.")
     return f"{stays} {why}"
-
-
-def verdict_words(mark: Mark) -> str:
-    """How an answer was marked."""
-    return {
-        "solved": tr("Right"),
-        "partial": tr("Partly right: {share}").format(share=numbers.percent(mark.partial)),
-        "wrong": tr("Wrong"),
-        "unparsed": tr("Not of the form that this task asks for"),
-        "no_answer": tr("No answer"),
-        "timeout": tr("Marking took too long"),
-        "scorer_failed": tr("It could not be marked"),
-    }.get(mark.verdict, mark.verdict)

@@ -9,55 +9,13 @@ from sapo_desktop.gui.words.language import tr
 
 def kind_name(kind: str) -> str:
     """What a refusal says about whom it befell, in a word."""
-    match kind:
-        case "invalid":
-            return tr("Invalid")
-        case "unverifiable":
-            return tr("Unverifiable")
-        case "ignored":
-            return tr("Ignored")
-    return one_line(kind, 40)
-
-
-def kind_meaning(kind: str) -> str:
-    match kind:
-        case "invalid":
-            return tr("It breaks the rules, and counts against the peer that signed it.")
-        case "unverifiable":
-            return tr("It could not be checked here. Another version on either side may be why, so nobody is blamed.")
-        case "ignored":
-            return tr("It is nobody's fault, and counts against nobody.")
-    return ""
-
-
-def refusal_name(reason: str) -> str:
-    """Why a group was not taken, in a few words."""
-    return _names().get(reason, _plain(reason))
+    names = {"invalid": tr("Invalid"), "unverifiable": tr("Unverifiable"), "ignored": tr("Ignored")}
+    return names.get(kind) or one_line(kind, 40)
 
 
 def refusal_meaning(reason: str) -> str:
     """Why something was not taken, in a sentence."""
-    return (_of_the_link() | _of_the_author() | _of_nobody()).get(reason, _plain(reason))
-
-
-def _plain(reason: str) -> str:
-    return one_line(reason, 60).replace("_", " ")
-
-
-def _names() -> dict[str, str]:
-    return {
-        "bad_body": tr("malformed"),
-        "other_network": tr("of another swarm"),
-        "not_admitted": tr("not admitted"),
-        "bad_text": tr("forbidden signs"),
-        "second_body": tr("two under one name"),
-        "unknown_task": tr("unknown task"),
-        "unused_task": tr("not shared here"),
-        "held_out": tr("a held-out question"),
-        "unfit": tr("of no use to learn"),
-        "other_question": tr("another question here"),
-        "timed_out": tr("took too long"),
-    }
+    return (_of_the_link() | _of_the_author() | _of_nobody()).get(reason) or one_line(reason, 60).replace("_", " ")
 
 
 def _of_the_link() -> dict[str, str]:

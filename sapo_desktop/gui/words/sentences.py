@@ -3,6 +3,7 @@ their templates and texts are among the window's (packaging/translations.py)."""
 
 from __future__ import annotations
 
+from sapo_desktop.core.consent import WHAT_IS_PUBLISHED
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.sentences import Sentence, Size, Text, Value, filled
 from sapo_desktop.gui.words import numbers
@@ -17,8 +18,14 @@ def in_words(said: Text | SapoError) -> str:
     return text
 
 
+def what_is_published() -> list[str]:
+    """What a person reads before answers are published, a paragraph each."""
+    return [tr(text) for text in WHAT_IS_PUBLISHED]
+
+
 def catalogued(text: str) -> str:
-    """A task family's title, or what the catalogue says of a model, in the window's language."""
+    """Another text that packaging/translations.py collects from where it stands: a task family's title, what the
+    catalogue says of a model, what a setting does."""
     return tr(text)
 
 

@@ -20,9 +20,9 @@ from sapo_desktop.core.why import (
 )
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.sentences import in_words
+from sapo_desktop.gui.words.sentences import catalogued, in_words
 from sapo_desktop.view.link import Attached, Connecting, Ended, Lost
-from sapo_desktop.view.viewmodel import MainAction, View
+from sapo_desktop.view.viewmodel import PHASE_WORDS, MainAction, View
 
 _DAY_FROM = 20 * 3600
 """A pause that ends later than this is told with the day."""
@@ -82,59 +82,33 @@ def reason_sentence(why: Why, now: float, peers: int = 0, silo: bool = True) -> 
 
 def action_words(action: MainAction, silo: bool) -> str:
     """What stands on the large button."""
-    match action:
-        case "contribute":
-            return tr("Learn alone") if silo else tr("Contribute")
-        case "resume":
-            return tr("Go on")
-        case "pause":
-            return tr("Pause")
-        case "despite battery":
-            return tr("Go on despite battery")
-        case "try again":
-            return tr("Start again")
-        case "wait":
-            return tr("One moment")
+    return {
+        "contribute": tr("Learn alone") if silo else tr("Contribute"),
+        "resume": tr("Go on"),
+        "pause": tr("Pause"),
+        "despite battery": tr("Go on despite battery"),
+        "try again": tr("Start again"),
+        "wait": tr("One moment"),
+    }[action]
 
 
 def action_hint(action: MainAction, silo: bool) -> str:
     """The sentence below it, for the screen reader and the tooltip."""
-    match action:
-        case "contribute":
-            if silo:
-                return tr("Let the model learn on this computer. No network is used.")
-            return tr("Let the model learn on this computer, with its peers.")
-        case "resume" | "despite battery":
-            return tr("End the pause.")
-        case "pause":
-            return tr("Stop computing at once. The round in hand is kept and goes on later.")
-        case "try again":
-            return tr("Start the node.")
-        case "wait":
-            return tr("The node is being started or ended.")
+    return {
+        "contribute": tr("Let the model learn on this computer. No network is used.")
+        if silo
+        else tr("Let the model learn on this computer, with its peers."),
+        "resume": tr("End the pause."),
+        "despite battery": tr("End the pause."),
+        "pause": tr("Stop computing at once. The round in hand is kept and goes on later."),
+        "try again": tr("Start the node."),
+        "wait": tr("The node is being started or ended."),
+    }[action]
 
 
 def phase_words(phase: Phase) -> str:
     """A phase of a round."""
-    match phase:
-        case "waiting":
-            return tr("Waiting")
-        case "questions":
-            return tr("Setting questions")
-        case "generate":
-            return tr("Answering")
-        case "mark":
-            return tr("Marking")
-        case "share":
-            return tr("Sharing")
-        case "draw":
-            return tr("Drawing peers' answers")
-        case "train":
-            return tr("Learning")
-        case "checkpoint":
-            return tr("Saving")
-        case "evaluate":
-            return tr("Held-out questions")
+    return catalogued(PHASE_WORDS[phase])
 
 
 def swarm_sentence(view: View) -> str:

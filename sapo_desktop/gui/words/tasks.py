@@ -25,16 +25,8 @@ def task_name(task: str) -> str:
 
 
 def level_name(level: str) -> str:
-    match level:
-        case "easy":
-            return tr("easy")
-        case "middle":
-            return tr("middle")
-        case "hard":
-            return tr("hard")
-        case "paper":
-            return tr("paper")
-    return one_line(level, 40)
+    names = {"easy": tr("easy"), "middle": tr("middle"), "hard": tr("hard"), "paper": tr("paper")}
+    return names.get(level) or one_line(level, 40)
 
 
 def families() -> list[tuple[str, str]]:

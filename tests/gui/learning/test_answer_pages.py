@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sapo_desktop.gui.learning import answer_pages
-from sapo_desktop.gui.learning.answer_pages import AnswerPages, Filter, effect_of, is_foreign, who_wrote
+from sapo_desktop.gui.learning.answer_pages import AnswerPages, Filter
 from sapo_desktop.worker.control.messages import ExportRollouts, Rollout, Rollouts
 
 
@@ -33,7 +33,7 @@ def test_pages_follow_each_other() -> None:
     assert pages.further() is None, "one page at a time"
     assert pages.take(second, page(997, 2, more=False))
     assert [item.id for item in pages.items] == [1000, 999, 998, 997, 996]
-    assert pages.further() is None and pages.newest_round == 100
+    assert pages.further() is None
 
 
 def test_a_reply_to_an_earlier_filter_is_not_taken() -> None:
@@ -65,23 +65,3 @@ def test_an_export_takes_the_filter() -> None:
     pages.begin(Filter(origin="peer", verdict="wrong"))
     wanted = ExportRollouts(origin="peer", verdict="wrong", to="/tmp/x.jsonl", replace=True)
     assert pages.export("/tmp/x.jsonl", replace=True) == wanted
-
-
-@pytest.mark.parametrize(
-    ("changes", "who", "foreign"),
-    [
-        ({}, "own", False),
-        ({"origin": "peer", "author": "ab"}, "peer", True),
-        ({"origin": "human", "kind": "human"}, "you", False),
-        ({"origin": "human", "kind": "human", "author": "ab"}, "person", True),
-        ({"origin": "human", "kind": "model", "author": "ab"}, "peer", True),
-    ],
-)
-def test_who_wrote_it(changes: dict[str, object], who: str, foreign: bool) -> None:
-    assert who_wrote(rollout(1, **changes)) == who
-    assert is_foreign(rollout(1, **changes)) is foreign
-
-
-@pytest.mark.parametrize(("advantage", "effect"), [(0.4, "more"), (-0.4, "less"), (0.0, "none")])
-def test_what_learning_did(advantage: float, effect: str) -> None:
-    assert effect_of(rollout(1, advantage=advantage)) == effect

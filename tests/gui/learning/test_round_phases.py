@@ -34,7 +34,7 @@ def test_the_round_in_hand_grows_with_the_clock(at_work: tuple[View, Clock]) -> 
     now = in_hand(view)
     assert now is not None and now.number == 7
     assert now.seconds == {"questions": 0.5, "generate": 2.0}
-    assert now.ends() == [("questions", 0.0, 0.5), ("generate", 0.5, 2.5)]
+    assert now.in_order() == [("questions", 0.5), ("generate", 2.0)]
 
 
 def test_a_pause_is_not_counted(at_work: tuple[View, Clock]) -> None:

@@ -15,8 +15,8 @@ from pytestqt.qtbot import QtBot
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages import Ok, Pause, PhaseChanged, Progressed
-from tests.gui.scenes import NOW, a_view
+from sapo_desktop.worker.control.messages import GetHistory, History, Ok, Pause, PhaseChanged, Progressed
+from tests.gui.scenes import NOW, a_view, reports, silo_curve
 
 
 class NoLink:
@@ -24,8 +24,10 @@ class NoLink:
 
     def __init__(self) -> None:
         self.futures: list[Future[Any]] = []
+        self.asked: list[object] = []
 
     def call(self, request: object) -> Future[Any]:
+        self.asked.append(request)
         self.futures.append(Future())
         return self.futures[-1]
 
@@ -55,6 +57,17 @@ def test_what_piles_up_is_told_once_and_in_order(qtbot: QtBot, bridge: Bridge) -
     elsewhere(deliver)
     qtbot.waitUntil(lambda: bridge.view.phase == "mark")
     assert heard == [frozenset({"progress"})]
+
+
+def test_a_node_that_the_window_meets_is_asked_for_its_history(qtbot: QtBot, bridge: Bridge) -> None:
+    link = bridge.link
+    assert isinstance(link, NoLink)
+    elsewhere(bridge._deliver, a_view(silo_curve()).link)
+    qtbot.waitUntil(lambda: bool(link.asked))
+    assert link.asked == [GetHistory(after=240)] and not bridge.view.reports
+    with qtbot.waitSignal(bridge.changed) as changed:
+        elsewhere(link.futures[0].set_result, History(rounds=reports(300, silo=True), more=False))
+    assert changed.args == [frozenset({"rounds"})] and bridge.view.reports[-1].round == 300
 
 
 def test_an_answer_comes_back_in_the_windows_thread(qtbot: QtBot, bridge: Bridge) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from sapo_desktop.gui.peers.refused_rows import Refusal, refusals, total
+from sapo_desktop.gui.peers.refused_rows import Refusal, refusals
 
 _REFUSED = {
     "ignored": {"duplicate": 40, "too_old": 0},
@@ -20,9 +20,3 @@ def test_the_graver_kind_comes_first_and_in_it_the_more_frequent() -> None:
 
 def test_kinds_and_reasons_of_a_newer_worker_are_shown_too() -> None:
     assert refusals({"odd": {"strange": 1}, "ignored": {"busy": 1}})[-1] == Refusal("odd", "strange", 1)
-
-
-def test_totals() -> None:
-    assert total(_REFUSED) == 54
-    assert total(_REFUSED, "invalid", "unverifiable") == 14
-    assert total({}) == 0

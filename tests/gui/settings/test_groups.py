@@ -13,14 +13,12 @@ from sapo_desktop.gui.settings.groups import (
     OnOff,
     Typed,
     Wanted,
-    WholeNumber,
     as_typed,
     control,
     found,
     may_hold_a_login,
     shown_text,
 )
-from sapo_desktop.gui.words import consent
 from sapo_desktop.gui.words import settings as setting_words
 from sapo_desktop.worker.control.messages import SettingsAre
 
@@ -32,9 +30,8 @@ def test_every_setting_is_in_exactly_one_group() -> None:
     assert sorted(placed) == sorted(KEYS)
 
 
-def test_every_setting_has_a_name_and_the_sentence_of_its_description() -> None:
+def test_every_setting_has_a_name() -> None:
     assert set(setting_words.titles()) == set(KEYS)
-    assert setting_words.sentences() == {key: settings_file.describe(key).description for key in setting_words.titles()}
     assert len(set(setting_words.titles().values())) == len(KEYS), "two settings have one name"
 
 
@@ -46,8 +43,8 @@ def test_controls_follow_the_types() -> None:
     assert control("silo") == OnOff()
     assert control("theme") == OneOf(("system", "light", "dark"))
     assert control("mix") == OneOf(("8/0", "6/2", "4/4", "2/6", "adaptive"))
-    assert control("text_size") == WholeNumber(80, 200, 10)
-    assert control("threads") == WholeNumber(0, 1024)
+    assert control("text_size") == Number(80, 200, 10, whole=True)
+    assert control("threads") == Number(0, 1024, 1, whole=True)
     assert control("memory_reserve") == Number(0.0, 1000.0, 0.5)
     assert control("temperature") == Number(0.001, 5.0, 0.1)
     assert control("learning_rate") == Typed(number=True)
@@ -68,7 +65,7 @@ def test_every_default_can_be_typed_back() -> None:
     assert as_typed(1e-5) == "1e-05" and shown_text(0.0) == "0"
 
 
-TEXTS = {key: (title, setting_words.sentences()[key]) for key, title in setting_words.titles().items()}
+TEXTS = {key: (title, setting_words.sentence(key)) for key, title in setting_words.titles().items()}
 
 
 def test_a_search_finds_by_name_sentence_and_key_in_any_order_of_words() -> None:
@@ -114,9 +111,3 @@ def test_what_takes_effect_at_once_is_shown_as_it_is() -> None:
     wanted = Wanted()
     wanted.note("label", "mine")
     assert wanted.value("label", are(Settings(label="other"))) == "other"
-
-
-def test_the_words_of_consent_are_those_that_every_client_shows() -> None:
-    from sapo_desktop.core.consent import WHAT_IS_PUBLISHED
-
-    assert tuple(consent.paragraphs()) == WHAT_IS_PUBLISHED

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog, QLabel, QLineEdit
+from PySide6.QtWidgets import QApplication, QDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 
+from sapo_desktop.core.consent import WHAT_IS_PUBLISHED
 from sapo_desktop.core.errors import SettingsError, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.settings_file import known_keys
@@ -16,37 +17,25 @@ from sapo_desktop.gui.settings.groups import GROUPS
 from sapo_desktop.gui.settings.page import SettingsPage
 from sapo_desktop.gui.settings.rows import SettingRow
 from sapo_desktop.gui.shell.actions import Actions
-from sapo_desktop.gui.widgets.buttons import Button
-from sapo_desktop.gui.words import consent
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.view.link import Lost
 from sapo_desktop.view.viewmodel import ALL, View
 from sapo_desktop.worker.control.messages import ResetSettings, SetSettings, SetSilo
 from tests.gui import scenes, staged_settings
+from tests.gui.driving import press, shown, texts
 from tests.gui.stage import StageBridge
 
 
 def a_page(qtbot: QtBot, view: View | None = None) -> tuple[SettingsPage, StageBridge]:
     bridge = StageBridge(view or scenes.a_view())
     staged_settings.stage(bridge)
-    page = SettingsPage(bridge.view, bridge, Actions(bridge.view, bridge))
-    bridge.changed.connect(page.refresh)
-    page.resize(1000, 900)
-    qtbot.addWidget(page)
-    page.show()
-    page.opened()
-    page.refresh(ALL)
-    return page, bridge
+    return shown(qtbot, SettingsPage(bridge.view, bridge, Actions(bridge.view, bridge)), 1000, 900), bridge
 
 
 def row(page: SettingsPage, key: str) -> SettingRow:
     group = next(name for name, keys in GROUPS.items() if key in keys)
     page._choose(group)
     return page._cards[group].rows[key]
-
-
-def texts(widget: object) -> list[str]:
-    return [label.text() for label in widget.findChildren(QLabel) if label.isVisible()]
 
 
 def rows_in_sight(page: SettingsPage) -> list[str]:
@@ -60,11 +49,6 @@ def in_dialog(act: Callable[[QDialog], object]) -> None:
         act(dialog)
 
     QTimer.singleShot(0, do)
-
-
-def press(dialog: QDialog, text: str) -> None:
-    button = next(found for found in dialog.findChildren(Button) if found.text() == text)
-    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
 def type_into(field: QLineEdit, text: str) -> None:
@@ -202,7 +186,7 @@ def test_sharing_begins_only_after_the_consent_was_read(qtbot: QtBot) -> None:
     in_dialog(refuse)
     QTest.mouseClick(switch, Qt.MouseButton.LeftButton)
     assert not bridge.asked and not switch.isChecked()
-    assert all(any(part in text for text in read) for part in consent.paragraphs())
+    assert all(any(part in text for text in read) for part in WHAT_IS_PUBLISHED)
     in_dialog(lambda dialog: press(dialog, "Publish from now on"))
     QTest.mouseClick(switch, Qt.MouseButton.LeftButton)
     assert bridge.asked == [SetSettings(values={"share": "on"})] and switch.isChecked()
@@ -226,8 +210,8 @@ def test_a_search_goes_through_all_groups_and_counts(qtbot: QtBot) -> None:
 
 def test_changed_ones_stand_together(qtbot: QtBot) -> None:
     page, _ = a_page(qtbot, staged_settings.a_view())
-    assert page._buttons["changed"].text() == "Changed (4)"
-    QTest.mouseClick(page._buttons["changed"], Qt.MouseButton.LeftButton)
+    assert page._groups.buttons["changed"].text() == "Changed (4)"
+    QTest.mouseClick(page._groups.buttons["changed"], Qt.MouseButton.LeftButton)
     assert rows_in_sight(page) == ["threads", "share", "proxy", "model"]
     QTest.mouseClick(page._cards["gentle"].rows["threads"]._reset, Qt.MouseButton.LeftButton)
     assert rows_in_sight(page) == ["share", "proxy", "model"]

@@ -11,7 +11,6 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from sapo_desktop.core import consent as published
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.settings_file import apply
 from sapo_desktop.gui.first_run.first_run import Choices
@@ -20,7 +19,7 @@ from sapo_desktop.gui.shell.actions import seconds_until_tomorrow
 from sapo_desktop.gui.shell.display import why_no_window
 from sapo_desktop.gui.shell.remembered import Remembered, recall, remember, settings_in
 from sapo_desktop.gui.shell.single import SingleWindow
-from sapo_desktop.gui.words import consent, language, numbers
+from sapo_desktop.gui.words import language, numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.system.folders import DataFolder
 
@@ -103,10 +102,6 @@ def test_a_second_window_raises_the_first(qtbot: QtBot, tmp_path: Path) -> None:
 def test_first_run_answers_become_settings(choices: Choices, expected: dict[str, object]) -> None:
     settings = apply(Settings(), choices.settings(cores=8))
     assert {key: getattr(settings, key) for key in expected} == expected
-
-
-def test_the_window_asks_consent_to_the_same_as_the_terminal(qapp: QApplication) -> None:
-    assert tuple(consent.paragraphs()) == published.WHAT_IS_PUBLISHED
 
 
 def test_tomorrow_is_the_next_midnight_of_the_wall_clock() -> None:

@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLabel
 from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.errors import NotRunning, TaskError
-from sapo_desktop.core.records import Mark
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.try_it.page import TryPage
 from sapo_desktop.gui.try_it.trying import Side
-from sapo_desktop.gui.try_it.words import EXAMPLE_QUESTIONS, figures, outcome
-from sapo_desktop.gui.widgets.text import Reading
+from sapo_desktop.gui.try_it.words import EXAMPLE_QUESTIONS, figures
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.view.link import Lost
-from sapo_desktop.view.viewmodel import ALL, View
-from sapo_desktop.worker.control.messages import Ask, AskProgressed, ListTasks, SetQuestion, Tried, TryTask
+from sapo_desktop.view.viewmodel import View
+from sapo_desktop.worker.control.messages import Ask, AskProgressed, ListTasks, SetQuestion, TryTask
 from tests.gui import scenes, staged_try
+from tests.gui.driving import button, press, shown, texts
 from tests.gui.stage import StageBridge
 from tests.gui.staged_try import BASE, LAST, QUESTION, LateBridge
 
-HOSTILE = "<b>bold</b><img src=x>\x1b[31mred\u202egnol\u202c" + "w" * 64_000
-
 
 def a_page(qtbot: QtBot, bridge: StageBridge) -> TryPage:
-    page = TryPage(bridge.view, bridge, Actions(bridge.view, bridge))
-    page.resize(900, 800)
-    qtbot.addWidget(page)
-    page.show()
-    page.opened()
-    page.refresh(ALL)
-    return page
+    return shown(qtbot, TryPage(bridge.view, bridge, Actions(bridge.view, bridge)), 900, 800)
 
 
 def staged(view: View | None = None) -> StageBridge:
@@ -47,19 +36,6 @@ def late(*kinds: type) -> LateBridge:
     bridge = LateBridge(scenes.a_view(scenes.silo_curve()), *kinds)
     staged_try.stage(bridge)
     return bridge
-
-
-def texts(page: TryPage) -> list[str]:
-    shown = [label.text() for label in page.findChildren(QLabel) if label.isVisible()]
-    return shown + [field.toPlainText() for field in page.findChildren(Reading) if field.isVisible()]
-
-
-def button(page: TryPage, text: str) -> QAbstractButton:
-    return next(found for found in page.findChildren(QAbstractButton) if found.text() == text and found.isVisible())
-
-
-def press(page: TryPage, text: str) -> None:
-    QTest.mouseClick(button(page, text), Qt.MouseButton.LeftButton)
 
 
 def ask_own(page: TryPage, question: str) -> None:
@@ -85,11 +61,11 @@ def test_an_own_question_by_keyboard_shows_both_answers_with_their_figures(qtbot
     assert (first.question, first.checkpoint, first.greedy) == ("Why?", "base", True)
     assert (second.question, second.checkpoint, second.greedy) == ("Why?", "last", True)
     assert first.stream and second.stream and first.stream != second.stream
-    shown = texts(page)
-    assert BASE in shown and LAST in shown
+    said = texts(page)
+    assert BASE in said and LAST in said
     tokens = len(BASE) // 3
-    assert f"{tr('%n token(s)', None, tokens)} in 1.9 s, {tokens / 1.9:.1f} a second" in shown
-    assert not bridge.asked_for(TryTask) and "Right" not in shown
+    assert f"{tr('%n token(s)', None, tokens)} in 1.9 s, {tokens / 1.9:.1f} a second" in said
+    assert not bridge.asked_for(TryTask) and "Right" not in said
 
 
 def test_an_example_is_asked_at_a_click(qtbot: QtBot) -> None:
@@ -202,7 +178,6 @@ def test_without_a_node_nothing_can_be_asked_and_it_is_said(qtbot: QtBot) -> Non
     bridge = staged()
     page = a_page(qtbot, bridge)
     ask_own(page, "Why?")
-    bridge.changed.connect(page.refresh)
     bridge.tell(Lost(reason="It was killed.", retry_at=0.0))
     assert "The node is not running just now: it cannot answer." in texts(page)
     assert not button(page, "Ask both").isEnabled()
@@ -219,40 +194,6 @@ def test_tasks_that_cannot_be_had_are_asked_for_again(qtbot: QtBot) -> None:
     assert "The node is not running just now." not in texts(page)
     press(page, "Draw a question")
     assert QUESTION in texts(page)
-
-
-def test_hostile_text_stays_text(qtbot: QtBot) -> None:
-    bridge = staged()
-
-    def hostile(request: TryTask) -> Tried:
-        mark = Mark(solved=False, partial=0.0, reward=0.0, answer=HOSTILE, verdict="wrong")
-        return Tried(
-            task=request.task, seed=1, question=HOSTILE, completion=HOSTILE, mark=mark, truth=HOSTILE
-        )  # fmt: skip
-
-    bridge.replies[Ask] = lambda ask: staged_try.Asked(text=HOSTILE, tokens=1, seconds=0.1)
-    bridge.replies[TryTask] = hostile
-    bridge.replies[SetQuestion] = lambda ask: staged_try.QuestionSet(
-        task=ask.task, seed=1, question=HOSTILE, example="a number"
-    )
-    page = a_page(qtbot, bridge)
-    press(page, "a task's")
-    press(page, "Draw a question")
-    press(page, "Ask both")
-    assert bridge.asked_for(Ask)[0].question == HOSTILE  # the model is asked what the task says
-    for label in page.findChildren(QLabel):
-        assert label.textFormat() is Qt.TextFormat.PlainText or not label.text()
-    shown = "".join(texts(page))
-    assert "<b>bold</b>" in shown and "\x1b" not in shown and "\u202e" not in shown
-    assert page.widget().minimumSizeHint().width() <= 900
-    cell = page._history.table.model().index(0, 1).data()
-    assert "\n" not in cell and len(cell) <= 400
-
-
-@pytest.mark.parametrize("verdict", ["solved", "partial", "wrong", "unparsed", "no_answer", "timeout", "scorer_failed"])
-def test_every_verdict_has_words_and_an_icon(qapp: object, verdict: str) -> None:
-    said = outcome(Mark(solved=False, partial=0.4, reward=0.0, answer=None, verdict=verdict))
-    assert said.words and said.icon
 
 
 def test_an_answer_in_no_time_has_no_speed(qapp: object) -> None:

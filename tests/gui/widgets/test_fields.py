@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from sapo_desktop.gui.widgets.fields import Choice, Decimal, Line, SearchLine, Whole, Writing
+from sapo_desktop.gui.widgets.fields import Choice, Line, Number, SearchLine, Writing
 
 
 def shown(qtbot: QtBot, widget: QWidget) -> QWidget:
@@ -49,8 +49,8 @@ def test_what_holds_does_not_overwrite_what_is_being_written(qtbot: QtBot) -> No
     "field",
     [
         lambda: Choice("Theme", [("a", "A"), ("b", "B")], "a"),
-        lambda: Whole("Threads", 0, 9),
-        lambda: Decimal("Reserve", 0, 9, 0.5),
+        lambda: Number("Threads", 0, 9, 1, whole=True),
+        lambda: Number("Reserve", 0, 9, 0.5),
     ],
 )
 def test_the_wheel_scrolls_the_page(qtbot: QtBot, field: object) -> None:
@@ -77,7 +77,7 @@ def test_a_choice_keeps_its_value_when_the_choices_change(qtbot: QtBot) -> None:
 
 
 def test_decimals_show_the_digits_that_say_something(qtbot: QtBot) -> None:
-    field = Decimal("Reserve", 0, 9, 0.5)
+    field = Number("Reserve", 0, 9, 0.5)
     qtbot.addWidget(field)
     for value, text in ((0.5, "0.5"), (2.0, "2"), (0.125, "0.125")):
         field.show_number(value)
@@ -85,7 +85,7 @@ def test_decimals_show_the_digits_that_say_something(qtbot: QtBot) -> None:
 
 
 def test_numbers_are_told_as_they_are_typed_in(qtbot: QtBot) -> None:
-    field = Whole("Answers", 2, 64)
+    field = Number("Answers", 2, 64, 1, whole=True)
     told: list[str] = []
     field.taken.connect(told.append)
     shown(qtbot, field)

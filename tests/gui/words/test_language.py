@@ -23,8 +23,6 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QLineEdit, QPlain
 from pytestqt.qtbot import QtBot
 
 from sapo_desktop.gui.first_run.wizard import Wizard
-from sapo_desktop.gui.learning.page import LearningPage
-from sapo_desktop.gui.settings.page import SettingsPage
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.tray import Tray
 from sapo_desktop.gui.words import language
@@ -170,8 +168,6 @@ def in_german(qapp: QApplication) -> Iterator[None]:
 def test_a_german_window_shows_no_english(qtbot: QtBot, in_german: None) -> None:
     window = a_full_window()
     qtbot.addWidget(window)
-    for page in window._pages.values():
-        open_all_parts(page)
     found = {(type(widget).__name__, text) for widget in everything_in(window) for text in words_of(widget)}
     assert "Übersicht" in {text for _, text in found}
     assert sorted((kind, text) for kind, text in found if is_english(text) or "Ctrl" in text) == []
@@ -197,16 +193,6 @@ def test_the_german_tray_shows_no_english(qtbot: QtBot, in_german: None, monkeyp
     found = {action.text() for menu in (tray._menu, tray._pauses) for action in menu.actions()}
     tray.close()
     assert {"Beenden", "Pause", "Bis morgen"} <= found and [text for text in found if is_english(text)] == []
-
-
-def open_all_parts(page: QWidget) -> None:
-    """What a page makes only when it is wanted."""
-    if isinstance(page, SettingsPage):
-        for button in page._buttons.values():
-            button.click()
-    if isinstance(page, LearningPage):
-        for part in ("rounds", "mix", "tasks", "answers"):
-            page.show_part(part)
 
 
 def everything_in(window: QWidget) -> list[QWidget]:

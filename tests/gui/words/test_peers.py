@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from sapo_desktop.core.records import Mark
 from sapo_desktop.gui.words import peers as peer_words
 from sapo_desktop.worker.control.messages import PosedQuestion
 
@@ -21,9 +20,3 @@ def test_where_an_answer_goes_is_said_with_the_reason() -> None:
     assert "In silo" in peer_words.destination(_posed(False), silo=True, share=True)
     assert "switched off" in peer_words.destination(_posed(False), silo=False, share=False)
     assert "stays on this computer" in peer_words.destination(_posed(False), silo=False, share=True)
-
-
-def test_every_verdict_has_words() -> None:
-    for verdict in ("solved", "partial", "wrong", "unparsed", "no_answer", "timeout", "scorer_failed"):
-        mark = Mark(solved=False, partial=0.5, reward=0.0, verdict=verdict, answer="")
-        assert peer_words.verdict_words(mark) != verdict

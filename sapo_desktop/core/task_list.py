@@ -1,0 +1,24 @@
+"""The grammar of the setting `tasks`: what each of its words stands for. `catalogue`: per family its levels, from easy
+to hard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+LEVELS = ("easy", "middle", "hard", "paper")
+PAPER = "paper"
+"""The level that is only practised where it is named."""
+
+
+def meant_by(word: str, catalogue: Mapping[str, Sequence[str]]) -> list[str]:
+    """The tasks (`gcd/easy`) that a word of the list stands for, in the catalogue's order; none of one that is unknown.
+
+    A family alone means all its levels but `paper`; a level alone (`paper`, `easy`) means that level of every family
+    that has it; `all` means every level but `paper`.
+    """
+    return [
+        f"{family}/{level}"
+        for family, levels in catalogue.items()
+        for level in levels
+        if word in (f"{family}/{level}", level) or (word in (family, "all") and level != PAPER)
+    ]
