@@ -74,7 +74,6 @@ def titles() -> dict[str, str]:
         "lora_rank": tr("Adapter's rank"),
         "learning_rate": tr("Learning rate"),
         "learning_rate_decay": tr("Learning rate's half-life"),
-        "kl_weight": tr("Pull to the base model"),
         "updates": tr("Steps in a round"),
         "micro_batch": tr("Answers at once"),
         "seed": tr("Seed"),
@@ -136,7 +135,6 @@ def sentences() -> dict[str, str]:
         "learning_rate_decay": tr(
             "Steps until the learning rate is half; a tenth is the least. 0: the model's recommended."
         ),
-        "kl_weight": tr("Weight of the KL term to the base model."),
         "updates": tr("Optimiser steps per round."),
         "micro_batch": tr("Answers per forward pass; memory and time only."),
         "seed": tr("Repeats a silo run exactly; 0 draws one at first start."),
