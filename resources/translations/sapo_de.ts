@@ -1310,10 +1310,6 @@
         <translation>Halbwertszeit der Lernrate</translation>
     </message>
     <message>
-        <source>Pull to the base model</source>
-        <translation>Zug zum Ausgangsmodell</translation>
-    </message>
-    <message>
         <source>Steps in a round</source>
         <translation>Schritte in einer Runde</translation>
     </message>
@@ -1524,10 +1520,6 @@
     <message>
         <source>Adam&apos;s learning rate; 0: the model&apos;s recommended one.</source>
         <translation>Lernrate von Adam; 0: die für das Modell empfohlene.</translation>
-    </message>
-    <message>
-        <source>Weight of the KL term to the base model.</source>
-        <translation>Gewicht des KL-Terms zum Ausgangsmodell.</translation>
     </message>
     <message>
         <source>Optimiser steps per round.</source>
@@ -5107,10 +5099,6 @@
         <translation>Die Engine nach Drehbuch wurde abgebrochen.</translation>
     </message>
     <message>
-        <source>The server at remote_url takes no adapter while it runs, so nothing that is learned here gets there. Empty remote_adapters, or use vLLM or SGLang (docs/remote.md).</source>
-        <translation>Der Server unter remote_url nimmt im Betrieb keinen Adapter an, darum kommt nichts von dem, was hier gelernt wird, dorthin. Leere remote_adapters, oder nimm vLLM oder SGLang (docs/remote.md).</translation>
-    </message>
-    <message>
         <source>The setting `proxy` cannot be used</source>
         <translation>Die Einstellung `proxy` lässt sich nicht verwenden</translation>
     </message>
@@ -5257,6 +5245,10 @@
     <message>
         <source>The model&apos;s chat template takes too much time or memory to put a question: no model of use does that. Choose another one.</source>
         <translation>Die Chat-Vorlage des Modells braucht zu viel Zeit oder Speicher, um eine Frage zu stellen: Kein brauchbares Modell tut das. Wähle ein anderes.</translation>
+    </message>
+    <message>
+        <source>The server at remote_url takes no adapter while it runs, so nothing that is learned here gets there. Empty remote_adapters, or use vLLM (docs/remote.md).</source>
+        <translation>Der Server unter remote_url nimmt im Betrieb keinen Adapter an, also kommt nichts hier Gelerntes dorthin. Leere remote_adapters oder nimm vLLM (docs/remote.md).</translation>
     </message>
     <message>
         <source>The validation score fell by {points} to {score}, {errors} standard errors below the {count} scores before: back to checkpoint {number}, with {remedy} for a while.</source>
@@ -6783,8 +6775,8 @@
         <translation>{url} sagt nicht, welche Tokens er zieht: Die Antworten werden neu kodiert, und aus ihnen wird ohne Wichtigkeitsgewichte gelernt.</translation>
     </message>
     <message>
-        <source>{url} gets no adapter from here (vLLM and SGLang can, with remote_adapters set): it gives answers of the base model, and nothing is learned.</source>
-        <translation>{url} bekommt von hier keinen Adapter (vLLM und SGLang können das, wenn remote_adapters gesetzt ist): Er gibt Antworten des Grundmodells, und nichts wird gelernt.</translation>
+        <source>{url} gets no adapter from here (vLLM can, with remote_adapters set): it gives answers of the base model, and nothing is learned.</source>
+        <translation>{url} bekommt von hier keinen Adapter (vLLM kann das, mit remote_adapters): Es gibt Antworten des Grundmodells, und nichts wird gelernt.</translation>
     </message>
     <message>
         <source>{url} has no model &apos;{name}&apos;; it has {names}. Set remote_model to one of them.</source>

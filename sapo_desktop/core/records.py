@@ -130,7 +130,6 @@ class TrainerSettings(Record, frozen=True):
     learning_rate: float = 1e-3
     clip_low: float = 0.2
     clip_high: float = 0.28
-    kl_weight: float = 0.0
     importance_cap: float = 2.0
     max_grad_norm: float = 1.0
     updates: int = 1
@@ -148,8 +147,6 @@ class StepReport(Record, frozen=True):
     grad_norm: float
     clip_fraction: float
     """Share of tokens at which the clip acted."""
-    kl: float
-    """Mean of the k3 estimate between the policy before and after the last update of the step."""
     tokens: int
     sequences: int
     micro_batch: int

@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from sapo_desktop.core.records import TreatmentName
 
-SETTINGS_VERSION = 1
+SETTINGS_VERSION = 2
 
 Mix = Literal["8/0", "6/2", "4/4", "2/6", "adaptive"]
 
@@ -112,7 +112,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             description="Steps until the learning rate is half; a tenth is the least. 0: the model's recommended.",
         ),
     ] = 0
-    kl_weight: Annotated[float, Meta(ge=0, le=10, description="Weight of the KL term to the base model.")] = 0.0
     updates: Annotated[int, Meta(ge=1, le=16, description="Optimiser steps per round.")] = 1
     micro_batch: Annotated[int, Meta(ge=1, le=1024, description="Answers per forward pass; memory and time only.")] = 16
     validate_every: Annotated[

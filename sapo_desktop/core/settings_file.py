@@ -28,7 +28,15 @@ from sapo_desktop.core.sentences import Sentence, Text, joined, sentence
 from sapo_desktop.core.settings import SETTINGS_VERSION, Settings
 
 Migration = Callable[[dict[str, object]], dict[str, object]]
-MIGRATIONS: tuple[Migration, ...] = ()
+GONE = {"kl_weight"}
+"""Settings of version 1 that version 2 does not have."""
+
+
+def _without_gone(values: dict[str, object]) -> dict[str, object]:
+    return {key: value for key, value in values.items() if key not in GONE}
+
+
+MIGRATIONS: tuple[Migration, ...] = (_without_gone,)
 """Step n takes the values of version n + 1 to version n + 2."""
 _LONGEST = 1 << 18
 """Bytes; thirty times what all settings take, and about a second to read."""

@@ -94,7 +94,6 @@ class ScriptedService:
             loss=0.0,
             grad_norm=0.0 if skipped else 1.0,
             clip_fraction=0.0,
-            kl=0.0,
             tokens=sum(len(s.tokens) for s in batch),
             sequences=len(batch),
             micro_batch=settings.micro_batch,

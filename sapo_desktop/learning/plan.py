@@ -165,7 +165,6 @@ def trainer_settings(settings: Settings, parameters: int, counters: Counters) ->
         lora_rank=settings.lora_rank,
         lora_alpha=2 * settings.lora_rank,
         learning_rate=next_learning_rate(settings, parameters, counters, 0),
-        kl_weight=settings.kl_weight,
         updates=settings.updates,
         micro_batch=min(counters.micro_batch or settings.micro_batch, settings.micro_batch),
         temperature=settings.temperature,

@@ -74,18 +74,18 @@ def test_what_is_shown_can_be_typed(settings: Settings) -> None:
 def test_each_key_stands_under_its_description(path: Path) -> None:
     write(path, Settings())
     lines = path.read_text().splitlines()
-    assert "version = 1" in lines
+    assert "version = 2" in lines
     for key in known_keys():
         place = next(i for i, line in enumerate(lines) if line.startswith(f"{key} = "))
         assert lines[place - 1].startswith(f"# {describe(key).description}")
 
 
 def test_comments_order_and_other_values_stay(path: Path) -> None:
-    path.write_text("# mine\nanswers = 4   # few\nversion = 1\nsilo = false\n")
+    path.write_text("# mine\nanswers = 4   # few\nversion = 2\nsilo = false\n")
     settings = read(path, 0.0).settings
     assert (settings.answers, settings.silo) == (4, False)
     write(path, msgspec.structs.replace(settings, answers=5))
-    assert path.read_text().startswith("# mine\nanswers = 5   # few\nversion = 1\nsilo = false\n")
+    assert path.read_text().startswith("# mine\nanswers = 5   # few\nversion = 2\nsilo = false\n")
     assert read(path, 0.0).settings.answers == 5
 
 
@@ -185,6 +185,15 @@ def test_older_versions_are_brought_up_to_date(path: Path, monkeypatch: pytest.M
     write(path, settings)
     assert "replies" not in path.read_text()
     assert read(path, 0.0, migrations=[renamed]).settings == settings
+
+
+def test_settings_that_are_gone_are_dropped_from_files_of_before(path: Path) -> None:
+    path.write_text("version = 1\nkl_weight = 0.1\nanswers = 4\n")
+    settings = read(path, 0.0).settings
+    assert settings.answers == 4
+    write(path, settings)
+    assert "kl_weight" not in path.read_text()
+    assert read(path, 0.0).settings == settings
 
 
 def test_a_full_disk_leaves_the_old_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,9 +86,7 @@ class Scripted:
             "/props": self.props,
             "/lora-adapters": self.lora_adapters,
             "/v1/load_lora_adapter": self.load_adapter,
-            "/load_lora_adapter": self.load_adapter,
             "/v1/unload_lora_adapter": self.unload_adapter,
-            "/unload_lora_adapter": self.unload_adapter,
         }.get(path)
         return 404 if handler is None else handler(body)
 
@@ -145,8 +143,6 @@ class Scripted:
     def generate(self, body: Any) -> Reply | int:
         if self.dialect != "sglang":
             return 404
-        if body.get("lora_path") is not None and body["lora_path"] not in self.adapters:
-            return 400
         sampling = body["sampling_params"]
         answers = []
         for number in range(sampling["n"]):
@@ -233,8 +229,6 @@ def _handler(script: Scripted) -> type[BaseHTTPRequestHandler]:
             self._send(200, json.dumps(reply).encode())
 
         def _refusal(self, words: str) -> Reply:
-            if script.dialect == "sglang":
-                return {"success": False, "error_message": words, "loaded_adapters": script.adapters}
             return {"error": {"message": words, "code": 400}}
 
         def _break(self, fault: Any) -> bool:

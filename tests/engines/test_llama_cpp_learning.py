@@ -25,7 +25,7 @@ from sapo_desktop.core.resources import resource
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.engines.torch.llama import WrittenOutModel
 from sapo_desktop.engines.torch.service import TorchEngine
-from sapo_desktop.engines.torch.trainer import Before, GrpoTrainer
+from sapo_desktop.engines.torch.trainer import GrpoTrainer
 from sapo_desktop.learning.advantage import group_advantages
 from sapo_desktop.models.starter import starter_folder
 from sapo_desktop.tasks.extraction import extract_answer
@@ -83,7 +83,7 @@ class Sampler:
         trainer = self.trainer
         trainer.optimiser.zero_grad()
         teaching = [place for place, one in enumerate(batch) if one.advantage]
-        trainer.accumulate(batch, teaching, sum(len(one.tokens) for one in batch), Before())
+        trainer.accumulate(batch, teaching, sum(len(one.tokens) for one in batch), {})
         parameters = trainer.policy.trainable().values()
         return torch.cat([(q.grad if q.grad is not None else torch.zeros_like(q)).flatten() for q in parameters])
 

@@ -25,7 +25,6 @@ from sapo_desktop.engines.prompts import INSTRUCTIONS
 from sapo_desktop.engines.tokenizer import load_tokenizer
 from sapo_desktop.engines.torch import service
 from sapo_desktop.engines.torch.llama import can_be_written_out
-from sapo_desktop.engines.torch.trainer import Before
 from sapo_desktop.learning.advantage import group_advantages
 from sapo_desktop.models.files.folder import read_folder
 from sapo_desktop.models.files.gguf_file import check_gguf
@@ -303,6 +302,6 @@ def test_gradients_are_those_of_a_plain_pass_through_transformers(folder: Path) 
 
     engine.trainer.optimiser.zero_grad()
     batch = [TrainingSequence(prompt=prompt, tokens=tokens, advantage=1.0)]
-    engine.trainer.accumulate(batch, [0], len(tokens), Before())
+    engine.trainer.accumulate(batch, [0], len(tokens), {})
     for name, value in parameters.items():
         torch.testing.assert_close(value.grad, wanted[name], atol=2e-5, rtol=1e-3, msg=name)

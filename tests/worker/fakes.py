@@ -246,7 +246,6 @@ def step_report(*, skipped: bool = False) -> StepReport:
         loss=0.0,
         grad_norm=1.0,
         clip_fraction=0.0,
-        kl=0.0,
         tokens=10,
         sequences=8,
         micro_batch=8,

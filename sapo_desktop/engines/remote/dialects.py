@@ -90,7 +90,7 @@ class Sglang:
 
     def request(self, ask: Ask) -> tuple[str, dict[str, Any]]:
         s = ask.sampling
-        body: dict[str, Any] = {
+        body = {
             "input_ids": ask.prompt,
             "sampling_params": {
                 "n": ask.count,
@@ -106,8 +106,6 @@ class Sglang:
             },
             "return_logprob": True,
         }
-        if ask.adapter:
-            body["lora_path"] = ask.adapter
         return "/generate", body
 
     def read(self, raw: bytes, ask: Ask) -> list[Raw]:

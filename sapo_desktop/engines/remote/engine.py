@@ -59,8 +59,8 @@ class RemoteGenerator:
             )
         self.context = min(found.context or numbers.context, numbers.context)
         self.vocabulary = numbers.vocabulary
-        can_load = isinstance(self.dialect, Vllm | Sglang)
-        self.shelf = AdapterShelf(self.dialect, request.adapters) if can_load and request.adapters else None
+        can_load = isinstance(self.dialect, Vllm) and request.adapters is not None
+        self.shelf = AdapterShelf(request.adapters) if can_load else None
         if self.shelf is not None:
             run(self._sweep(self.shelf))
 
@@ -240,8 +240,8 @@ _NOTHING = Completion(tokens=[], logprobs=[], text="", finish="length")
 
 def _no_adapters(url: str) -> Text:
     return sentence(
-        "{url} gets no adapter from here (vLLM and SGLang can, with remote_adapters set): it gives answers of the base "
-        "model, and nothing is learned.",
+        "{url} gets no adapter from here (vLLM can, with remote_adapters set): it gives answers of the base model, and "
+        "nothing is learned.",
         url=url,
     )
 

@@ -146,14 +146,13 @@ async def _llama_adapters(server: Server) -> list[int]:
 
 
 class AdapterShelf:
-    """Adapters of this node in a server that can load them while it runs: vLLM and SGLang.
+    """Adapters of this node in a server that can load them while it runs (vLLM).
 
     Each gets a name of its own, as servers keep what they loaded under a name; the one before is unloaded after. What
     may still be there (the answer to a loading was lost, the node was killed) is unloaded as soon as that can be done.
     """
 
-    def __init__(self, dialect: Dialect, folder: AdapterFolder) -> None:
-        self._prefix = "/v1" if isinstance(dialect, Vllm) else ""
+    def __init__(self, folder: AdapterFolder) -> None:
         self._shared = Path(folder.path)
         self._own = f"sapo-{folder.owner}-"
         # Drawn anew by each process: what an earlier one left under a name has other weights.
@@ -228,7 +227,7 @@ class AdapterShelf:
     async def _load(self, server: Server, name: str, place: Path) -> None:
         body = {"lora_name": name, "lora_path": str(place)}
         try:
-            await server.ask(f"{self._prefix}/load_lora_adapter", body, lambda raw: raw)
+            await server.ask("/v1/load_lora_adapter", body, lambda raw: raw)
         except Refused as error:
             if name in str(error) and "already" in str(error):
                 return  # nobody else uses that name: it was loaded, and the answer was lost
@@ -252,7 +251,7 @@ class AdapterShelf:
         while self._left:
             name = self._left[-1]
             try:
-                await server.ask(f"{self._prefix}/unload_lora_adapter", {"lora_name": name}, lambda raw: raw)
+                await server.ask("/v1/unload_lora_adapter", {"lora_name": name}, lambda raw: raw)
             except Refused:
                 pass  # it forgot by itself: servers make room for newer ones
             finally:

@@ -1,10 +1,10 @@
 """The loss of GRPO as pure functions: tensors in, a record of tensors out.
 
-Sources: GRPO's clipped ratio and k3 KL term (arXiv 2402.03300, eq. 3 and 4), DAPO's higher upper clip and
+Sources: GRPO's clipped ratio (arXiv 2402.03300, eq. 3), DAPO's higher upper clip and
 token-level mean (2503.14476, eq. 8 and 12), truncated importance sampling for a sampler that is not the
 trainer (min(C, p_trainer / p_sampler), detached). Advantages come in finished: groups, and what foreign
-answers may weigh, are `learning/advantage.py`'s business. Left out: sequence-level ratios, length penalties,
-entropy bonuses.
+answers may weigh, are `learning/advantage.py`'s business. Left out: a KL term (the paper has none), sequence-level
+ratios, length penalties, entropy bonuses.
 """
 
 from __future__ import annotations
@@ -43,17 +43,14 @@ def policy_loss(
     batch_tokens: int,
     clip: Clip,
     weights: Tensor | None = None,
-    reference: Tensor | None = None,
-    kl_weight: float = 0.0,
     shaped: Tensor | None = None,
 ) -> PolicyLoss:
-    """Return -1/batch_tokens sum_t [ w_t min(r_t A_t, clip(r_t) A_t) - kl_weight k3_t ], r_t = exp(logp_t -
-    old_t).
+    """Return -1/batch_tokens sum_t w_t min(r_t A_t, clip(r_t) A_t), r_t = exp(logp_t - old_t).
 
     All tensors are [N], one entry per answer token of the micro-batch: `logprobs` under the policy being
     trained (the only one differentiated), `old` before the step, `advantages` of the token's answer,
-    `weights` from `importance_weights`, `reference` log-probabilities for the KL term. `batch_tokens` counts
-    the answer tokens of the whole batch, so how it is cut into micro-batches leaves the gradient equal.
+    `weights` from `importance_weights`. `batch_tokens` counts the answer tokens of the whole batch, so how it is
+    cut into micro-batches leaves the gradient equal.
     `shaped` (bool) marks tokens of foreign answers that count with p / (p + SHAPE) of our own probability p in
     the ratio's place, without a clip (LUFFY, arXiv 2504.14945, eq. 6).
     """
@@ -65,8 +62,6 @@ def policy_loss(
         gain = torch.where(shaped, shaped_probability(logprobs) * advantages, gain)
     if weights is not None:
         gain = gain * weights
-    if reference is not None and kl_weight:
-        gain = gain - kl_weight * k3(logprobs, reference)
     acted = held < free if shaped is None else (held < free) & ~shaped
     return PolicyLoss(-gain.sum() / batch_tokens, int(acted.sum()))
 
@@ -76,13 +71,6 @@ def shaped_probability(logprobs: Tensor) -> Tensor:
     would make vanish."""
     probability = torch.exp(logprobs)
     return probability / (probability + SHAPE)
-
-
-def k3(logprobs: Tensor, reference: Tensor) -> Tensor:
-    """Return Schulman's k3 estimate of KL(policy || reference) per token: exp(d) - d - 1, d = reference -
-    policy."""
-    gap = reference - logprobs
-    return torch.exp(gap) - gap - 1
 
 
 def importance_weights(old: Tensor, sampler: Tensor, cap: float) -> Tensor:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import msgspec
 import torch
@@ -24,7 +24,7 @@ from sapo_desktop.core.records import StepReport, TrainerSettings, TrainingSeque
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.torch.adam import Adam
 from sapo_desktop.engines.torch.batches import MicroBatch, micro_batches
-from sapo_desktop.engines.torch.grpo import Clip, importance_weights, k3, policy_loss
+from sapo_desktop.engines.torch.grpo import Clip, importance_weights, policy_loss
 from sapo_desktop.engines.torch.llama import WrittenOutModel, can_be_written_out
 from sapo_desktop.engines.torch.logprobs import token_logprobs
 from sapo_desktop.engines.torch.lora import Policy
@@ -33,14 +33,6 @@ from sapo_desktop.engines.torch.memory import is_out_of_memory, release_memory, 
 CPU_TOKENS = 512
 """Tokens of a micro-batch of models that are written out, on a processor: more at once is no faster there, and what the
 backward pass needs grows with them."""
-
-
-@dataclass
-class Before:
-    """Per sequence of a batch, log-probabilities [answer tokens] from before the step."""
-
-    old: dict[int, Tensor] = field(default_factory=dict)
-    reference: dict[int, Tensor] = field(default_factory=dict)
 
 
 @dataclass
@@ -82,14 +74,14 @@ class GrpoTrainer:
         OutOfMemory when a single sequence does not fit."""
         began = time.monotonic()
         tokens = sum(len(s.tokens) for s in batch)
-        teaching = [i for i, s in enumerate(batch) if s.tokens and self._teaches(s)]
-        if not any(batch[i].advantage for i in teaching):
+        teaching = [i for i, s in enumerate(batch) if s.tokens and s.advantage]
+        if not teaching:
             return self._report(batch, tokens, began, skipped=True)
-        before = Before()
+        old: dict[int, Tensor] = {}
         update = Update()
         with contextlib.nullcontext() if self.written_out else without_holes():
             for _ in range(self.settings.updates):
-                update = self._update(batch, teaching, tokens, before)
+                update = self._update(batch, teaching, tokens, old)
         return_freed_memory()
         learned = sum(len(batch[i].tokens) for i in teaching)
         return msgspec.structs.replace(
@@ -97,7 +89,6 @@ class GrpoTrainer:
             loss=update.loss,
             grad_norm=update.grad_norm,
             clip_fraction=update.clipped / learned,
-            kl=self._drift(batch, teaching, before),
             seconds=time.monotonic() - began,
         )
 
@@ -114,17 +105,14 @@ class GrpoTrainer:
         hidden: Tensor = body(input_ids=part.ids, use_cache=False).last_hidden_state
         return hidden.reshape(-1, hidden.shape[-1])[part.predicts]
 
-    def _teaches(self, sequence: TrainingSequence) -> bool:
-        """Without a KL term an answer of zero advantage has zero gradient: it only counts in the
-        normaliser."""
-        return bool(sequence.advantage) or self.settings.kl_weight > 0
-
-    def _update(self, batch: Sequence[TrainingSequence], teaching: list[int], tokens: int, before: Before) -> Update:
+    def _update(
+        self, batch: Sequence[TrainingSequence], teaching: list[int], tokens: int, old: dict[int, Tensor]
+    ) -> Update:
         """Take one optimiser step, in ever smaller micro-batches until one fits."""
         while True:
             self.optimiser.zero_grad()
             try:
-                update = self.accumulate(batch, teaching, tokens, before)
+                update = self.accumulate(batch, teaching, tokens, old)
                 break
             except (MemoryError, RuntimeError) as error:
                 if not is_out_of_memory(error):
@@ -146,9 +134,12 @@ class GrpoTrainer:
         self.policy.changed()
         return update
 
-    def accumulate(self, batch: Sequence[TrainingSequence], teaching: list[int], tokens: int, before: Before) -> Update:
-        """Add up the gradients of all micro-batches; `teaching` names the sequences that have any, `tokens`
-        counts those of the whole batch, `before` keeps log-probabilities from one update to the next."""
+    def accumulate(
+        self, batch: Sequence[TrainingSequence], teaching: list[int], tokens: int, known: dict[int, Tensor]
+    ) -> Update:
+        """Add up the gradients of all micro-batches; `teaching` names the sequences that have any (an advantage of 0
+        only counts in the normaliser), `tokens` counts those of the whole batch, `known` keeps each sequence's
+        log-probabilities [answer tokens] of before the step, from one update to the next."""
         update = Update()
         clip = Clip(self.settings.clip_low, self.settings.clip_high)
         for part in self._parts(batch, teaching):
@@ -156,7 +147,7 @@ class GrpoTrainer:
                 self.optimiser.zero_grad()
                 raise HostCancelled(sentence("Training was cancelled."))
             logprobs = self.logprobs(part)
-            old = _recall(before.old, part, logprobs)
+            old = _recall(known, part, logprobs)
             result = policy_loss(
                 logprobs,
                 old,
@@ -164,8 +155,6 @@ class GrpoTrainer:
                 tokens,
                 clip,
                 self._weights(batch, part, old),
-                self._reference(part, before),
-                self.settings.kl_weight,
                 part.shaped,
             )
             result.loss.backward()  # type: ignore[no-untyped-call]
@@ -185,24 +174,6 @@ class GrpoTrainer:
         ]
         return importance_weights(old, torch.cat(sampled), self.settings.importance_cap)
 
-    def _reference(self, part: MicroBatch, before: Before) -> Tensor | None:
-        """Return the base model's log-probabilities [N] where a KL term asks for them."""
-        if not self.settings.kl_weight:
-            return None
-        if all(i in before.reference for i in part.sequences):
-            return torch.cat([before.reference[i] for i in part.sequences])
-        with torch.no_grad(), self.policy.as_base():
-            return _recall(before.reference, part, self.logprobs(part))
-
-    @torch.no_grad()
-    def _drift(self, batch: Sequence[TrainingSequence], teaching: list[int], before: Before) -> float:
-        """Return the mean k3 between the policies before and after the step, over the middle micro-batch
-        only: a full pass would cost a third of the step for one figure."""
-        parts = self._parts(batch, teaching)
-        part = parts[len(parts) // 2]
-        old = torch.cat([before.old[i] for i in part.sequences])
-        return float(k3(self.logprobs(part), old).mean())
-
     def _parts(self, batch: Sequence[TrainingSequence], teaching: Sequence[int]) -> list[MicroBatch]:
         tokens = CPU_TOKENS if self.written_out and self.device.type == "cpu" else 0
         return micro_batches(batch, teaching, self.settings.micro_batch, self.device, tokens)
@@ -212,7 +183,6 @@ class GrpoTrainer:
             loss=0.0,
             grad_norm=0.0,
             clip_fraction=0.0,
-            kl=0.0,
             tokens=tokens,
             sequences=len(batch),
             micro_batch=self.settings.micro_batch,

@@ -55,7 +55,6 @@ GROUPS: Mapping[GroupName, tuple[str, ...]] = MappingProxyType(
             "lora_rank",
             "learning_rate",
             "learning_rate_decay",
-            "kl_weight",
             "updates",
             "micro_batch",
             "seed",
@@ -66,7 +65,7 @@ GROUPS: Mapping[GroupName, tuple[str, ...]] = MappingProxyType(
     }
 )
 """In the order in which they are shown; the most asked for first."""
-_FINE = {"learning_rate", "kl_weight"}
+_FINE = {"learning_rate"}
 """Numbers of which the first digits may stand far behind the point: typed, as an arrow would never get there."""
 
 _STEPS = {"text_size": 10, "max_tokens": 32, "validate_every": 10}

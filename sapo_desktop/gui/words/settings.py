@@ -74,7 +74,6 @@ def titles() -> dict[str, str]:
         "lora_rank": tr("Adapter's rank"),
         "learning_rate": tr("Learning rate"),
         "learning_rate_decay": tr("Learning rate's half-life"),
-        "kl_weight": tr("Pull to the base model"),
         "updates": tr("Steps in a round"),
         "micro_batch": tr("Answers at once"),
         "seed": tr("Seed"),

@@ -47,7 +47,7 @@ class RemoteEngine(SplitEngine):
             raise AdapterRefused(
                 sentence(
                     "The server at remote_url takes no adapter while it runs, so nothing that is learned here "
-                    "gets there. Empty remote_adapters, or use vLLM or SGLang (docs/remote.md)."
+                    "gets there. Empty remote_adapters, or use vLLM (docs/remote.md)."
                 )
             )
         loaded = await super()._load(checkpoint)

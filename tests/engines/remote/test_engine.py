@@ -297,25 +297,22 @@ def shelf(shared: Path, owner: str = "00aa") -> p.AdapterFolder:
     return p.AdapterFolder(path=str(shared), owner=owner)
 
 
-@pytest.mark.parametrize("dialect", ["vllm", "sglang"])
-def test_adapters_are_loaded_one_after_the_other_under_new_names(
-    connect: Connect, tmp_path: Path, dialect: str
-) -> None:
+def test_adapters_are_loaded_one_after_the_other_under_new_names(connect: Connect, tmp_path: Path) -> None:
     shared = tmp_path / "shared"
-    node = connect(dialect, adapters=shelf(shared))
+    node = connect("vllm", adapters=shelf(shared))
     assert node.loaded.learns and not any("nothing is learned" in str(text) for text in node.loaded.said)
     used = []
     for number in range(2):
         node.handle(p.UseAdapter(file=str(adapter(tmp_path / f"step{number}"))))
         node.script.asked.clear()
         node.generate()
-        used.append({body.get("lora_path") or body.get("model") for _, body in node.script.asked})
+        used.append({body["model"] for _, body in node.script.asked})
         assert used[-1] == set(node.script.adapters), "the newest, and it alone"
         assert [path.name for path in shared.iterdir()] == list(node.script.adapters)
     assert used[0] != used[1]
     node.script.asked.clear()
     node.generate(base=True)
-    assert {body.get("lora_path") or body.get("model") for _, body in node.script.asked} <= {"tiny", None}
+    assert {body["model"] for _, body in node.script.asked} <= {"tiny"}
     node.handle(p.UseAdapter(file=None))
     assert node.script.adapters == {} and list(shared.iterdir()) == []
 
@@ -331,11 +328,8 @@ def test_a_server_that_takes_no_adapters_is_said_with_what_to_do(connect: Connec
         without.handle(p.UseAdapter(file=str(tmp_path / "step")))
 
 
-@pytest.mark.parametrize("dialect", ["vllm", "sglang"])
-def test_an_adapter_whose_loading_was_not_confirmed_is_loaded_all_the_same(
-    connect: Connect, tmp_path: Path, dialect: str
-) -> None:
-    node = connect(dialect, adapters=shelf(tmp_path / "shared"))
+def test_an_adapter_whose_loading_was_not_confirmed_is_loaded_all_the_same(connect: Connect, tmp_path: Path) -> None:
+    node = connect("vllm", adapters=shelf(tmp_path / "shared"))
     node.script.faults = ["lost"]
     node.handle(p.UseAdapter(file=str(adapter(tmp_path / "step"))))
     assert len(node.script.adapters) == 1
@@ -377,11 +371,8 @@ def test_a_cancel_while_an_adapter_is_loaded_leaves_no_folder(connect: Connect, 
     assert list((tmp_path / "shared").iterdir()) == []
 
 
-@pytest.mark.parametrize("dialect", ["vllm", "sglang"])
-def test_what_a_killed_node_left_is_swept_at_its_next_start(
-    connect: Connect, folder: Path, tmp_path: Path, dialect: str
-) -> None:
-    script, shared = Scripted(dialect, load_tokenizer(folder)), tmp_path / "shared"
+def test_what_a_killed_node_left_is_swept_at_its_next_start(connect: Connect, folder: Path, tmp_path: Path) -> None:
+    script, shared = Scripted("vllm", load_tokenizer(folder)), tmp_path / "shared"
     killed = connect(script=script, adapters=shelf(shared, "00aa"))
     killed.handle(p.UseAdapter(file=str(adapter(tmp_path / "step1"))))
     other = connect(script=script, adapters=shelf(shared, "00bb"))

@@ -11,7 +11,6 @@ from sapo_desktop.core.records import TrainingSequence
 from sapo_desktop.engines.torch import llama as written
 from sapo_desktop.engines.torch.llama import can_be_written_out
 from sapo_desktop.engines.torch.service import TorchEngine
-from sapo_desktop.engines.torch.trainer import Before
 from tests.engines.tiny import answer, engine_in_modules, sequences, token_logprobs_of
 
 ADVANTAGES = [1.0, -1.0, 0.5, -0.5]
@@ -29,7 +28,7 @@ def trained(folder: Path, method: str) -> tuple[TorchEngine, list[TrainingSequen
 def gradients(engine: TorchEngine, batch: list[TrainingSequence], written_out: bool) -> dict[str, torch.Tensor]:
     engine.trainer.written_out = written_out
     engine.trainer.optimiser.zero_grad()
-    engine.trainer.accumulate(batch, list(range(len(batch))), 100, Before())
+    engine.trainer.accumulate(batch, list(range(len(batch))), 100, {})
     return {n: p.grad.clone() for n, p in engine.policy.trainable().items() if p.grad is not None}
 
 

@@ -13,7 +13,6 @@ from sapo_desktop.core.errors import HostCancelled, OutOfMemory
 from sapo_desktop.core.records import TrainingSequence
 from sapo_desktop.engines.torch.batches import MicroBatch
 from sapo_desktop.engines.torch.service import TorchEngine
-from sapo_desktop.engines.torch.trainer import Before
 from tests.engines.tiny import answer, loaded_engine, same, sequences, token_logprobs_of, weights
 
 PROMPTS = ["what is 1+1?", "greatest common divisor of 12, 8"]
@@ -29,7 +28,7 @@ def gradients(engine: TorchEngine, batch: list[TrainingSequence], micro_batch: i
     engine.trainer.configure(None, micro_batch)
     engine.trainer.optimiser.zero_grad()
     tokens = sum(len(s.tokens) for s in batch)
-    engine.trainer.accumulate(batch, list(range(len(batch))), tokens, Before())
+    engine.trainer.accumulate(batch, list(range(len(batch))), tokens, {})
     return {n: p.grad.clone() for n, p in engine.policy.trainable().items() if p.grad is not None}
 
 
@@ -51,7 +50,6 @@ def test_a_right_answer_gets_likelier_and_a_wrong_one_rarer(engine: TorchEngine)
     after = token_logprobs_of(engine, batch)
     assert not report.skipped
     assert report.grad_norm > 0
-    assert report.kl > 0
     gains = [float((b - a).sum()) for a, b in zip(before, after, strict=True)]
     best, worst = 0, 3
     assert gains[best] > 0 > gains[worst]
@@ -102,10 +100,15 @@ def test_one_update_never_clips_and_more_do(llama: Path) -> None:
 
 
 def test_updates_move_further_than_one(llama: Path) -> None:
-    engines = [loaded_engine(llama, learning_rate=1e-3, updates=n) for n in (1, 3)]
-    batch = made_batch(engines[0])
-    one, three = (engine.trainer.step(batch).kl for engine in engines)
-    assert three > one
+    def distance(updates: int) -> float:
+        engine = loaded_engine(llama, learning_rate=1e-3, updates=updates)
+        batch = made_batch(engine)
+        before = token_logprobs_of(engine, batch)
+        engine.trainer.step(batch)
+        after = token_logprobs_of(engine, batch)
+        return sum(float((a - b).abs().sum()) for a, b in zip(before, after, strict=True))
+
+    assert distance(3) > distance(1)
 
 
 def test_sampler_logprobs_of_the_own_model_change_nothing(llama: Path) -> None:
@@ -117,19 +120,6 @@ def test_sampler_logprobs_of_the_own_model_change_nothing(llama: Path) -> None:
         for s, c in zip(batch, [c for row in made.completions for c in row], strict=True)
     ]
     assert plain.trainer.step(batch).grad_norm == pytest.approx(weighted.trainer.step(claimed).grad_norm, rel=1e-4)
-
-
-def test_the_kl_term_holds_the_policy_near_the_base(llama: Path) -> None:
-    def distance(kl_weight: float) -> float:
-        engine = loaded_engine(llama, method="full", learning_rate=3e-3, kl_weight=kl_weight)
-        batch = made_batch(engine)
-        base = token_logprobs_of(engine, batch)
-        for _ in range(6):
-            engine.trainer.step(batch)
-        moved = token_logprobs_of(engine, batch)
-        return sum(float((a - b).abs().sum()) for a, b in zip(base, moved, strict=True))
-
-    assert distance(1.0) < distance(0.0)
 
 
 def test_temperature_divides_the_trainers_logits_too(llama: Path) -> None:

@@ -25,7 +25,6 @@ STEP = StepReport(
     loss=0.0,
     grad_norm=1.0,
     clip_fraction=0.0,
-    kl=0.0,
     tokens=1,
     sequences=1,
     micro_batch=1,

@@ -45,7 +45,6 @@ def report(round_number: int, solved: float = 0.5, note: str = "") -> RoundRepor
         loss=-0.1,
         grad_norm=1.5,
         clip_fraction=0.0,
-        kl=0.01,
         tokens=90,
         sequences=16,
         micro_batch=16,

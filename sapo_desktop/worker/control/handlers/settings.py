@@ -30,7 +30,7 @@ _MODEL = {"model", "trainer", "method", "lora_rank", "device", "seed", "tasks"}
 _REMOTE = {"remote_url", "remote_model", "remote_adapters", "remote_key_in_clear"}
 _GENERATOR = {"generator", "generator_weights"} | _REMOTE
 # Sampling and training must use one temperature, so that waits with the trainer's other settings.
-_TRAINER = {"micro_batch", "temperature", "kl_weight", "updates"}
+_TRAINER = {"micro_batch", "temperature", "updates"}
 _GUEST = {"memory_reserve", "keep_checkpoints", "write_gigabytes_a_day"}
 NEEDS_RENEWAL = frozenset(_MODEL | _GENERATOR | _TRAINER | _GUEST)
 """Settings that a node is put together by: for others it is taken apart and put together again."""

@@ -68,7 +68,6 @@ def requests(folder: Path, give_way: Callable[[bool], bool] = lambda low: True) 
     [
         ("micro_batch", "4"),
         ("temperature", "0.5"),
-        ("kl_weight", "0.1"),
         ("updates", "2"),
         ("keep_checkpoints", "9"),
         ("write_gigabytes_a_day", "1"),
