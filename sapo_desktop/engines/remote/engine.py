@@ -59,8 +59,8 @@ class RemoteGenerator:
             )
         self.context = min(found.context or numbers.context, numbers.context)
         self.vocabulary = numbers.vocabulary
-        can_load = isinstance(self.dialect, Vllm) and request.adapters is not None
-        self.shelf = AdapterShelf(request.adapters) if can_load else None
+        folder = request.adapters if isinstance(self.dialect, Vllm) else None
+        self.shelf = None if folder is None else AdapterShelf(folder)
         if self.shelf is not None:
             run(self._sweep(self.shelf))
 
