@@ -126,7 +126,7 @@ class TorchEngine:
         held = self._packed.get(base)
         if held is None or held[0] != wanted:
             with torch.no_grad():
-                held = (wanted, WrittenOutModel(self.lm.model, merged=not base))
+                held = (wanted, WrittenOutModel(self.lm.model, adapted=not base))
             self._packed[base] = held
         return start_written_out(held[1])
 

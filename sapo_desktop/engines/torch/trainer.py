@@ -23,7 +23,7 @@ from sapo_desktop.core.errors import HostCancelled, OutOfMemory
 from sapo_desktop.core.records import StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.torch.adam import Adam
-from sapo_desktop.engines.torch.batches import MicroBatch, micro_batches
+from sapo_desktop.engines.torch.batches import MicroBatch, Packed, packed_batches, padded_batches
 from sapo_desktop.engines.torch.grpo import Clip, importance_weights, policy_loss
 from sapo_desktop.engines.torch.llama import WrittenOutModel, can_be_written_out
 from sapo_desktop.engines.torch.logprobs import token_logprobs
@@ -98,12 +98,11 @@ class GrpoTrainer:
 
     def _hidden(self, part: MicroBatch) -> Tensor:
         """Return the hidden states [N, d] that predict the answer tokens."""
-        if self.written_out:
-            model = WrittenOutModel(self.policy.causal, merged=self.policy.adapted)
-            return model.hidden_states(part.ids, part.predicts)
+        if isinstance(part.tokens, Packed):
+            return WrittenOutModel(self.policy.causal, self.policy.adapted).hidden_states(part.tokens)
         body = self.policy.causal.base_model
-        hidden: Tensor = body(input_ids=part.ids, use_cache=False).last_hidden_state
-        return hidden.reshape(-1, hidden.shape[-1])[part.predicts]
+        hidden: Tensor = body(input_ids=part.tokens.ids, use_cache=False).last_hidden_state
+        return hidden.reshape(-1, hidden.shape[-1])[part.tokens.predicts]
 
     def _update(
         self, batch: Sequence[TrainingSequence], teaching: list[int], tokens: int, old: dict[int, Tensor]
@@ -175,8 +174,10 @@ class GrpoTrainer:
         return importance_weights(old, torch.cat(sampled), self.settings.importance_cap)
 
     def _parts(self, batch: Sequence[TrainingSequence], teaching: Sequence[int]) -> list[MicroBatch]:
-        tokens = CPU_TOKENS if self.written_out and self.device.type == "cpu" else 0
-        return micro_batches(batch, teaching, self.settings.micro_batch, self.device, tokens)
+        if not self.written_out:
+            return padded_batches(batch, teaching, self.settings.micro_batch, self.device)
+        tokens = CPU_TOKENS if self.device.type == "cpu" else 0
+        return packed_batches(batch, teaching, self.settings.micro_batch, self.device, tokens)
 
     def _report(self, batch: Sequence[TrainingSequence], tokens: int, began: float, skipped: bool) -> StepReport:
         return StepReport(

@@ -83,7 +83,7 @@ def test_peft_reads_the_adapter(llama: Path, tmp_path: Path) -> None:
     model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(llama), tmp_path).eval()
     ids = torch.tensor([[5, 6, 7]])
     with torch.no_grad():
-        own = WrittenOutModel(engine.lm.model, merged=True).hidden_states(ids, torch.arange(3))
+        own = WrittenOutModel(engine.lm.model, adapted=True).hidden_states(ids, torch.arange(3))
         own = own @ engine.policy.output_weight().T
         torch.testing.assert_close(model(ids).logits[0], own, atol=1e-5, rtol=0)
 
