@@ -165,6 +165,11 @@ def can_be_written_out(model: Any) -> bool:
     )
 
 
+def is_packed(model: Any) -> bool:
+    """Whether weights of this model are copied and packed."""
+    return sum(p.numel() for p in model.parameters()) <= SMALL
+
+
 class WrittenOutModel:
     """Weights of a transformers model, with its peft adapter where `adapted`.
 
@@ -177,7 +182,7 @@ class WrittenOutModel:
         config, body = model.config, model.model
         head = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
         self.shape = _Shape(config.num_attention_heads, config.num_key_value_heads, head, config.rms_norm_eps)
-        packed = sum(p.numel() for p in model.parameters()) <= SMALL
+        packed = is_packed(model)
         self.embedding = _own(body.embed_tokens.weight, packed)
         self.norm = _own(body.norm.weight, packed)
         self.output = _own(model.get_output_embeddings().weight, packed)
@@ -234,11 +239,14 @@ class WrittenOutModel:
         parts = [len(packed.prompt_places), len(packed.answer_places)]
         groups, before = packed.prompts.shape
         last = len(self.layers) - 1
+        # torch's attention takes numbers in less time than truths.
+        seen = torch.zeros_like(packed.seen, dtype=self.embedding.dtype).masked_fill_(~packed.seen, float("-inf"))
 
         def rows(x: Tensor, index: Tensor, places: Tensor) -> Tensor:
             """[M, ..] -> [rows, heads, T, head]."""
-            laid: Tensor = _Laid.apply(x.flatten(1), index.view(-1), places)  # type: ignore[no-untyped-call]
-            return laid.view(*index.shape, -1, size.head).transpose(1, 2)
+            flat = x.flatten(1)
+            laid: Tensor = _Laid.apply(flat, index.view(-1), places)  # type: ignore[no-untyped-call]
+            return laid.view(*index.shape, flat.shape[1] // size.head, size.head).transpose(1, 2)
 
         def picked(mixed: Tensor, places: Tensor) -> Tensor:
             """[rows, heads, T, head] -> [M, q]."""
@@ -268,7 +276,7 @@ class WrittenOutModel:
                 query,
                 continued(prompt_k, key),
                 continued(prompt_value, value),
-                attn_mask=packed.seen,
+                attn_mask=seen,
                 enable_gqa=grouped,
             )
             if layer == last or not before:
