@@ -86,6 +86,8 @@ class Way(Record, frozen=True):
     """With numbers, where it does not fit."""
     unmeasured: bool = False
     """The estimate of this way was never compared with a measured peak."""
+    recompute: bool = False
+    """Whether the backward pass makes each layer's tensors again: less memory, two fifths more time a step."""
 
     @property
     def estimate(self) -> int:

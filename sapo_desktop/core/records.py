@@ -135,6 +135,8 @@ class TrainerSettings(Record, frozen=True):
     updates: int = 1
     micro_batch: int = 16
     """Sequences per forward pass; never changes the gradient, only memory and time."""
+    recompute: bool = False
+    """The backward pass makes each layer's tensors again instead of keeping them: less memory, two fifths more time."""
     temperature: float = 1.0
     """Logits are divided by this on the trainer's side too."""
     seed: int = 0

@@ -164,7 +164,7 @@ def test_every_matrix_has_the_format_that_is_tried(samplers: dict[str, Sampler])
 
 def logits(engine: TorchEngine) -> torch.Tensor:
     """After each of 200 tokens, [200, V]."""
-    model = WrittenOutModel(engine.lm.model, merged=True)
+    model = WrittenOutModel(engine.lm.model, adapted=True)
     return model.hidden_states(torch.arange(200)[None], torch.arange(200)) @ engine.policy.output_weight().T
 
 

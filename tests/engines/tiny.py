@@ -27,7 +27,6 @@ from transformers import (
 from sapo_desktop.core.records import Generated, Sampling, TrainerSettings, TrainingSequence
 from sapo_desktop.engines.protocols import Generate, Load
 from sapo_desktop.engines.torch import lm as torch_lm
-from sapo_desktop.engines.torch.batches import micro_batches
 from sapo_desktop.engines.torch.service import TorchEngine
 
 SPECIAL = ["<pad>", "<eos>", "<q>", "<a>"]
@@ -117,7 +116,7 @@ def sequences(made: Generated, advantages: list[float]) -> list[TrainingSequence
 def token_logprobs_of(engine: TorchEngine, batch: list[TrainingSequence]) -> list[torch.Tensor]:
     """Return the trainer's log-probabilities of each sequence's answer, in the order given."""
     found: dict[int, torch.Tensor] = {}
-    for part in micro_batches(batch, range(len(batch)), 4, engine.lm.device):
+    for part in engine.trainer.parts(batch, range(len(batch))):
         with torch.no_grad():
             values = engine.trainer.logprobs(part)
         found |= dict(zip(part.sequences, torch.split(values, part.lengths), strict=True))

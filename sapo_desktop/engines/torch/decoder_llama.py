@@ -1,4 +1,4 @@
-"""Decoding with the written-out Llama and Qwen2 of `llama.py`: a cache that is written in place and grows in steps, one
+"""Decoding with the written-out models of `llama.py`: a cache that is written in place and grows in steps, one
 token a sequence and step."""
 
 from __future__ import annotations
@@ -39,19 +39,16 @@ class WrittenOutDecoding:
             self._copy(torch.arange(len(tokens), device=tokens.device))
         at = self._length - self._pads
         cos, sin = self._cos[at][:, None], self._sin[at][:, None]
-        count, rotated = len(tokens), (size.heads + size.kv_heads) * size.head
+        count = len(tokens)
         self._length += 1
         now, scale = self._length, size.head**-0.5
         mask = None if self._mask is None else self._mask[:, :, :now]
 
-        def attend(layer: int, qkv: Tensor) -> Tensor:
-            qk = qkv[:, :rotated].view(count, -1, size.head)
+        def attend(layer: int, qk: Tensor, v: Tensor) -> Tensor:
             qk = torch.addcmul(qk * cos, qk.roll(size.head // 2, -1), sin)
             keys, values = self._keys[layer], self._values[layer]
             keys.view(count, size.kv_heads, -1, size.head)[:, :, now - 1] = qk[:, size.heads :]
-            values.view(count, size.kv_heads, -1, size.head)[:, :, now - 1] = qkv[:, rotated:].view(
-                count, size.kv_heads, size.head
-            )
+            values.view(count, size.kv_heads, -1, size.head)[:, :, now - 1] = v.view(count, size.kv_heads, size.head)
             query = qk[:, : size.heads].reshape(count * size.kv_heads, -1, size.head)
             past = keys[:, :now].transpose(1, 2)
             if mask is None:
@@ -113,16 +110,14 @@ class _Prefill:
         hidden = model.run(model.embedding[batch.ids], self._attend)
         self.logits = model.logits(hidden[:, -1])
 
-    def _attend(self, layer: int, qkv: Tensor) -> Tensor:
+    def _attend(self, layer: int, qk: Tensor, v: Tensor) -> Tensor:
         del layer  # layers come in order
         size = self._size
-        count, length, _ = qkv.shape
-        heads = qkv.view(count, length, -1, size.head)
-        qk = heads[:, :, : size.heads + size.kv_heads]
+        count, length, _ = v.shape
         qk = torch.addcmul(qk * self._cos, qk.roll(size.head // 2, -1), self._sin)
         query = qk[:, :, : size.heads].transpose(1, 2)
         keys = qk[:, :, size.heads :].transpose(1, 2).contiguous()
-        values = heads[:, :, size.heads + size.kv_heads :].transpose(1, 2).contiguous()
+        values = v.view(count, length, -1, size.head).transpose(1, 2).contiguous()
         self.keys.append(keys.view(-1, length, size.head))
         self.values.append(values.view(-1, length, size.head))
         mixed = F.scaled_dot_product_attention(

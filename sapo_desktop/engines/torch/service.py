@@ -23,7 +23,7 @@ from sapo_desktop.engines.answering import Answers, GenerationJob, Speaker, Watc
 from sapo_desktop.engines.torch.decoder import Start, start_with_transformers
 from sapo_desktop.engines.torch.decoder_llama import start_written_out
 from sapo_desktop.engines.torch.generation import generate
-from sapo_desktop.engines.torch.llama import WrittenOutModel
+from sapo_desktop.engines.torch.llama import WrittenOutModel, is_packed
 from sapo_desktop.engines.torch.lm import LanguageModel, load_language_model
 from sapo_desktop.engines.torch.lora import Policy
 from sapo_desktop.engines.torch.memory import is_out_of_memory, release_memory
@@ -35,7 +35,7 @@ _MOST_ON_CPU = 64
 four turns than together, rather less, and a quarter of the memory."""
 
 PROMPT_TOKENS_AT_ONCE = 4096
-"""Of models that are written out: fewer sequences at once where questions are long, since the cache grows with both."""
+"""Of models that are packed: fewer sequences at once where questions are long, since the cache grows with both."""
 
 
 class TorchEngine:
@@ -87,7 +87,7 @@ class TorchEngine:
 
     def job(self, prompts: Sequence[list[int]], answers: int, sampling: Sampling) -> GenerationJob:
         """What is to be answered, with as much at once as this engine takes."""
-        tokens = PROMPT_TOKENS_AT_ONCE if self.trainer.written_out else 0
+        tokens = PROMPT_TOKENS_AT_ONCE if is_packed(self.lm.model) else 0
         return GenerationJob(prompts, answers, sampling, self.lm.stop_tokens, self.lm.context, self._batch, tokens)
 
     def configure(self, request: p.Configure) -> None:
@@ -126,7 +126,7 @@ class TorchEngine:
         held = self._packed.get(base)
         if held is None or held[0] != wanted:
             with torch.no_grad():
-                held = (wanted, WrittenOutModel(self.lm.model, merged=not base))
+                held = (wanted, WrittenOutModel(self.lm.model, adapted=not base))
             self._packed[base] = held
         return start_written_out(held[1])
 

@@ -23,15 +23,15 @@ from sapo_desktop.core.errors import HostCancelled, OutOfMemory
 from sapo_desktop.core.records import StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.torch.adam import Adam
-from sapo_desktop.engines.torch.batches import MicroBatch, micro_batches
+from sapo_desktop.engines.torch.batches import MicroBatch, Packed, packed_batches, padded_batches
 from sapo_desktop.engines.torch.grpo import Clip, importance_weights, policy_loss
-from sapo_desktop.engines.torch.llama import WrittenOutModel, can_be_written_out
+from sapo_desktop.engines.torch.llama import WrittenOutModel, can_be_written_out, is_packed
 from sapo_desktop.engines.torch.logprobs import token_logprobs
 from sapo_desktop.engines.torch.lora import Policy
 from sapo_desktop.engines.torch.memory import is_out_of_memory, release_memory, return_freed_memory, without_holes
 
 CPU_TOKENS = 512
-"""Tokens of a micro-batch of models that are written out, on a processor: more at once is no faster there, and what the
+"""Inputs of a micro-batch of models that are written out, on a processor: more at once is no faster there, and what the
 backward pass needs grows with them."""
 
 
@@ -79,7 +79,7 @@ class GrpoTrainer:
             return self._report(batch, tokens, began, skipped=True)
         old: dict[int, Tensor] = {}
         update = Update()
-        with contextlib.nullcontext() if self.written_out else without_holes():
+        with contextlib.nullcontext() if is_packed(self.policy.causal) else without_holes():
             for _ in range(self.settings.updates):
                 update = self._update(batch, teaching, tokens, old)
         return_freed_memory()
@@ -98,12 +98,13 @@ class GrpoTrainer:
 
     def _hidden(self, part: MicroBatch) -> Tensor:
         """Return the hidden states [N, d] that predict the answer tokens."""
-        if self.written_out:
-            model = WrittenOutModel(self.policy.causal, merged=self.policy.adapted)
-            return model.hidden_states(part.ids, part.predicts)
+        if isinstance(part.tokens, Packed):
+            return WrittenOutModel(self.policy.causal, self.policy.adapted, self.settings.recompute).hidden_states(
+                part.tokens
+            )
         body = self.policy.causal.base_model
-        hidden: Tensor = body(input_ids=part.ids, use_cache=False).last_hidden_state
-        return hidden.reshape(-1, hidden.shape[-1])[part.predicts]
+        hidden: Tensor = body(input_ids=part.tokens.ids, use_cache=False).last_hidden_state
+        return hidden.reshape(-1, hidden.shape[-1])[part.tokens.predicts]
 
     def _update(
         self, batch: Sequence[TrainingSequence], teaching: list[int], tokens: int, old: dict[int, Tensor]
@@ -117,14 +118,13 @@ class GrpoTrainer:
             except (MemoryError, RuntimeError) as error:
                 if not is_out_of_memory(error):
                     raise
-                if self.settings.micro_batch == 1:
+                if not self._ask_for_less(len(teaching)):
                     raise OutOfMemory(
                         sentence(
                             "There is not enough memory to learn from a single answer. Shorten the answers or choose a "
                             "smaller model."
                         )
                     ) from error
-            self.configure(None, max(1, min(self.settings.micro_batch, len(teaching)) // 2))
             release_memory()
         parameters = list(self.policy.trainable().values())
         update.grad_norm = float(torch.nn.utils.clip_grad_norm_(parameters, self.settings.max_grad_norm))
@@ -134,6 +134,16 @@ class GrpoTrainer:
         self.policy.changed()
         return update
 
+    def _ask_for_less(self, sequences: int) -> bool:
+        """Halve the micro-batch, at last keep nothing between the passes; False where that is so already."""
+        if self.settings.micro_batch > 1:
+            self.configure(None, max(1, min(self.settings.micro_batch, sequences) // 2))
+        elif self.written_out and not self.settings.recompute:
+            self.settings = msgspec.structs.replace(self.settings, recompute=True)
+        else:
+            return False
+        return True
+
     def accumulate(
         self, batch: Sequence[TrainingSequence], teaching: list[int], tokens: int, known: dict[int, Tensor]
     ) -> Update:
@@ -142,7 +152,7 @@ class GrpoTrainer:
         log-probabilities [answer tokens] of before the step, from one update to the next."""
         update = Update()
         clip = Clip(self.settings.clip_low, self.settings.clip_high)
-        for part in self._parts(batch, teaching):
+        for part in self.parts(batch, teaching):
             if self.should_stop():
                 self.optimiser.zero_grad()
                 raise HostCancelled(sentence("Training was cancelled."))
@@ -174,9 +184,12 @@ class GrpoTrainer:
         ]
         return importance_weights(old, torch.cat(sampled), self.settings.importance_cap)
 
-    def _parts(self, batch: Sequence[TrainingSequence], teaching: Sequence[int]) -> list[MicroBatch]:
-        tokens = CPU_TOKENS if self.written_out and self.device.type == "cpu" else 0
-        return micro_batches(batch, teaching, self.settings.micro_batch, self.device, tokens)
+    def parts(self, batch: Sequence[TrainingSequence], teaching: Sequence[int]) -> list[MicroBatch]:
+        """Cut what `teaching` names into micro-batches, as the model takes them."""
+        if not self.written_out:
+            return padded_batches(batch, teaching, self.settings.micro_batch, self.device)
+        tokens = CPU_TOKENS if self.device.type == "cpu" else 0
+        return packed_batches(batch, teaching, self.settings.micro_batch, self.device, tokens)
 
     def _report(self, batch: Sequence[TrainingSequence], tokens: int, began: float, skipped: bool) -> StepReport:
         return StepReport(

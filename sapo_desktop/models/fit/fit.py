@@ -50,6 +50,8 @@ PROMPT_TOKENS_STARTER = 64
 FEWEST_TOKENS = 32
 MOST_AT_ONCE, MOST_AT_ONCE_LLAMA = 64, 128
 """Answers under way together, as engines/torch/service.py and engines/llama_cpp/service.py have it."""
+FEW_AT_ONCE = 8
+"""Answers; fewer under way take longer than a step that computes its layers twice."""
 SMALL_PARAMETERS = 1_000_000_000
 """From here on llama.cpp answers with 4 bits a weight, below with 8."""
 TOKENS_A_PASS = 2048
@@ -430,8 +432,9 @@ class _Sketch:
             self.micro_batch = max(1, min(self.micro_batch, TOKENS_A_PASS // (model.prompt_tokens + self.tokens)))
         self.most = min(MOST_AT_ONCE, self.questions * self.answers)
         self.reserve = int(settings.memory_reserve * 1e9)
+        self.can_recompute = trainer == "torch" and torch.written_out and not torch.packed
 
-    def work(self, batch: int, micro_batch: int, tokens: int) -> Work:
+    def work(self, batch: int, micro_batch: int, tokens: int, recompute: bool = False) -> Work:
         return Work(
             prompts=max(1, min(self.questions, batch)),
             batch=batch,
@@ -440,13 +443,14 @@ class _Sketch:
             max_tokens=tokens,
             method=self.method,
             rank=self.rank,
+            recompute=recompute,
         )
 
-    def answers_take_more(self, batch: int, micro_batch: int, tokens: int) -> bool:
+    def answers_take_more(self, batch: int, micro_batch: int, tokens: int, recompute: bool) -> bool:
         """Whether answering takes more than learning of what grows with how much is done at once."""
         if self.trainer == "none":
             return True
-        work = self.work(batch, micro_batch, tokens)
+        work = self.work(batch, micro_batch, tokens, recompute)
         if self.generator == "llama.cpp":
             answer = llama_answering(self.model.shape, 0, work)
         else:
@@ -454,8 +458,8 @@ class _Sketch:
         learn = learning(self.torch, work)
         return answer.activations + answer.kv_cache + answer.logits > learn.activations + learn.logits
 
-    def way(self, batch: int, micro_batch: int, tokens: int) -> Way:
-        work = self.work(batch, micro_batch, tokens)
+    def way(self, batch: int, micro_batch: int, tokens: int, recompute: bool = False) -> Way:
+        work = self.work(batch, micro_batch, tokens, recompute)
         memory, on_device = self._memory(work)
         learns = self.trainer == "torch"
         return Way(
@@ -467,6 +471,7 @@ class _Sketch:
             weights=self.weights,
             batch=batch,
             micro_batch=micro_batch if learns else 0,
+            recompute=recompute,
             answers=self.answers,
             prompt_tokens=self.model.prompt_tokens,
             max_tokens=tokens,
@@ -501,20 +506,31 @@ def _largest(sketch: _Sketch) -> Way:
     """The way with as much at once as fits, or with the least, where that is still too much."""
     tokens = sketch.tokens
     while True:
-        batch, micro = sketch.most, sketch.micro_batch
-        way = sketch.way(batch, micro, tokens)
-        while (lacking := _lacking(way, sketch.here)) and (batch > 1 or micro > 1):
-            # Whatever takes more of what can be had in smaller pieces is halved.
-            if batch > 1 and (micro == 1 or sketch.answers_take_more(batch, micro, tokens)):
-                batch //= 2
-            else:
-                micro //= 2
-            way = sketch.way(batch, micro, tokens)
-        if lacking is None:
-            return msgspec.structs.replace(way, fits=True)
+        for recompute in (False, True) if sketch.can_recompute else (False,):
+            way = _with_less_at_once(sketch, tokens, recompute)
+            lacking = _lacking(way, sketch.here)
+            if lacking is None:
+                plain = sketch.way(way.batch, way.micro_batch, tokens)
+                return msgspec.structs.replace(way if _lacking(plain, sketch.here) else plain, fits=True)
         if tokens <= FEWEST_TOKENS:
             return msgspec.structs.replace(way, why_not=lacking)
         tokens = max(FEWEST_TOKENS, tokens // 2)
+
+
+def _with_less_at_once(sketch: _Sketch, tokens: int, recompute: bool) -> Way:
+    """The way with as much at once as fits; with the least, where that is still too much."""
+    # To compute layers twice costs less than to answer a few questions at a time.
+    fewest = 1 if recompute or not sketch.can_recompute else min(sketch.most, FEW_AT_ONCE)
+    batch, micro = sketch.most, sketch.micro_batch
+    way = sketch.way(batch, micro, tokens, recompute)
+    while _lacking(way, sketch.here) and (batch > fewest or micro > 1):
+        # Whatever takes more of what can be had in smaller pieces is halved.
+        if batch > fewest and (micro == 1 or sketch.answers_take_more(batch, micro, tokens, recompute)):
+            batch = max(fewest, batch // 2)
+        else:
+            micro = max(1, micro // 2)
+        way = sketch.way(batch, micro, tokens, recompute)
+    return way
 
 
 def _lacking(way: Way, here: Available) -> Text | None:

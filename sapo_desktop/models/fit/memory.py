@@ -19,9 +19,10 @@ from sapo_desktop.core.fitting import Device, Parts
 from sapo_desktop.models.fit.shape import ModelShape
 
 MB = 1_000_000
-WRITTEN_OUT_PARAMETERS = 64_000_000
+PACKED_PARAMETERS = 64_000_000
 """As in engines/torch/llama.py: up to this size the engine packs copies of the weights and computes with those."""
-WRITTEN_OUT = ("LlamaForCausalLM", "Qwen2ForCausalLM")
+WRITTEN_OUT = ("LlamaForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM")
+"""What that module computes itself; others go through transformers' modules."""
 FLOAT32_PARAMETERS = 100_000_000
 """As in engines/torch/lm.py: smaller models compute in float32."""
 
@@ -52,7 +53,7 @@ PREFILL_TOKENS = 2048
 CPU_TOKENS = 512
 """engines/torch/trainer.py: tokens of a micro-batch of models that are written out, where it has several sequences."""
 PROMPT_TOKENS_AT_ONCE = 4096
-"""engines/torch/service.py: tokens of prompts in the cache of models that are written out."""
+"""engines/torch/service.py: tokens of prompts in the cache of packed models."""
 UBATCH = 512
 """Tokens that llama.cpp computes at once."""
 STREAM_STEP = 256
@@ -62,7 +63,7 @@ HEAP_HOLES = 1.4
 """The C library cannot give an aligned block that was freed to the next request of the same size, so tensors that come
 and go leave holes: 1.2 to 1.9 times what is held was measured."""
 CACHE_HOLES = 1.2
-"""The same of models that are written out while they answer: their cache is made anew where it grows."""
+"""The same of packed models while they answer: their cache is made anew where it grows."""
 MAPPED_HOLES = 1.1
 """Large models train with every tensor above half a megabyte mapped by itself (engines/torch/memory.py); smaller ones
 still leave holes: 1.0 to 1.15 times."""
@@ -80,6 +81,8 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     max_tokens: int
     method: Literal["lora", "full"] = "lora"
     rank: int = 8
+    recompute: bool = False
+    """Whether the backward pass makes each layer's tensors again."""
 
     @property
     def length(self) -> int:
@@ -103,11 +106,16 @@ class TorchModel(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def bare(self) -> bool:
         """Whether it is held as weights alone."""
-        return self.written_out and self.architecture == "LlamaForCausalLM" and self.width == 4
+        return self.packed and self.architecture == "LlamaForCausalLM" and self.width == 4
 
     @property
     def written_out(self) -> bool:
-        return self.architecture in WRITTEN_OUT and self.parameters <= WRITTEN_OUT_PARAMETERS
+        return self.architecture in WRITTEN_OUT
+
+    @property
+    def packed(self) -> bool:
+        """Whether it computes with packed copies of its weights."""
+        return self.written_out and self.parameters <= PACKED_PARAMETERS
 
 
 def torch_width(parameters: int, device: Device, fast_bfloat16: bool) -> Literal[2, 4]:
@@ -119,10 +127,10 @@ def torch_width(parameters: int, device: Device, fast_bfloat16: bool) -> Literal
 
 def answering(model: TorchModel, work: Work) -> Parts:
     """Peak of a torch process while it answers; an adapter that is trained between is in `learning`."""
-    if model.written_out:
+    if model.packed:
         most = max(1, PROMPT_TOKENS_AT_ONCE // max(1, work.prompt_tokens))
         work = msgspec.structs.replace(work, batch=min(work.batch, most))
-    holes = 1.0 if model.device != "cpu" else CACHE_HOLES if model.written_out else HEAP_HOLES
+    holes = 1.0 if model.device != "cpu" else CACHE_HOLES if model.packed else HEAP_HOLES
     return Parts(
         weights=_weights(model) + _packed(model),
         activations=int(holes * _decoding_tensors(model, work)),
@@ -134,7 +142,7 @@ def answering(model: TorchModel, work: Work) -> Parts:
 
 def learning(model: TorchModel, work: Work) -> Parts:
     """Peak of a torch process while it takes a step."""
-    holes = 1.0 if model.device != "cpu" else HEAP_HOLES if model.written_out else MAPPED_HOLES
+    holes = 1.0 if model.device != "cpu" else HEAP_HOLES if model.packed else MAPPED_HOLES
     trained = model.parameters if work.method == "full" else model.shape.adapter_parameters(work.rank)
     copies = 2 if work.method == "full" else 1  # full training keeps the base and the start apart
     return Parts(
@@ -180,11 +188,29 @@ def saved_for_backward(model: TorchModel, work: Work) -> int:
     """What autograd keeps of a micro-batch between the passes.
 
     Per token and layer in float32: what the two norms are given (2 d), what each linear layer's adapter is given
-    (attention's and the feed-forward's input, 2 d; the output's, q; down's, f), queries and repeated keys and values (3
-    q), gate, silu and up (3 f), all of 4 bytes; r numbers for each of seven adapters; and H T probabilities. In
-    bfloat16 norms and adapters still compute in float32, each of five adapters keeps its own copy of d, and
-    probabilities are kept twice.
+    (attention's and the feed-forward's input, 2 d; the output's, q; down's, f), queries, keys and values as attention
+    has them and what comes out of it (2 q, 3 k), gate, silu and up (3 f), all of 4 bytes, and a sum for each head. In
+    bfloat16 norms still compute in float32. Recomputed, a layer keeps what it is given (d) until its turn comes.
     """
+    s = model.shape
+    tokens = _tokens_a_pass(model, work)
+    layer = _layer_through_modules(model, work) if not model.written_out else _layer_written_out(model, work)
+    if work.recompute and model.written_out:
+        return tokens * (s.layers * s.hidden * model.width + layer + 4 * s.hidden)
+    return tokens * (s.layers * layer + 4 * s.hidden)
+
+
+def _layer_written_out(model: TorchModel, work: Work) -> int:
+    s, width = model.shape, model.width
+    d, q, k, f = s.hidden, s.query, s.key, s.ffn
+    token = 2 * (4 + width) * d + width * (3 * q + 3 * k + 4 * f) + 4 * s.heads
+    if model.architecture == "Qwen3ForCausalLM":
+        token += 4 * (q + k)  # queries and keys before their norm
+    return token + _trained_norms(model, work)
+
+
+def _layer_through_modules(model: TorchModel, work: Work) -> int:
+    """Repeated keys and values, a copy for each adapter in bfloat16, and H T probabilities on a processor."""
     s = model.shape
     d, q, f = s.hidden, s.query, s.ffn
     if model.width == 4:
@@ -195,12 +221,11 @@ def saved_for_backward(model: TorchModel, work: Work) -> int:
         scores = 6 * s.heads * work.length
     if model.device != "cpu":
         scores = 4 * s.heads  # fused attention keeps a sum a row
-    if model.architecture == "Qwen3ForCausalLM":
-        token += 4 * (s.query + s.key)
-    if work.method == "full":
-        token += 8 * d  # norms are trained too
-    token += 4 * 7 * work.rank
-    return _tokens_a_pass(model, work) * (s.layers * (token + scores) + 4 * d)
+    return token + scores + 4 * 7 * work.rank + _trained_norms(model, work)
+
+
+def _trained_norms(model: TorchModel, work: Work) -> int:
+    return 8 * model.shape.hidden if work.method == "full" else 0
 
 
 def _tokens_a_pass(model: TorchModel, work: Work) -> int:
@@ -215,7 +240,7 @@ def _weights(model: TorchModel) -> int:
 
 def _packed(model: TorchModel) -> int:
     """The fused copies that a written-out model computes with."""
-    return model.shape.linear_weights * model.width if model.written_out else 0
+    return model.shape.linear_weights * model.width if model.packed else 0
 
 
 def _runtime(model: TorchModel) -> int:
@@ -246,7 +271,5 @@ def _decoding_tensors(model: TorchModel, work: Work) -> int:
     reading = read * (4 * s.hidden * 4 + max(scores + 5 * s.query * model.width, 5 * s.ffn * model.width))
     repeated = 2 * s.query * model.width if s.heads != s.kv_heads and not model.written_out else 0
     decoding = work.batch * work.length * (repeated + 2 * 4 * s.heads)
-    grown = (
-        0 if model.written_out else work.batch * work.length * 2 * s.key * model.width
-    )  # a layer's cache while it grows
+    grown = 0 if model.packed else work.batch * work.length * 2 * s.key * model.width  # a layer's cache while it grows
     return max(reading, decoding + grown)

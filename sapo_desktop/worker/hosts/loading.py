@@ -99,7 +99,9 @@ def _cut(asked: EnginePlan, way: fitting.Way) -> EnginePlan:
     batch = min(asked.batch, way.batch) if asked.batch else way.batch
     trainer = asked.trainer
     if asked.way.trains:
-        trainer = msgspec.structs.replace(trainer, micro_batch=min(trainer.micro_batch, way.micro_batch))
+        trainer = msgspec.structs.replace(
+            trainer, micro_batch=min(trainer.micro_batch, way.micro_batch), recompute=way.recompute
+        )
     cache_bytes = way.memory.kv_cache * batch // way.batch if way.generator == "llama.cpp" else 0
     return dataclasses.replace(asked, trainer=trainer, batch=batch, cache_bytes=cache_bytes, estimate=way.estimate)
 

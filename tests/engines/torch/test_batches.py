@@ -6,7 +6,7 @@ import msgspec
 import torch
 
 from sapo_desktop.core.records import TrainingSequence
-from sapo_desktop.engines.torch.batches import micro_batches
+from sapo_desktop.engines.torch.batches import Packed, Padded, packed_batches, padded_batches
 
 CPU = torch.device("cpu")
 SHORT = TrainingSequence(prompt=[1, 2, 2, 2, 2, 2], tokens=[3], advantage=0.5)
@@ -14,39 +14,65 @@ LONG = TrainingSequence(prompt=[4], tokens=[5, 6, 7, 8, 9, 10, 11, 12], advantag
 SHORTER = TrainingSequence(prompt=[4], tokens=[5, 6], advantage=-1.0)
 
 
-def test_answers_stand_right_after_their_prompts() -> None:
-    (part,) = micro_batches([SHORT, LONG], [0, 1], 4, CPU)
+def test_padded_answers_stand_right_after_their_prompts() -> None:
+    (part,) = padded_batches([SHORT, LONG], [0, 1], 4, CPU)
     assert part.sequences == [1, 0]
-    assert part.ids.shape == (2, 16)  # 9 rounded up to a multiple of 8
-    assert part.ids[0].tolist() == [*range(4, 13), *[0] * 7]
-    assert part.ids[1].tolist() == [1, 2, 2, 2, 2, 2, 3, *[0] * 9]
+    assert isinstance(part.tokens, Padded)
+    ids = part.tokens.ids
+    assert ids.shape == (2, 16)  # 9 rounded up to a multiple of 8
+    assert ids[0].tolist() == [*range(4, 13), *[0] * 7]
+    assert ids[1].tolist() == [1, 2, 2, 2, 2, 2, 3, *[0] * 9]
     # The last prompt token predicts the first answer token: position 0 of row 0, position 5 of row 1.
-    assert part.predicts.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 21]
+    assert part.tokens.predicts.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 21]
     assert part.targets.tolist() == [5, 6, 7, 8, 9, 10, 11, 12, 3]
     assert part.lengths == [8, 1]
     assert part.advantages.tolist() == [-1.0] * 8 + [0.5]
 
 
-def test_longest_come_first_and_every_sequence_once() -> None:
-    parts = micro_batches([SHORT, LONG, SHORT, LONG, SHORT], [0, 1, 2, 4], 2, CPU)
+def test_padded_longest_come_first_and_every_sequence_once() -> None:
+    parts = padded_batches([SHORT, LONG, SHORT, LONG, SHORT], [0, 1, 2, 4], 2, CPU)
     assert [part.sequences for part in parts] == [[1, 0], [2, 4]]
 
 
-def test_a_micro_batch_holds_sequences_of_similar_length() -> None:
-    parts = micro_batches([SHORTER, LONG, SHORT], [0, 1, 2], 8, CPU)
+def test_a_padded_micro_batch_holds_sequences_of_similar_length() -> None:
+    parts = padded_batches([SHORTER, LONG, SHORT], [0, 1, 2], 8, CPU)
     assert [part.sequences for part in parts] == [[1, 2], [0]]
+
+
+def test_packed_prompts_come_once_and_first() -> None:
+    two = TrainingSequence(prompt=[7, 8, 9], tokens=[3, 4], advantage=1.0)
+    other = TrainingSequence(prompt=[7, 8, 9], tokens=[5, 6, 1], advantage=-2.0)
+    (part,) = packed_batches([two, SHORTER, other], [0, 1, 2], 4, CPU)
+    assert part.sequences == [2, 0, 1]
+    assert part.targets.tolist() == [5, 6, 1, 3, 4, 5, 6] and part.lengths == [3, 2, 2]
+    assert part.advantages.tolist() == [-2.0] * 3 + [1.0] * 2 + [-1.0] * 2
+    packed = part.tokens
+    assert isinstance(packed, Packed)
+    # 7 8 are read once for both answers; 9 opens each of them. SHORTER's prompt has nothing but its opening.
+    assert packed.ids.tolist() == [7, 8, 9, 5, 6, 9, 3, 4, 5]
+    assert packed.positions.tolist() == [0, 1, 2, 3, 4, 2, 3, 0, 1]
+    assert packed.prompts.tolist() == [[0, 1], [0, 0]] and packed.prompt_places.tolist() == [0, 1]
+    assert packed.answers.tolist() == [[0, 1, 2], [3, 4, 0], [5, 6, 0], [0, 0, 0]]
+    assert packed.answer_places.tolist() == [0, 1, 2, 3, 4, 6, 7]
+    # Prompt (two wide) and answer (three wide): the second prompt has no tokens to be seen.
+    assert packed.seen[0, 0].int().tolist() == [[1, 1, 1, 0, 0], [1, 1, 1, 1, 0], [1, 1, 1, 1, 1]]
+    assert packed.seen[2, 0].int().tolist() == [[0, 0, 1, 0, 0], [0, 0, 1, 1, 0], [0, 0, 1, 1, 1]]
+
+
+def test_packed_longest_come_first_and_groups_stay_together() -> None:
+    parts = packed_batches([SHORTER, SHORT, LONG, SHORT], [0, 1, 2, 3], 2, CPU)
+    assert [part.sequences for part in parts] == [[2, 0], [1, 3]]
+
+
+def test_a_packed_micro_batch_has_no_more_inputs_than_asked() -> None:
+    batch = [LONG, LONG, LONG, SHORT]  # 8 inputs each; SHORT has 6
+    assert [part.sequences for part in packed_batches(batch, range(4), 8, CPU, tokens=22)] == [[0, 1], [2, 3]]
+    assert [part.sequences for part in packed_batches(batch, range(2), 8, CPU, tokens=5)] == [[0], [1]]
 
 
 def test_shaped_sequences_are_marked_token_by_token() -> None:
     shaped = msgspec.structs.replace(SHORTER, shaped=True)
-    (part,) = micro_batches([shaped, SHORTER], [0, 1], 8, torch.device("cpu"))
+    (part,) = packed_batches([shaped, SHORTER], [0, 1], 8, CPU)
     assert part.shaped is not None and part.shaped.tolist() == [True, True, False, False]
-    (plain,) = micro_batches([SHORTER], [0], 8, torch.device("cpu"))
+    (plain,) = padded_batches([SHORTER], [0], 8, CPU)
     assert plain.shaped is None
-
-
-def test_several_sequences_have_no_more_tokens_together_than_asked() -> None:
-    parts = micro_batches([LONG, LONG, LONG, SHORT], [0, 1, 2, 3], 8, CPU, tokens=32)  # 16 each, padded
-    assert [part.sequences for part in parts] == [[0, 1], [2, 3]]
-    parts = micro_batches([LONG, LONG], [0, 1], 8, CPU, tokens=10)  # one alone may have more
-    assert [part.sequences for part in parts] == [[0], [1]]

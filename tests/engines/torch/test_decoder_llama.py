@@ -63,7 +63,7 @@ def continuation() -> torch.Tensor:
 @pytest.mark.parametrize("base", [False, True])
 def test_logits_equal_transformers_with_and_without_the_adapter(folder: Path, base: bool) -> None:
     engine = trained(folder)
-    written = start_written_out(WrittenOutModel(engine.lm.model, merged=not base))
+    written = start_written_out(WrittenOutModel(engine.lm.model, adapted=not base))
     if base:
         with engine.policy.as_base():
             wanted = plain_logits(engine, continuation())

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 import torch
 
 from sapo_desktop.core.records import TrainingSequence
 from sapo_desktop.engines.torch import llama as written
-from sapo_desktop.engines.torch.llama import can_be_written_out
 from sapo_desktop.engines.torch.service import TorchEngine
 from tests.engines.tiny import answer, engine_in_modules, sequences, token_logprobs_of
 
@@ -33,8 +33,9 @@ def gradients(engine: TorchEngine, batch: list[TrainingSequence], written_out: b
 
 
 @pytest.mark.parametrize("method", ["lora", "full"])
-def test_gradients_equal_those_through_the_modules(folder: Path, method: str) -> None:
+def test_gradients_equal_those_through_the_modules(folder: Path, method: str, way: str) -> None:
     engine, batch = trained(folder, method)
+    engine.trainer.settings = msgspec.structs.replace(engine.trainer.settings, recompute=way == "recomputed")
     ours, theirs = (gradients(engine, batch, how) for how in (True, False))
     assert ours.keys() == theirs.keys() == engine.policy.trainable().keys()
     for name, gradient in ours.items():
@@ -43,7 +44,7 @@ def test_gradients_equal_those_through_the_modules(folder: Path, method: str) ->
 
 @pytest.mark.parametrize("method", ["lora", "full"])
 @pytest.mark.parametrize("base", [False, True])
-def test_logprobs_equal_those_through_the_modules(folder: Path, method: str, base: bool) -> None:
+def test_logprobs_equal_those_through_the_modules(folder: Path, method: str, base: bool, way: str) -> None:
     engine, batch = trained(folder, method)
 
     def logprobs(written_out: bool) -> torch.Tensor:
@@ -56,11 +57,12 @@ def test_logprobs_equal_those_through_the_modules(folder: Path, method: str, bas
     torch.testing.assert_close(logprobs(True), logprobs(False), atol=1e-5, rtol=1e-5)
 
 
-def test_a_large_model_is_left_to_transformers(llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = engine_in_modules(llama).lm.model
-    assert can_be_written_out(model)
-    monkeypatch.setattr(written, "SMALL", 50_000)
-    assert not can_be_written_out(model)
+@pytest.fixture(params=["packed", "where they lie", "recomputed"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """How weights and activations are held: as of a small model, of a large one, of one that hardly fits."""
+    if request.param != "packed":
+        monkeypatch.setattr(written, "SMALL", 0)
+    return str(request.param)
 
 
 def test_a_model_that_is_not_written_out_learns_too(neox: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from sapo_desktop.core.errors import CheckpointError
-from sapo_desktop.engines.torch.llama import WrittenOutModel
+from sapo_desktop.core.records import TrainingSequence
 from sapo_desktop.engines.torch.service import TorchEngine
 from tests.engines.tiny import answer, loaded_engine, same, sequences, weights
 
@@ -83,9 +83,10 @@ def test_peft_reads_the_adapter(llama: Path, tmp_path: Path) -> None:
     model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(llama), tmp_path).eval()
     ids = torch.tensor([[5, 6, 7]])
     with torch.no_grad():
-        own = WrittenOutModel(engine.lm.model, merged=True).hidden_states(ids, torch.arange(3))
-        own = own @ engine.policy.output_weight().T
-        torch.testing.assert_close(model(ids).logits[0], own, atol=1e-5, rtol=0)
+        (part,) = engine.trainer.parts([TrainingSequence(prompt=[5], tokens=[6, 7, 8], advantage=1.0)], [0])
+        own = engine.trainer.logprobs(part)
+        wanted = model(ids).logits[0].log_softmax(-1).gather(1, torch.tensor([[6], [7], [8]]))[:, 0]
+        torch.testing.assert_close(own, wanted, atol=1e-5, rtol=0)
 
 
 def test_an_adapter_of_another_size_is_refused(llama: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import TooBig
-from sapo_desktop.core.fitting import Fit
+from sapo_desktop.core.fitting import Fit, Way
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.fit.fit import Model, available, badges, described, fit, plan, way_for, ways
@@ -42,12 +42,13 @@ def model(name: str) -> Model:
     [
         (0.8, 0, "starter", "llama.cpp", "none", "cpu"),
         (1, 0, "starter", "torch", "torch", "cpu"),
-        (2, 0, "starter", "torch", "torch", "cpu"),
-        (4, 0, "smollm2-135m", "torch", "torch", "cpu"),
+        (2, 0, "smollm2-135m", "torch", "torch", "cpu"),
+        (4, 0, "qwen2.5-0.5b", "torch", "torch", "cpu"),
         (8, 0, "qwen2.5-0.5b", "torch", "torch", "cpu"),
         (16, 0, "qwen3-0.6b", "torch", "torch", "cpu"),
-        (16, 8, "qwen3-0.6b", "torch", "torch", "cuda"),
-        (32, 24, "qwen3-4b", "torch", "torch", "cuda"),
+        (16, 8, "qwen3-1.7b", "torch", "torch", "cuda"),
+        (32, 12, "qwen3-4b", "torch", "torch", "cuda"),
+        (32, 24, "qwen3-8b", "torch", "torch", "cuda"),
         (64, 48, "qwen3-8b", "torch", "torch", "cuda"),
     ],
 )
@@ -181,24 +182,30 @@ def test_where_memory_is_plenty_the_settings_stand() -> None:
 
 
 def test_less_at_once_comes_before_shorter_answers() -> None:
-    assert plan(model("qwen2.5-0.5b"), with_free(12), Settings(max_tokens=512)).micro_batch == 2
-    way = plan(model("qwen2.5-0.5b"), with_free(6.6), Settings(max_tokens=512))
-    assert way.micro_batch == 1 and way.max_tokens == 512
-    way = plan(model("qwen2.5-0.5b"), with_free(5.0), Settings(max_tokens=512))
-    assert way.micro_batch == 1 and way.max_tokens < 512
+    def found(gigabytes: float) -> Way:
+        return plan(model("qwen2.5-0.5b"), with_free(gigabytes), Settings(max_tokens=512))
+
+    assert (found(12).batch, found(12).recompute) == (64, False)
+    assert found(5).batch < 64 and found(5).recompute and found(5).max_tokens == 512
+    assert found(3.2).batch < 8 and found(3.2).max_tokens < 512
+
+
+def test_three_gigabytes_teach_half_a_billion_parameters() -> None:
+    way = plan(model("qwen2.5-0.5b"), with_free(3.5), Settings(answers=8, max_tokens=256))
+    assert way.fits and way.why_not == "" and way.max_tokens == 256 and way.estimate < 3e9
 
 
 def test_the_reserve_is_given_up_before_the_model_is() -> None:
-    way = plan(model("qwen2.5-0.5b"), with_free(3.9), SETTINGS)
+    way = plan(model("qwen2.5-0.5b"), with_free(2.9), SETTINGS)
     assert way.fits and "reserve for other programs is used up" in str(way.why_not)
     with pytest.raises(TooBig, match=r"qwen2\.5-0\.5b does not fit: .* GB are free"):
-        plan(model("qwen2.5-0.5b"), with_free(2.5), SETTINGS)
+        plan(model("qwen2.5-0.5b"), with_free(2.3), SETTINGS)
 
 
 def test_what_the_waiting_process_holds_already_is_not_counted_twice() -> None:
     with pytest.raises(TooBig):
-        plan(model("qwen2.5-0.5b"), with_free(3.5), SETTINGS)
-    assert plan(model("qwen2.5-0.5b"), with_free(3.5), SETTINGS, running=400_000_000).fits
+        plan(model("qwen2.5-0.5b"), with_free(2.3), SETTINGS)
+    assert plan(model("qwen2.5-0.5b"), with_free(2.3), SETTINGS, running=400_000_000).fits
 
 
 def test_beside_a_generator_of_its_own_the_trainer_gets_less() -> None:

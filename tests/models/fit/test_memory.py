@@ -34,8 +34,20 @@ def test_counting_a_shape() -> None:
 
 
 def test_what_the_backward_pass_needs() -> None:
-    """In float32: 16 d + 16 q + 16 f + 28 r a token and layer, 4 H T probabilities, and the last norm's 4 d."""
+    """In float32: 16 d + 12 q + 12 k + 16 f + 4 H a token and layer, and the last norm's 4 d."""
     model = TorchModel(shape=SHAPE, architecture="LlamaForCausalLM", width=4)
+    token = 16 * 8 + 12 * 8 + 12 * 4 + 16 * 16 + 4 * 2
+    assert memory.saved_for_backward(model, WORK) == 3 * 30 * (2 * token + 4 * 8)
+    again = msgspec.structs.replace(WORK, recompute=True)
+    assert memory.saved_for_backward(model, again) == 3 * 30 * (2 * 4 * 8 + token + 4 * 8)
+    half = msgspec.structs.replace(model, width=2)
+    token = 12 * 8 + 6 * 8 + 6 * 4 + 8 * 16 + 4 * 2
+    assert memory.saved_for_backward(half, WORK) == 3 * 30 * (2 * token + 4 * 8)
+
+
+def test_what_the_backward_pass_needs_through_modules() -> None:
+    """In float32: 16 d + 16 q + 16 f + 28 r a token and layer, 4 H T probabilities, and the last norm's 4 d."""
+    model = TorchModel(shape=SHAPE, architecture="SmolLM3ForCausalLM", width=4)
     token = 16 * 8 + 16 * 8 + 16 * 16 + 28 * 4 + 4 * 2 * 30
     assert memory.saved_for_backward(model, WORK) == 3 * 30 * (2 * token + 4 * 8)
     half = msgspec.structs.replace(model, width=2)
@@ -48,7 +60,7 @@ def test_what_the_backward_pass_needs() -> None:
 def test_a_step_on_an_adapter() -> None:
     parts = learning(LARGE, WORK)
     adapter = LARGE.shape.adapter_parameters(4)
-    assert parts.weights == 4 * LARGE.parameters  # too large to be written out: no second copy
+    assert parts.weights == 4 * LARGE.parameters  # too large to be packed: no second copy
     assert (parts.adapter, parts.optimiser, parts.gradients) == (8 * adapter, 8 * adapter, 4 * adapter)
     assert parts.logits == 32 * 1024 * 1024 and parts.kv_cache == 0
     assert parts.total == sum(msgspec.structs.astuple(parts))
