@@ -30,7 +30,6 @@ from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
 from sapo_desktop.tasks.identity import ids_key
 from sapo_desktop.worker.control import messages as m
-from sapo_desktop.worker.gate import Gate
 from sapo_desktop.worker.hosts.choice import BaseModel, Way, choose_way, find_model, only_answers
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
 from sapo_desktop.worker.hosts.engine_hosts import Hosting, start_engine, stop_started
@@ -40,6 +39,7 @@ from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.loading import Fitting, smaller_model
 from sapo_desktop.worker.membership.side import Surroundings, SwarmSide
 from sapo_desktop.worker.node import Node
+from sapo_desktop.worker.orders import Gate
 from sapo_desktop.worker.store.checkpoints import Checkpoint, CheckpointStore, Newest
 from sapo_desktop.worker.store.history import History
 from sapo_desktop.worker.store.keeper import Keeper

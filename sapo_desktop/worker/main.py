@@ -30,7 +30,7 @@ from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.core.why import Ending, Starting, in_english
+from sapo_desktop.core.why import Starting, in_english
 from sapo_desktop.system import power
 from sapo_desktop.system.folders import DataFolder, FolderError
 from sapo_desktop.system.logs import begin_log, bounded_logs
@@ -44,11 +44,10 @@ from sapo_desktop.worker.control.handlers.requests import Requests
 from sapo_desktop.worker.control.handlers.settings import NEEDS_RENEWAL, needs_renewal, taken_over
 from sapo_desktop.worker.control.last_words import last_words
 from sapo_desktop.worker.control.lock import FolderLock
-from sapo_desktop.worker.governor import Wishes
+from sapo_desktop.worker.governor import NodeState, Wishes
 from sapo_desktop.worker.membership.settings import check
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.orders import Orders
-from sapo_desktop.worker.state import NodeState, Trigger
 
 log = logging.getLogger("sapo_desktop.worker")
 
@@ -245,7 +244,7 @@ class Worker:
         await asyncio.wait({playing, watching, ending, renewing}, return_when=asyncio.FIRST_COMPLETED)
         failure = next((task.exception() for task in (playing, watching) if task.done()), None)
         if failure is None and ending.done():
-            node.gate.move(Trigger.QUIT, Ending())
+            node.orders.stop()
         for task in (playing, watching, renewing):
             task.cancel()
         await asyncio.wait({playing, watching, renewing})

@@ -1,8 +1,8 @@
 """The node: plays rounds until told otherwise, and keeps what they teach.
 
-What a round is stands in learning/round.py, what the next one is in learning/plan.py, who may compute in
-worker/gate.py, what is scored and gone back to in worker/validation.py, how a round is made to last in
-worker/store/keeper.py, what was ordered in worker/orders.py, what is shown of it all in worker/showing.py. The node
+What a round is stands in learning/round.py, what the next one is in learning/plan.py, what was ordered and who may
+compute in worker/orders.py, what is scored and gone back to in worker/validation.py, how a round is made to last in
+worker/store/keeper.py, what is shown of it all in worker/showing.py. The node
 puts them in order and deals with what goes wrong. Two rules:
 
 - A round counts once its history row and its checkpoint (or the decision to write none) are on disk; whatever
@@ -44,15 +44,14 @@ from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.tasks.heldout import SetName
 from sapo_desktop.worker.control.handlers.human_groups import HumanGroups
 from sapo_desktop.worker.control.messages import CheckpointsChanged, EvalFinished, Event, RoundFinished
-from sapo_desktop.worker.gate import Gate
+from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.hosts.examiner import Examiner
 from sapo_desktop.worker.hosts.hosting import PATIENCE, grace_of_caller
 from sapo_desktop.worker.membership.foreign import Yardstick
-from sapo_desktop.worker.orders import Orders
+from sapo_desktop.worker.orders import Gate, Orders
 from sapo_desktop.worker.recovery import Recovery
 from sapo_desktop.worker.showing import RoundWatcher, Showing
-from sapo_desktop.worker.state import NodeState
 from sapo_desktop.worker.store.checkpoints import Checkpoint
 from sapo_desktop.worker.store.keeper import Keeper
 from sapo_desktop.worker.store.manifest import RunManifest

@@ -17,7 +17,6 @@ from sapo_desktop.core.why import Failed, given_up
 from sapo_desktop.learning import adaptive, guard
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.worker.hosts.loading import smaller_model
-from sapo_desktop.worker.state import Trigger
 from sapo_desktop.worker.store.checkpoints import Checkpoint
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ class Recovery:
         while True:
             self._failures += 1
             if self._failures >= _MOST_FAILURES or not await self._relieve(error):
-                node.gate.move(Trigger.FAIL, Failed(text=error.text, failures=self._failures))
+                node.orders.fail(Failed(text=error.text, failures=self._failures))
                 node.show.say("error", given_up(error.text, self._failures))
                 await node.gate.wait()
                 self._failures = 0

@@ -23,7 +23,7 @@ from sapo_desktop.worker.control.messages import (
     PhaseChanged,
     Progressed,
 )
-from sapo_desktop.worker.gate import Gate
+from sapo_desktop.worker.orders import Gate
 from sapo_desktop.worker.store.checkpoints import Damaged
 
 log = logging.getLogger(__name__)

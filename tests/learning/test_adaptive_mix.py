@@ -12,7 +12,7 @@ from sapo_desktop.learning.adaptive import AdaptiveState, begin, choose, conclud
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.plan import mix_shown
 from sapo_desktop.worker.control import messages as m
-from sapo_desktop.worker.state import NodeState
+from sapo_desktop.worker.governor import NodeState
 from tests.learning.test_round import FakeSwarm
 from tests.worker.test_node import SETTINGS, Scene, playing
 

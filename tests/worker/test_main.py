@@ -13,8 +13,8 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.control.client import Client, connect
+from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.main import MOST_NOTICES, Options, Worker
-from sapo_desktop.worker.state import NodeState
 from tests.cli.fake_node import FakeNode, scripted_round
 from tests.worker.test_orders import Told
 

@@ -17,9 +17,9 @@ from sapo_desktop.learning.heldout import Evaluator
 from sapo_desktop.learning.round import Swarm
 from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.worker.control import messages as m
-from sapo_desktop.worker.gate import Gate
+from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.node import Node
-from sapo_desktop.worker.state import NodeState
+from sapo_desktop.worker.orders import Gate
 from sapo_desktop.worker.store.checkpoints import Checkpoint, CheckpointStore
 from sapo_desktop.worker.store.history import History
 from sapo_desktop.worker.store.keeper import Keeper

@@ -1,7 +1,7 @@
 """What the control channel's requests do: one short method each, over the node.
 
 The window and the command line are clients of the same requests, so everything one can do, the other can. A
-request that needs a host wakes it for as long as it takes, paused or not (worker/gate.py).
+request that needs a host wakes it for as long as it takes, paused or not (worker/orders.py).
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ from sapo_desktop.worker.control.messages import (
     RemoveModel,
     SetHubToken,
 )
+from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.node import Node
-from sapo_desktop.worker.state import NodeState
 from sapo_desktop.worker.validation import BASE_NUMBER
 
 EXAMPLE_SEED = 7

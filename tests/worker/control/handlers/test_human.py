@@ -17,9 +17,9 @@ from sapo_desktop.swarm.protocol.envelope import GroupBody, open_envelope
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.control.handlers.human import MOST_POSED, HumanAnswers, written
+from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.membership.index_book import FIRST_PERSON_INDEX
 from sapo_desktop.worker.membership.member import Member
-from sapo_desktop.worker.state import NodeState
 from tests.swarm.mesh import Mesh
 from tests.swarm.peers import NETWORK
 from tests.worker.fakes import FakeEngine, FakeExaminer

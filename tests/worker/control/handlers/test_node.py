@@ -13,8 +13,8 @@ from sapo_desktop.core.errors import HostDied, UsageError
 from sapo_desktop.learning.plan import levels_of_interest
 from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.hosts.hosting import PATIENCE, grace_of_caller
-from sapo_desktop.worker.state import NodeState
 from tests.learning.test_plan import LEVELS
 from tests.learning.test_round import MEASURED, FakeSwarm
 from tests.worker.test_node import SETTINGS, playing

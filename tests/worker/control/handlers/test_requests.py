@@ -22,9 +22,9 @@ from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.control.handlers import settings as settings_requests
 from sapo_desktop.worker.control.handlers.models import ModelRequests
 from sapo_desktop.worker.control.handlers.requests import Requests
+from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.hosts.examiner import KeptIds
 from sapo_desktop.worker.membership.side import Surroundings, SwarmSide
-from sapo_desktop.worker.state import NodeState
 from tests.records import round_report
 from tests.worker.test_node import SETTINGS, Scene
 
