@@ -164,8 +164,8 @@ class Dashboard:
                 self._take_score(report)
             case Notice(level=level, text=text):
                 self.notices.append(Notice(level=level, text=one_line(str(text))))
-            case SettingsChanged(settings=settings):
-                self.mix, self.silo = settings.mix, settings.silo
+            case SettingsChanged(now=now):
+                self.mix, self.silo = now.settings.mix, now.settings.silo
             case SwarmChanged(state=state, reason=reason, peers=peers):
                 self._take_swarm(state, str(reason), peers)
             case Stopping():

@@ -95,7 +95,7 @@ def emit_event(out: Output, event: Event) -> None:
             out.emit("notice", level=level, text=str(text))
         case SwarmChanged(state=state, reason=reason, peers=peers):
             out.emit("swarm", state=state, reason=str(reason), peers=peers)
-        case SettingsChanged(settings=settings):
-            out.emit("settings", silo=settings.silo, mix=settings.mix)
+        case SettingsChanged(now=now):
+            out.emit("settings", silo=now.settings.silo, mix=now.settings.mix)
         case _:
             pass

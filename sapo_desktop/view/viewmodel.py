@@ -171,9 +171,8 @@ class View:
                 return self._score(report)
             case Notice():
                 return self._notice(arrival)
-            case SettingsChanged(settings=settings):
-                self.settings = settings
-                return frozenset({"settings", "state"})
+            case SettingsChanged(now=settings):
+                return self.take_settings(settings) | {"state"}
             case SwarmChanged(state=state, reason=reason, peers=peers):
                 self.swarm_state, self.swarm_reason, self.peers = state, plain_text(reason, one_line), peers
                 return frozenset({"swarm", "state"})

@@ -123,14 +123,6 @@ async def _work(options: Options) -> int:
             losing.cancel()
 
 
-@dataclass(frozen=True)
-class _Replaced:
-    """The node whose place a new one is to take, closed, and the settings that it ran by."""
-
-    node: Assembled
-    settings: Settings
-
-
 class Worker:
     """The parts of one worker and their order of beginning and ending."""
 
@@ -184,7 +176,7 @@ class Worker:
             starter.when_let_go(self._let_go)
         models = ModelRequests(self._folder, self._in_force, self._publish)
         ending = asyncio.create_task(self._quit.wait())
-        replaced: _Replaced | None = None
+        replaced: Assembled | None = None
         try:
             while True:
                 assembled = await self._build(ending, said, replaced)
@@ -196,18 +188,18 @@ class Worker:
                     await assembled.close()
                 if code is not None:
                     return code
-                replaced, said = _Replaced(assembled, assembled.node.settings), ""
+                replaced, said = assembled, ""
         finally:
             await models.close()
 
     async def _build(
-        self, ending: asyncio.Task[bool], said: Text, replaced: _Replaced | None
+        self, ending: asyncio.Task[bool], said: Text, replaced: Assembled | None
     ) -> Assembled | BaseException | None:
         """A node by the settings, or what keeps it from being built; None where the worker is to end meanwhile. Where
-        another was replaced and the new settings cannot be used, those that it ran by are kept and used again."""
-        before = replaced.node if replaced else None
+        another was replaced, which is closed, and the new settings cannot be used, those that it ran by are kept and
+        used again."""
         building = asyncio.create_task(
-            assemble(self._folder, self._settings, self._catalogue, self._publish, said, before, self._busy)
+            assemble(self._folder, self._settings, self._catalogue, self._publish, said, replaced, self._busy)
         )
         await asyncio.wait({building, ending}, return_when=asyncio.FIRST_COMPLETED)
         if not building.done():
@@ -217,21 +209,22 @@ class Worker:
         error = building.exception()
         if error is None:
             return building.result()
-        if replaced is not None and isinstance(error, SapoError) and needs_renewal(replaced.settings, self._settings):
-            self._go_back_to(replaced.settings)
+        ran_by = replaced.node.settings if replaced else self._settings
+        if isinstance(error, SapoError) and needs_renewal(ran_by, self._settings):
+            self._go_back_to(ran_by)
             said = sentence("{reason} The node goes on with the settings from before.", reason=error.text)
             return await self._build(ending, said, replaced)
         self._ready.set_exception(error)
         return self._ready.exception()
 
     async def _serve(
-        self, assembled: Assembled, models: ModelRequests, ending: asyncio.Task[bool], replaced: _Replaced | None
+        self, assembled: Assembled, models: ModelRequests, ending: asyncio.Task[bool], replaced: Assembled | None
     ) -> int | None:
         """Play rounds and answer requests. Returns the exit code; None where a new node is to take this one's place."""
         node = assembled.node
         node.orders.on_battery = await asyncio.to_thread(power.on_battery)
         if replaced is not None:
-            node.orders.take_over(replaced.node.node.orders.wishes)
+            node.orders.take_over(replaced.node.orders.wishes)
         else:
             self._begin(node.orders)
         await assembled.side.follow(self._settings)  # first: a node that joins is not to be shown as one in silo

@@ -15,6 +15,7 @@ from sapo_desktop.worker.control.messages import (
     PhaseChanged,
     Progressed,
     RoundFinished,
+    SettingsAre,
     SettingsChanged,
     StateChanged,
     SwarmChanged,
@@ -58,7 +59,7 @@ def test_the_large_button_and_the_tray_follow_the_state(state: str, why: object,
 def test_out_of_silo_the_tray_shows_plain_work() -> None:
     view = a_view(silo=False)
     assert view.face == "working"
-    view.take(SettingsChanged(settings=Settings(silo=True)))
+    view.take(SettingsChanged(now=SettingsAre(settings=Settings(silo=True), changed=[], overridden=[])))
     assert view.face == "silo", "the switch is seen before any state changes"
 
 

@@ -107,8 +107,10 @@ def test_the_round_in_hand_is_finished_first(tmp_path: Path, monkeypatch: pytest
         await in_a_round(factory, client)
         reply = await client.call(m.SetSettings(values=TASKS))
         assert str(reply.text) == "Saved. tasks: taken up once the round in hand is done."
+        changed = await until(client, lambda event: isinstance(event, m.SettingsChanged))
         are = await client.call(m.GetSettings())
         assert are.waiting == ["tasks"] and are.settings.tasks == SETTINGS.tasks
+        assert isinstance(changed, m.SettingsChanged) and changed.now == are, "one event says it all"
         assert are.wanted is not None and are.wanted.tasks == "gcd/easy"
         factory.made[0].engine.hold.set()
         await until(client, lambda event: isinstance(event, m.RoundFinished) and event.report.round == 1)

@@ -17,16 +17,14 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words.sentences import in_words
-from sapo_desktop.view.link import Arrival, Attached, LinkChange
+from sapo_desktop.view.link import Arrival, LinkChange
 from sapo_desktop.view.viewmodel import Section, View
 from sapo_desktop.worker.control.messages import (
     AskProgressed,
-    GetSettings,
     GetSwarm,
     Ok,
     Reply,
     Request,
-    SettingsAre,
     SwarmIs,
 )
 
@@ -186,13 +184,8 @@ class Bridge(QObject):
             changed |= self.view.take(arrival)
             if isinstance(arrival, LinkChange):
                 self.linked.emit(arrival)
-        if "settings" in changed and not any(isinstance(arrival, Attached) for arrival in arrivals):
-            self.ask(GetSettings(), self._settings_are, lambda error: None, of=self)
         if changed:
             self.changed.emit(frozenset(changed))
-
-    def _settings_are(self, reply: SettingsAre) -> None:
-        self.changed.emit(self.view.take_settings(reply))
 
     @Slot(object)
     def _call_back(self, what: tuple[Future[Reply], Answer | None, Failure | None, QObject]) -> None:

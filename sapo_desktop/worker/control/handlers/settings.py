@@ -26,13 +26,7 @@ from sapo_desktop.worker.membership.settings import check
 from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.node import Node
 
-_MODEL = {"model", "trainer", "method", "lora_rank", "device", "seed", "tasks"}
-_REMOTE = {"remote_url", "remote_model", "remote_adapters", "remote_key_in_clear"}
-_GENERATOR = {"generator", "generator_weights"} | _REMOTE
-# Sampling and training must use one temperature, so that waits with the trainer's other settings.
-_TRAINER = {"micro_batch", "temperature", "kl_weight", "updates"}
-_GUEST = {"memory_reserve", "keep_checkpoints", "write_gigabytes_a_day"}
-NEEDS_RENEWAL = frozenset(_MODEL | _GENERATOR | _TRAINER | _GUEST)
+NEEDS_RENEWAL = frozenset(key for key in settings_file.known_keys() if settings_file.describe(key).renews)
 """Settings that a node is put together by: for others it is taken apart and put together again."""
 _PRIORITY = "low_priority"
 
@@ -88,6 +82,9 @@ class SettingsRequests:
         return settings_file.read(self._path, time.time()).settings
 
     async def show(self, request: m.GetSettings) -> m.SettingsAre:
+        return self._are()
+
+    def _are(self) -> m.SettingsAre:
         settings = self._node.settings
         return m.SettingsAre(
             settings=settings,
@@ -137,7 +134,7 @@ class SettingsRequests:
         threads = node.orders.decision.threads
         self._wanted = wanted
         node.take_settings(self._in_force(wanted))
-        self._publish(m.SettingsChanged(settings=node.settings))
+        self._publish(m.SettingsChanged(now=self._are()))
         node.orders.follow()
         await self._models.follow(node.settings)
         await self._side.follow(node.settings)
