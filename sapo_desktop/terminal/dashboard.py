@@ -12,20 +12,20 @@ from dataclasses import dataclass, field
 
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.core.records import EvalReport, Phase, RoundReport, SwarmReward
-from sapo_desktop.worker.control.messages import (
+from sapo_desktop.worker.control.messages.events import (
     Answered,
     EvalFinished,
     Event,
-    Notice,
     PhaseChanged,
     Progressed,
     RoundFinished,
     SettingsChanged,
     StateChanged,
-    Status,
     Stopping,
     SwarmChanged,
 )
+from sapo_desktop.worker.control.messages.facts import Notice
+from sapo_desktop.worker.control.messages.replies import Status
 
 RECENT_ROUNDS = 10
 _KEPT_POINTS = 20_000
@@ -164,8 +164,8 @@ class Dashboard:
                 self._take_score(report)
             case Notice(level=level, text=text):
                 self.notices.append(Notice(level=level, text=one_line(str(text))))
-            case SettingsChanged(now=now):
-                self.mix, self.silo = now.settings.mix, now.settings.silo
+            case SettingsChanged(now=changed):
+                self.mix, self.silo = changed.settings.mix, changed.settings.silo
             case SwarmChanged(state=state, reason=reason, peers=peers):
                 self._take_swarm(state, str(reason), peers)
             case Stopping():

@@ -29,7 +29,7 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
 from sapo_desktop.tasks.identity import ids_key
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.events import Event
 from sapo_desktop.worker.hosts.choice import BaseModel, Way, choose_way, find_model, only_answers
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
 from sapo_desktop.worker.hosts.engine_hosts import Hosting, start_engine, stop_started
@@ -46,7 +46,7 @@ from sapo_desktop.worker.store.keeper import Keeper
 from sapo_desktop.worker.store.manifest import RunManifest, differs, manifest_of
 from sapo_desktop.worker.store.write_budget import DAY, WriteBudget
 
-Publish = Callable[[m.Event], None]
+Publish = Callable[[Event], None]
 
 
 @dataclass(frozen=True)

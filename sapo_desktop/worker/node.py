@@ -43,7 +43,7 @@ from sapo_desktop.learning.round import RoundResult, Swarm, run_round
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.tasks.heldout import SetName
 from sapo_desktop.worker.control.handlers.human_groups import HumanGroups
-from sapo_desktop.worker.control.messages import CheckpointsChanged, EvalFinished, Event, RoundFinished
+from sapo_desktop.worker.control.messages.events import CheckpointsChanged, EvalFinished, Event, RoundFinished
 from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.hosts.examiner import Examiner

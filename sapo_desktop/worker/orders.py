@@ -23,7 +23,7 @@ from sapo_desktop.core.sentences import Sentence, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Failed, Starting, Why, in_english
 from sapo_desktop.system.hardware import usable_cores
-from sapo_desktop.worker.control.messages import Event, StateChanged
+from sapo_desktop.worker.control.messages.events import Event, StateChanged
 from sapo_desktop.worker.governor import Decision, NodeState, Situation, Wishes, decide
 from sapo_desktop.worker.hosts.hosting import Host
 

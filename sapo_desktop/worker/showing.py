@@ -14,15 +14,8 @@ from sapo_desktop.core.errors import HostError
 from sapo_desktop.core.records import Group, Phase, Question
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.learning.round import Examiner
-from sapo_desktop.worker.control.messages import (
-    Answered,
-    CheckpointsChanged,
-    Event,
-    Level,
-    Notice,
-    PhaseChanged,
-    Progressed,
-)
+from sapo_desktop.worker.control.messages.events import Answered, CheckpointsChanged, Event, PhaseChanged, Progressed
+from sapo_desktop.worker.control.messages.facts import Level, Notice
 from sapo_desktop.worker.orders import Gate
 from sapo_desktop.worker.store.checkpoints import Damaged
 

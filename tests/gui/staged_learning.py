@@ -8,23 +8,17 @@ from typing import Any
 
 from sapo_desktop.core.records import RoundReport, TaskMark
 from sapo_desktop.core.resources import resource
-from sapo_desktop.worker.control.messages import (
-    Answered,
-    Exported,
+from sapo_desktop.worker.control.messages.events import Answered
+from sapo_desktop.worker.control.messages.replies import Exported, History, Ok, TaskInfo, Tasks
+from sapo_desktop.worker.control.messages.requests import GetHistory, ListTasks, SetSettings
+from sapo_desktop.worker.control.messages.rollouts import (
     ExportRollouts,
-    GetHistory,
     GetRefused,
     GetRollouts,
-    History,
-    ListTasks,
-    Ok,
     Refused,
     RefusedGroup,
     Rollout,
     Rollouts,
-    SetSettings,
-    TaskInfo,
-    Tasks,
 )
 from tests.gui.scenes import NOW
 from tests.gui.stage import StageBridge

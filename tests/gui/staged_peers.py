@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from sapo_desktop.core.records import Mark
-from sapo_desktop.worker.control.messages import (
+from sapo_desktop.worker.control.messages.replies import (
+    HumanMarked,
+    IdentityIs,
+    InviteIs,
+    Ok,
+    PeerAnswered,
+    PosedQuestion,
+)
+from sapo_desktop.worker.control.messages.requests import (
     AdmitPeer,
     AskForQuestion,
     ChangeIdentity,
@@ -11,13 +19,7 @@ from sapo_desktop.worker.control.messages import (
     GetIdentity,
     GetInvite,
     GiveAnswer,
-    HumanMarked,
-    IdentityIs,
-    InviteIs,
     JoinSwarm,
-    Ok,
-    PeerAnswered,
-    PosedQuestion,
     ResetSettings,
     SetSettings,
     TestPeer,

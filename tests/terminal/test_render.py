@@ -14,7 +14,15 @@ from sapo_desktop.core.why import Training
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.glyphs import ASCII, UNICODE, glyphs_for
 from sapo_desktop.terminal.render import render
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.events import (
+    Answered,
+    EvalFinished,
+    Progressed,
+    RoundFinished,
+    StateChanged,
+    SwarmChanged,
+)
+from sapo_desktop.worker.control.messages.facts import Notice
 from tests.cli.fake_node import HOSTILE, eval_report, scripted_round
 
 
@@ -22,20 +30,20 @@ def busy_view() -> Dashboard:
     """A node in the middle of round 41 of 300, with notices and hostile answers."""
     view = Dashboard("/home/ann/node", 0.0, rounds_wanted=300)
     view.model, view.seed, view.mix, view.device = "starter", 1, "8/0", "cpu"
-    view.apply(m.EvalFinished(report=eval_report("base", 0, 0.21)), 1.0)
+    view.apply(EvalFinished(report=eval_report("base", 0, 0.21)), 1.0)
     for number in range(1, 41):
         view.apply(round_finished(number), 3.0 * number)
-    view.apply(m.EvalFinished(report=eval_report("40", 40, 0.3)), 121.0)
-    view.apply(m.StateChanged(state="working", reason="Training round 41", why=Training(round=41)), 121.0)
-    view.apply(m.Progressed(round=41, phase="generate", done=38, total=64), 122.0)
+    view.apply(EvalFinished(report=eval_report("40", 40, 0.3)), 121.0)
+    view.apply(StateChanged(state="working", reason="Training round 41", why=Training(round=41)), 121.0)
+    view.apply(Progressed(round=41, phase="generate", done=38, total=64), 122.0)
     for task, text in (("gcd/easy", HOSTILE), ("lcm/easy", "漢字" * 100)):
-        view.apply(m.Answered(round=40, task=task, question="Q: " + text, completion=text, solved=True), 122.0)
-    view.apply(m.Notice(level="warning", text="Out of memory: [b]smaller[/b] batches."), 122.0)
+        view.apply(Answered(round=40, task=task, question="Q: " + text, completion=text, solved=True), 122.0)
+    view.apply(Notice(level="warning", text="Out of memory: [b]smaller[/b] batches."), 122.0)
     return view
 
 
-def round_finished(number: int) -> m.RoundFinished:
-    return m.RoundFinished(report=scripted_round(number, 0.2 + number / 100))
+def round_finished(number: int) -> RoundFinished:
+    return RoundFinished(report=scripted_round(number, 0.2 + number / 100))
 
 
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
@@ -85,7 +93,7 @@ def test_many_tasks_use_two_columns_and_keep_their_level() -> None:
     report = scripted_round(41)
     names = [f"a_family_with_a_long_name_{number}/middle" for number in range(16)]
     marks = [TaskMark(task=name, answers=8, solved=0.5, partial=0.5, reward=0.5) for name in names]
-    view.apply(m.RoundFinished(report=msgspec.structs.replace(report, tasks=marks)), 130.0)
+    view.apply(RoundFinished(report=msgspec.structs.replace(report, tasks=marks)), 130.0)
     text = "\n".join(line.plain for line in render(view, 80, 24, UNICODE, 131.0))
     assert text.count("…/middle") >= 12
 
@@ -99,13 +107,13 @@ def test_glyphs_follow_the_encoding(encoding: str | None, glyphs: object) -> Non
 
 def test_in_the_swarm_a_line_says_how_it_stands_and_never_a_reward_without_its_interval() -> None:
     view = busy_view()
-    view.apply(m.SwarmChanged(state="linked", reason="Linked to 3 peers.", peers=3), 124.0)
+    view.apply(SwarmChanged(state="linked", reason="Linked to 3 peers.", peers=3), 124.0)
     measured = SwarmReward(value=0.59, low=0.45, high=0.7, peers=12, tasks={})
     report = msgspec.structs.replace(scripted_round(41, 0.6), swarm_reward=measured)
-    view.apply(m.RoundFinished(report=report), 125.0)
+    view.apply(RoundFinished(report=report), 125.0)
     lines = [line.plain for line in render(view, 80, 24, UNICODE, 126.0)]
     assert "swarm, 8/0" in lines[0]
     assert lines[3].startswith("Linked to 3 peers.")
     assert lines[3].endswith("peers' reward 0.59 (0.45 to 0.70), measured on 12 peers")
-    view.apply(m.SwarmChanged(state="silo", reason="In silo: no network at all.", peers=0), 127.0)
+    view.apply(SwarmChanged(state="silo", reason="In silo: no network at all.", peers=0), 127.0)
     assert "peers" not in "\n".join(line.plain for line in render(view, 80, 24, UNICODE, 128.0)[:4])

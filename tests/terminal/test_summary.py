@@ -5,16 +5,16 @@ from __future__ import annotations
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.glyphs import ASCII
 from sapo_desktop.terminal.summary import summary_lines
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.events import EvalFinished, RoundFinished
 from tests.cli.fake_node import eval_report, scripted_round
 
 
 def test_rewards_scores_place_and_next_commands() -> None:
     view = Dashboard("/home/ann/node", 0.0)
     for number in (1, 2, 3):
-        view.apply(m.RoundFinished(report=scripted_round(number, number / 10)), float(number))
-    view.apply(m.EvalFinished(report=eval_report("base", 0, 0.2)), 4.0)
-    view.apply(m.EvalFinished(report=eval_report("3", 3, 0.3)), 5.0)
+        view.apply(RoundFinished(report=scripted_round(number, number / 10)), float(number))
+    view.apply(EvalFinished(report=eval_report("base", 0, 0.2)), 4.0)
+    view.apply(EvalFinished(report=eval_report("3", 3, 0.3)), 5.0)
     text = "\n".join(summary_lines(view, 65.0, ASCII, data_option=" --data n"))
     assert "3 rounds in 1m 05s." in text
     assert "Reward    0.10 -> 0.30  (first and last round)" in text

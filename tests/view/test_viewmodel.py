@@ -9,17 +9,17 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Failed, OnBattery, Paused, Ready, Training
 from sapo_desktop.view.link import Connecting, Ended, Lost
 from sapo_desktop.view.viewmodel import ALL, View
-from sapo_desktop.worker.control.messages import (
+from sapo_desktop.worker.control.messages.events import (
     Answered,
-    Notice,
     PhaseChanged,
     Progressed,
     RoundFinished,
-    SettingsAre,
     SettingsChanged,
     StateChanged,
     SwarmChanged,
 )
+from sapo_desktop.worker.control.messages.facts import Notice
+from sapo_desktop.worker.control.messages.replies import SettingsAre
 from tests.gui.scenes import NOW, a_view, silo_curve, swarm_curve
 from tests.records import round_report
 

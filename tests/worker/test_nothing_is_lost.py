@@ -13,7 +13,7 @@ import pytest
 
 from sapo_desktop.core.records import Completion, Group, Mark, Question
 from sapo_desktop.learning.counters import Counters
-from sapo_desktop.worker.control.messages import GetRollouts
+from sapo_desktop.worker.control.messages.rollouts import GetRollouts
 from sapo_desktop.worker.store.checkpoints import CheckpointStore
 from sapo_desktop.worker.store.history import History
 from tests.records import round_report, run_manifest

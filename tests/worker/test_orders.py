@@ -11,7 +11,7 @@ import pytest
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Ending, Failed, OnBattery, Paused, Ready, RoundsDone, Training, Why
-from sapo_desktop.worker.control.messages import Event, StateChanged
+from sapo_desktop.worker.control.messages.events import Event, StateChanged
 from sapo_desktop.worker.governor import Decision, NodeState
 from sapo_desktop.worker.orders import Gate, Orders
 from tests.worker.fakes import FakeHost

@@ -28,7 +28,8 @@ from sapo_desktop.gui.words.states import action_hint, action_words, phase_words
 from sapo_desktop.gui.words.tasks import task_name
 from sapo_desktop.view.link import LinkChange
 from sapo_desktop.view.viewmodel import RECENT_ROUNDS, Section, TaskTrack, View
-from sapo_desktop.worker.control.messages import GetHistory, History
+from sapo_desktop.worker.control.messages.replies import History
+from sapo_desktop.worker.control.messages.requests import GetHistory
 
 _ICONS = {"pause": "pause", "wait": "clock", "try again": "refresh"}
 _TABLE_ROWS = 2000

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from sapo_desktop.worker.control.messages import ExportRollouts, GetRollouts, Rollout, Rollouts
+from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, GetRollouts, Rollout, Rollouts
 
 PAGE = 200
 MOST = 10_000

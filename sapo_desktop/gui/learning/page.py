@@ -26,7 +26,8 @@ from sapo_desktop.gui.widgets.tabs import Tabs
 from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.view.viewmodel import ALL, Section, View
-from sapo_desktop.worker.control.messages import GetHistory, History, ListTasks, Tasks
+from sapo_desktop.worker.control.messages.replies import History, Tasks
+from sapo_desktop.worker.control.messages.requests import GetHistory, ListTasks
 
 Part = TypeVar("Part", bound=QWidget)
 

@@ -21,7 +21,7 @@ from sapo_desktop.gui.words.refusals import kind_meaning, kind_name, refusal_mea
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.tasks import task_name
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages import GetRefused, Refused, RefusedGroup
+from sapo_desktop.worker.control.messages.rollouts import GetRefused, Refused, RefusedGroup
 
 MOST = 300
 _ICONS = {"invalid": ("warning", "danger"), "unverifiable": ("warning", "warning")}

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sapo_desktop.gui.words.sentences import catalogued
-from sapo_desktop.worker.control.messages import TaskInfo
+from sapo_desktop.worker.control.messages.replies import TaskInfo
 
 PAPER = "paper"
 """The level that is only practised where it is named."""

@@ -19,14 +19,9 @@ from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.link import Arrival, LinkChange
 from sapo_desktop.view.viewmodel import Section, View
-from sapo_desktop.worker.control.messages import (
-    AskProgressed,
-    GetSwarm,
-    Ok,
-    Reply,
-    Request,
-    SwarmIs,
-)
+from sapo_desktop.worker.control.messages.asking import AskProgressed
+from sapo_desktop.worker.control.messages.replies import Ok, Reply, SwarmIs
+from sapo_desktop.worker.control.messages.requests import GetSwarm, Request
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -14,7 +14,7 @@ from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.refusals import kind_name, refusal_meaning
-from sapo_desktop.worker.control.messages import SwarmInfo
+from sapo_desktop.worker.control.messages.swarm import SwarmInfo
 
 _ICONS = {"invalid": ("cross", "danger"), "unverifiable": ("eye", "warning"), "ignored": ("dash", "muted")}
 

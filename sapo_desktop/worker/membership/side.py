@@ -25,14 +25,18 @@ from sapo_desktop.swarm.addresses.proxies import check_environment, check_proxy
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
-from sapo_desktop.swarm.protocol.events import Event, SameKey, StatsHeard
+from sapo_desktop.swarm.protocol.events import Event as LinkEvent
+from sapo_desktop.swarm.protocol.events import SameKey, StatsHeard
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.trust import claims
 from sapo_desktop.swarm.trust.same_key import seen_elsewhere
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.identity import Identity
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.events import Event, SwarmChanged
+from sapo_desktop.worker.control.messages.replies import PeerAnswered
+from sapo_desktop.worker.control.messages.rollouts import RefusedGroup
+from sapo_desktop.worker.control.messages.swarm import SwarmInfo, SwarmState
 from sapo_desktop.worker.hosts.examiner import FOREIGN_SECONDS, Examiner, KeptIds
 from sapo_desktop.worker.hosts.hosting import Host
 from sapo_desktop.worker.membership.entering import (
@@ -96,7 +100,7 @@ class SwarmSide:
         around: Surroundings,
         say: Say,
         entered: Callable[[Member | None], None],
-        publish: Callable[[m.Event], None],
+        publish: Callable[[Event], None],
         progress: Callable[[], tuple[int, float]],
         lasting: Lasting | None = None,
         identity: OwnIdentity | None = None,
@@ -105,7 +109,7 @@ class SwarmSide:
         self._around = around
         self._progress = progress
         self._publish = publish
-        self._told: m.SwarmChanged | None = None
+        self._told: SwarmChanged | None = None
         self._failed_by_bug: Text = ""
         self._say = say
         self._entered = entered
@@ -114,7 +118,7 @@ class SwarmSide:
         self._following = asyncio.Lock()
         self._joined: Joined | None = None
         self._address = ""
-        self._state: m.SwarmState = "silo"
+        self._state: SwarmState = "silo"
         self._reason: Text = sentence("In silo: no network at all.")
         self._foreign: Host | None = None
         """The host that marks what peers answered."""
@@ -158,7 +162,7 @@ class SwarmSide:
         async with self._following:
             await self._leave("joining" if joining else "silo", sentence("Ending"))
 
-    async def test(self, text: str) -> m.PeerAnswered:
+    async def test(self, text: str) -> PeerAnswered:
         """Dial an address once. Raises UsageError where nobody answers, or not to that key."""
         if self._joined is None:
             raise UsageError(sentence("Only a node in the swarm can dial a peer. {reason}", reason=self._reason))
@@ -174,7 +178,7 @@ class SwarmSide:
                 )
             )
         milliseconds = 1000 * (time.monotonic() - began)
-        return m.PeerAnswered(key=link.key.hex(), program=link.told.program, milliseconds=milliseconds)
+        return PeerAnswered(key=link.key.hex(), program=link.told.program, milliseconds=milliseconds)
 
     @property
     def member(self) -> Member | None:
@@ -186,11 +190,11 @@ class SwarmSide:
         """One sentence on why there is no member."""
         return self._reason
 
-    def info(self, tasks: tuple[TaskKey, ...]) -> m.SwarmInfo:
+    def info(self, tasks: tuple[TaskKey, ...]) -> SwarmInfo:
         """What there is to see, at once; the reward on `tasks` as it was looked at last."""
         joined = self._joined
         if joined is None:
-            return m.SwarmInfo(state=self._state, reason=self._reason)
+            return SwarmInfo(state=self._state, reason=self._reason)
         return linked_info(
             joined,
             kept=self.identity.used.where if self.identity.used else "",
@@ -212,7 +216,7 @@ class SwarmSide:
         if self._joined is not None:
             await self._joined.member.measuring.look(tasks)
 
-    def refused(self, limit: int) -> list[m.RefusedGroup]:
+    def refused(self, limit: int) -> list[RefusedGroup]:
         """Groups of peers that were not taken lately, newest first."""
         tasks = {identity: task for task, identity in self._around.own.known_ids.items()}
         return [refused_group(group, tasks) for group in self._refused.newest(limit)]
@@ -300,7 +304,7 @@ class SwarmSide:
         begin_with_seeds(joined, settings, resource("seeds.txt"))
         return joined
 
-    def _heard(self, joined: Joined, link: Link, event: Event) -> None:
+    def _heard(self, joined: Joined, link: Link, event: LinkEvent) -> None:
         """What comes over links beside groups: the keeper of links knows what to do with it."""
         joined.links.heard(link, event)
         if isinstance(event, StatsHeard) and link.claim is not None and self._lasting is not None:
@@ -330,7 +334,7 @@ class SwarmSide:
         joined.member.leave()
         self._joined, self._address = None, ""
 
-    async def _leave(self, state: m.SwarmState, reason: Text) -> None:
+    async def _leave(self, state: SwarmState, reason: Text) -> None:
         if self._membership is not None:
             self._membership.cancel()
             await asyncio.wait({self._membership})
@@ -339,7 +343,7 @@ class SwarmSide:
             self._membership = None
         self._show(state, reason)
 
-    def _show(self, state: m.SwarmState, reason: Text) -> None:
+    def _show(self, state: SwarmState, reason: Text) -> None:
         self._state, self._reason = state, reason
         self._tell()
 
@@ -351,7 +355,7 @@ class SwarmSide:
     def _tell(self) -> None:
         """Say how it stands, where that is not what was said last."""
         info = self.info(())
-        told = m.SwarmChanged(state=info.state, reason=info.reason, peers=len(info.links))
+        told = SwarmChanged(state=info.state, reason=info.reason, peers=len(info.links))
         if told != self._told:
             self._told = told
             self._publish(told)

@@ -22,21 +22,16 @@ from sapo_desktop.gui.look import theme
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.widgets.table import Table
 from sapo_desktop.view.viewmodel import ALL, View
-from sapo_desktop.worker.control.messages import (
+from sapo_desktop.worker.control.messages.events import PhaseChanged, RoundFinished, StateChanged
+from sapo_desktop.worker.control.messages.replies import SettingsAre
+from sapo_desktop.worker.control.messages.requests import GetHistory, ListTasks, Request, SetSettings
+from sapo_desktop.worker.control.messages.rollouts import (
     ExportRollouts,
-    GetHistory,
     GetRefused,
     GetRollouts,
-    ListTasks,
-    PhaseChanged,
     Refused,
     RefusedGroup,
-    Request,
     Rollouts,
-    RoundFinished,
-    SetSettings,
-    SettingsAre,
-    StateChanged,
 )
 from tests.gui import staged_learning as staged
 from tests.gui.scenes import a_view, silo_curve, swarm_curve

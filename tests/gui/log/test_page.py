@@ -18,7 +18,7 @@ from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.widgets.text import Reading
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.view.viewmodel import ALL, View
-from sapo_desktop.worker.control.messages import Diagnose, GetLog, GetNotices, LogIs, Notice, Notices
+from sapo_desktop.worker.control.messages.facts import Diagnose, GetLog, GetNotices, LogIs, Notice, Notices
 from tests.gui import scenes, staged_log
 from tests.gui.stage import StageBridge
 

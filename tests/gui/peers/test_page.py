@@ -24,19 +24,18 @@ from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.system.identity import SHORTEST_PASSPHRASE
 from sapo_desktop.view.link import Lost
 from sapo_desktop.view.viewmodel import ALL
-from sapo_desktop.worker.control.messages import (
+from sapo_desktop.worker.control.messages.replies import IdentityIs, SettingsAre
+from sapo_desktop.worker.control.messages.requests import (
     AdmitPeer,
     ChangeIdentity,
     FoundSwarm,
     GetIdentity,
-    IdentityIs,
     JoinSwarm,
     ResetSettings,
     SetSettings,
     SetSilo,
-    SettingsAre,
 )
-from sapo_desktop.worker.control.messages import TestPeer as DialPeer  # pytest would take it for tests
+from sapo_desktop.worker.control.messages.requests import TestPeer as DialPeer
 from tests.gui import scenes, staged_peers
 from tests.gui.late import LateBridge
 from tests.gui.stage import StageBridge

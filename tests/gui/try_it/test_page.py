@@ -19,7 +19,8 @@ from sapo_desktop.gui.widgets.text import Reading
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.view.link import Lost
 from sapo_desktop.view.viewmodel import ALL, View
-from sapo_desktop.worker.control.messages import Ask, AskProgressed, ListTasks, SetQuestion, Tried, TryTask
+from sapo_desktop.worker.control.messages.asking import Ask, AskProgressed, SetQuestion, Tried, TryTask
+from sapo_desktop.worker.control.messages.requests import ListTasks
 from tests.gui import scenes, staged_try
 from tests.gui.stage import StageBridge
 from tests.gui.staged_try import BASE, LAST, QUESTION, LateBridge

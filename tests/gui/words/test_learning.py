@@ -16,7 +16,7 @@ from sapo_desktop.learning.adaptive import ARMS
 from sapo_desktop.learning.external import TREATMENTS
 from sapo_desktop.swarm.protocol.refusals import OF_THE_AUTHOR, Reason, kind_of
 from sapo_desktop.view.viewmodel import PHASES
-from sapo_desktop.worker.control.messages import Rollout
+from sapo_desktop.worker.control.messages.rollouts import Rollout
 
 # Those that say something about a group of a peer, as worker and swarm keep them to be looked at.
 SHOWN = OF_THE_AUTHOR - {Reason.FLOODING} | {

@@ -17,7 +17,8 @@ from sapo_desktop.engines import protocols as p
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker import assembly
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.events import Event
+from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.hosts import generator
 from sapo_desktop.worker.hosts.choice import BaseModel, Way
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan, Fitted
@@ -151,7 +152,7 @@ class Assembly:
         self.remote.server.refuses = fits
         if not fits:
             monkeypatch.setattr(assembly, "Fitting", lambda *_: NothingFits())
-        self.events: list[m.Event] = []
+        self.events: list[Event] = []
         monkeypatch.setattr(assembly, "_start", self._start)
         monkeypatch.setattr(assembly, "start_engine", self._start_engine)
 
@@ -183,7 +184,7 @@ def test_where_the_trainer_is_left_open_a_server_without_adapters_still_answers(
     put = Assembly(tmp_path, monkeypatch, learns=learns, trainer="auto")
     engine = put.run()
     assert isinstance(engine, AnswerEngine) and engine.plan.way.note
-    said = [str(event.text) for event in put.events if isinstance(event, m.Notice)]
+    said = [str(event.text) for event in put.events if isinstance(event, Notice)]
     assert sum("Until then this node only answers" in text for text in said) == 1
     assert put.remote.trainer.pid is None and put.remote.server.pid is None
 
@@ -204,7 +205,7 @@ def test_where_the_trainer_is_left_open_and_memory_was_taken_meanwhile_the_serve
     put = Assembly(tmp_path, monkeypatch, trainer="auto", fits=False)
     engine = put.run()
     assert isinstance(engine, AnswerEngine)
-    said = [str(event.text) for event in put.events if isinstance(event, m.Notice)]
+    said = [str(event.text) for event in put.events if isinstance(event, Notice)]
     assert sum(text.startswith("It does not fit. So this node only answers") for text in said) == 1
     assert put.remote.trainer.pid is None and put.remote.server.pid is None
 

@@ -24,7 +24,7 @@ from sapo_desktop.core.records import (
     StepReport,
     TaskMark,
 )
-from sapo_desktop.worker.control.messages import GetRollouts
+from sapo_desktop.worker.control.messages.rollouts import GetRollouts
 from sapo_desktop.worker.store.database import Database
 from sapo_desktop.worker.store.history import WHOLE_ROUNDS, History
 from sapo_desktop.worker.store.migrations import STEPS

@@ -29,7 +29,8 @@ from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, family_of
 from sapo_desktop.tasks.charset import belongs
 from sapo_desktop.tasks.extraction import CLOSE, OPEN
 from sapo_desktop.tasks.grammars import FORMS
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.replies import HumanMarked, PosedQuestion
+from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAnswer
 from sapo_desktop.worker.membership.foreign import SHORTEST_REASONING, as_marked
 from sapo_desktop.worker.membership.member import Member
 from sapo_desktop.worker.node import Node
@@ -72,7 +73,7 @@ class HumanAnswers:
         self._posed: dict[str, _Posed] = {}
         self._random = SystemRandom()
 
-    async def pose(self, request: m.AskForQuestion) -> m.PosedQuestion:
+    async def pose(self, request: AskForQuestion) -> PosedQuestion:
         """A fresh question. Raises TaskError where there is no such task, or no question of it now."""
         task = self._task(request.task)
         family = self._catalogue.family(family_of(task))
@@ -80,7 +81,7 @@ class HumanAnswers:
         async with self._node.gate.awake():
             question = await (self._private(task) if member is None else member.question_for_person(task))
         seconds = _SECONDS if member is None else member.seconds_left(question)
-        return m.PosedQuestion(
+        return PosedQuestion(
             id=self._keep(_Posed(question, member, self._now() + seconds)),
             task=task,
             title=family.title,
@@ -91,7 +92,7 @@ class HumanAnswers:
             seconds=seconds,
         )
 
-    async def give(self, request: m.GiveAnswer) -> m.HumanMarked:
+    async def give(self, request: GiveAnswer) -> HumanMarked:
         """Take the answer to a posed question. Raises UsageError where the text or the question cannot be taken."""
         posed = self._waiting(request.id)
         question = posed.question
@@ -110,7 +111,7 @@ class HumanAnswers:
             and self._node.engine.trains
             and self._node.human_groups.add(EncodedGroup(group, encoded.prompts[0]))
         )
-        return m.HumanMarked(
+        return HumanMarked(
             task=question.task,
             question=question.text,
             completion=text,
