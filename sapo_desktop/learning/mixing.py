@@ -118,13 +118,13 @@ def training_sequences(
     group_advantage: Sequence[Sequence[float]],
     treatment: TreatmentName = "guarded",
     *,
-    elsewhere: bool = False,
+    off_policy: bool = False,
 ) -> list[TrainingSequence]:
     """Lay the groups out as the trainer's batch. `prompts`: the ids of each group's question.
 
     Own answers are the sampled token ids themselves. Those of advantage 0 stay in: they add nothing to the gradient,
     but the loss is normalised by the token count of the whole batch. Foreign ones of advantage 0 do not: else who sends
-    long wrong answers would thin out what everybody else's teach. `elsewhere`: own answers were not
+    long wrong answers would thin out what everybody else's teach. `off_policy`: own answers were not
     sampled by the trainer's model, so the sampler's log-probabilities go along where they are known.
     """
     return [
@@ -134,7 +134,7 @@ def training_sequences(
             advantage=advantage,
             external=group.origin != "own",
             shaped=treatment == "shaped" and group.origin != "own",
-            sampler_logprobs=(completion.logprobs or None) if elsewhere and group.origin == "own" else None,
+            sampler_logprobs=(completion.logprobs or None) if off_policy and group.origin == "own" else None,
         )
         for group, prompt, row in zip(groups, prompts, group_advantage, strict=True)
         for completion, advantage in zip(group.completions, row, strict=True)

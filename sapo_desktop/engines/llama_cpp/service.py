@@ -92,7 +92,7 @@ class LlamaCppEngine:
             completions=answers.completions(request.answers, self.vocabulary.text),
             seconds=time.monotonic() - began,
             batch=answers.batch,
-            elsewhere=True,
+            off_policy=True,
         )
 
     def _answer(self, job: GenerationJob, adapter: Adapter | None, watch: Watch) -> Answers:

@@ -38,6 +38,7 @@ from sapo_desktop.engines.protocols import (
     Stepped,
     TokenText,
 )
+from sapo_desktop.learning.round import Ended, Progress
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.system.processes import own_memory
 from sapo_desktop.worker.hosts.choice import TORCH_ALONE, Way
@@ -45,10 +46,6 @@ from sapo_desktop.worker.hosts.hosting import Host
 
 ReplyType = TypeVar("ReplyType", bound=msgspec.Struct)
 
-Progress = Callable[[int, int], None]
-"""Called with answers finished and answers in all."""
-Ended = Callable[[int, str], None]
-"""Called with an answer's place (question by question, answer by answer) and its text."""
 Spoken = Callable[[str, int], None]
 """Called with the text of a single answer so far, and its tokens."""
 

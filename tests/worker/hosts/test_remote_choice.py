@@ -120,7 +120,7 @@ def test_an_answer_without_log_probabilities_carries_no_weight() -> None:
         Completion(tokens=[3], logprobs=[], text="b", finish="stop"),
     ]
     group = Group(question=question, completions=answers, marks=[mark, mark])
-    batch = training_sequences([group], [[7]], [[1.0, -1.0]], elsewhere=True)
+    batch = training_sequences([group], [[7]], [[1.0, -1.0]], off_policy=True)
     assert [one.sampler_logprobs for one in batch] == [[-0.5, -0.25], None]
 
 
