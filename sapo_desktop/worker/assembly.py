@@ -41,10 +41,9 @@ from sapo_desktop.worker.membership.side import Surroundings, SwarmSide
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.orders import Gate
 from sapo_desktop.worker.store.checkpoints import Checkpoint, CheckpointStore, Newest
-from sapo_desktop.worker.store.history import History
-from sapo_desktop.worker.store.keeper import Keeper
+from sapo_desktop.worker.store.history import DAY, History
+from sapo_desktop.worker.store.keeper import Keeper, WriteBudget
 from sapo_desktop.worker.store.manifest import RunManifest, differs, manifest_of
-from sapo_desktop.worker.store.write_budget import DAY, WriteBudget
 
 Publish = Callable[[Event], None]
 
@@ -164,7 +163,7 @@ class _Ground:
         if way.trains or way.generator == "llama.cpp":  # else a server elsewhere does it all
             engine.fitting = Fitting(
                 lambda: node.settings, node.shorten_answers, lambda text: node.show.say("warning", text)
-            )
+            ).fit
         return node
 
 

@@ -16,13 +16,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostError, UsageError
-from sapo_desktop.core.records import EvalReport, Sampling
+from sapo_desktop.core.records import EvalReport, Group, Sampling
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.learning import adaptive, guard
@@ -39,10 +39,9 @@ from sapo_desktop.learning.plan import (
     trainer_settings,
 )
 from sapo_desktop.learning.reasoning import medians, with_new
-from sapo_desktop.learning.round import RoundResult, Swarm, run_round
+from sapo_desktop.learning.round import EncodedGroup, RoundResult, Swarm, run_round
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.tasks.heldout import SetName
-from sapo_desktop.worker.control.handlers.human_groups import HumanGroups
 from sapo_desktop.worker.control.messages.events import CheckpointsChanged, EvalFinished, Event, RoundFinished
 from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.hosts.engine import Engine
@@ -59,6 +58,32 @@ from sapo_desktop.worker.validation import BASE_NUMBER, Validated, Validation
 
 _PARTING_SECONDS = 20.0
 """How long the last checkpoint may keep a node that ends."""
+_MOST_WAITING = 32
+"""Groups with a person's answer."""
+_A_ROUND = 4
+"""How many of them one step takes: they are heard, and drown nothing."""
+
+
+class HumanGroups:
+    """Groups with a person's answer, in their order, from when it was given until a round has learned from it."""
+
+    def __init__(self) -> None:
+        self._waiting: list[EncodedGroup] = []
+
+    def add(self, group: EncodedGroup) -> bool:
+        """Have it learned from in one of the next rounds; False where too many wait already."""
+        if len(self._waiting) >= _MOST_WAITING:
+            return False
+        self._waiting.append(group)
+        return True
+
+    def next(self) -> tuple[EncodedGroup, ...]:
+        """What the next round takes; it waits until that round is done."""
+        return tuple(self._waiting[:_A_ROUND])
+
+    def learned(self, groups: Sequence[Group]) -> None:
+        """A round with these groups is done."""
+        self._waiting = [one for one in self._waiting if not any(one.group is group for group in groups)]
 
 
 class Node:

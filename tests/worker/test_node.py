@@ -30,8 +30,7 @@ from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.orders import Gate
 from sapo_desktop.worker.store.checkpoints import Checkpoint, CheckpointStore
 from sapo_desktop.worker.store.history import History
-from sapo_desktop.worker.store.keeper import Keeper
-from sapo_desktop.worker.store.write_budget import WriteBudget
+from sapo_desktop.worker.store.keeper import Keeper, WriteBudget
 from tests.learning.test_plan import LEVELS
 from tests.records import run_manifest
 from tests.worker.fakes import FakeEngine, FakeExaminer

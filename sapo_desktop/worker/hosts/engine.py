@@ -10,10 +10,10 @@ import asyncio
 import contextlib
 import dataclasses
 import tempfile
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -77,26 +77,6 @@ class EnginePlan:
     """Bytes that all of it was estimated to take, before the last load; 0: it was not."""
 
 
-class Fitted(NamedTuple):
-    """What a look at the free memory came to."""
-
-    plan: EnginePlan
-    max_tokens: int | None
-    """Answers have to be cut at so many tokens; None: they do not."""
-    said: list[Text]
-    """What the user should know, in sentences."""
-
-
-class Fits(Protocol):
-    """Cuts plans to the memory that is free."""
-
-    def measure(self, asked: EnginePlan, held: int) -> Fitted:
-        """Look, in a thread. `held`: bytes that the engine's hosts have already. Raises TooBig."""
-
-    def take(self, fitted: Fitted) -> EnginePlan:
-        """Make it known, in the event loop; returns the plan."""
-
-
 class Engine:
     """Generator and trainer of this node, in one process. Where they are two, or one: split_engine.py."""
 
@@ -112,8 +92,9 @@ class Engine:
         self.loaded: Loaded | None = None
         self.steps = 0
         """Optimiser steps behind the adapter that is in the engine: its trainer counts them."""
-        self.fitting: Fits | None = None
-        """Cuts the plan to the memory that is free, before each load (worker/hosts/loading.py)."""
+        self.fitting: Callable[[EnginePlan, int], Awaitable[EnginePlan]] | None = None
+        """Cuts the plan to the memory that is free, before each load; told what bytes its hosts have. Raises
+        TooBig (worker/hosts/loading.py)."""
 
     @property
     def hosts(self) -> list[Host]:
@@ -250,8 +231,7 @@ class Engine:
     async def _fit(self) -> None:
         """Look at the memory that is free now. Raises TooBig."""
         if self.fitting is not None:
-            fitted = await asyncio.to_thread(self.fitting.measure, self.plan, self.held)
-            self.plan = self.fitting.take(fitted)
+            self.plan = await self.fitting(self.plan, self.held)
 
     async def _load(self, checkpoint: Path | None) -> Loaded:
         await self._fit()

@@ -7,9 +7,11 @@ checkpoints, since those belong to their model.
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -27,13 +29,23 @@ from sapo_desktop.models.fit.memory import LLAMA_RUNTIME, UNLOADED_RUNTIME
 from sapo_desktop.models.starter import starter_folder
 from sapo_desktop.system.hardware import Hardware, probe
 from sapo_desktop.worker.hosts.choice import Way
-from sapo_desktop.worker.hosts.engine import EnginePlan, Fitted
+from sapo_desktop.worker.hosts.engine import EnginePlan
 from sapo_desktop.worker.hosts.librarian import models_folder
 
 Probe = Callable[[Path], Hardware]
 Say = Callable[[Text], None]
 _SHARE_OF_MEMORY, _LEAST_CACHE = 4, 256 * 2**20
 """Where a GGUF file does not tell the model's shape: keys and values may take a fourth of the free memory."""
+
+
+class _Fitted(NamedTuple):
+    """What a look at the free memory came to."""
+
+    plan: EnginePlan
+    max_tokens: int | None
+    """Answers have to be cut at so many tokens; None: they do not."""
+    said: list[Text]
+    """What the user should know, in sentences."""
 
 
 class Fitting:
@@ -50,12 +62,22 @@ class Fitting:
         self._settings, self._shorten, self._say, self._look = settings, shorten, say, look
         self._said: set[Text] = set()
 
-    def measure(self, asked: EnginePlan, held: int) -> Fitted:
+    async def fit(self, asked: EnginePlan, held: int) -> EnginePlan:
         """The plan with as much at once as fits. `held`: bytes that the engine's hosts, which run already, have.
+
+        Answers are shortened for it, and the sentences said, each of them once and not at every load.
 
         Raises:
             TooBig: the model does not fit.
         """
+        fitted = await asyncio.to_thread(self._measure, asked, held)
+        if fitted.max_tokens is not None:
+            self._shorten(fitted.max_tokens)
+        for text in fitted.said:
+            self._tell(text)
+        return fitted.plan
+
+    def _measure(self, asked: EnginePlan, held: int) -> _Fitted:
         settings, here = self._settings(), self._look(asked.model.parent)
         try:
             model = describe(asked.model)
@@ -63,7 +85,7 @@ class Fitting:
             if asked.way.trains:
                 raise
             cache_bytes = max(_LEAST_CACHE, here.memory_free // _SHARE_OF_MEMORY)
-            return Fitted(dataclasses.replace(asked, cache_bytes=cache_bytes), None, [])
+            return _Fitted(dataclasses.replace(asked, cache_bytes=cache_bytes), None, [])
         way = fit.plan(
             _with_file(model, asked.gguf, settings),
             here,
@@ -78,15 +100,7 @@ class Fitting:
         if way.max_tokens < min(answer_tokens(settings, model.parameters), model.context - model.prompt_tokens):
             cut = way.max_tokens
             said.append(sentence("Not enough memory for longer answers: they are cut at {count} tokens.", count=cut))
-        return Fitted(_cut(asked, way), cut, said)
-
-    def take(self, fitted: Fitted) -> EnginePlan:
-        """Shorten the answers and say the sentences, each of them once and not at every load."""
-        if fitted.max_tokens is not None:
-            self._shorten(fitted.max_tokens)
-        for text in fitted.said:
-            self._tell(text)
-        return fitted.plan
+        return _Fitted(_cut(asked, way), cut, said)
 
     def _tell(self, text: Text) -> None:
         if text not in self._said:

@@ -14,11 +14,9 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from sapo_desktop.core.errors import HostDied, HostError, HostTimeout
 from sapo_desktop.core.records import Completion, Group, Mark, Question
-from sapo_desktop.engines.protocols import Encoded
 from sapo_desktop.learning.round import EncodedGroup
 from sapo_desktop.swarm.pool.pool import Entry
 from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
@@ -29,28 +27,14 @@ from sapo_desktop.tasks.extraction import CLOSE, OPEN
 from sapo_desktop.tasks.questions import question_seed
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.tasks.split import held_out_side
+from sapo_desktop.worker.hosts.engine import Engine
+from sapo_desktop.worker.hosts.examiner import Examiner
 from sapo_desktop.worker.membership.foreign_budget import Cost, ForeignBudget
 
 log = logging.getLogger(__name__)
 
 SHORTEST_REASONING = 256
 """Characters of reasoning that are always let through."""
-
-
-class Examiner(Protocol):
-    """The examiner for foreign work; worker/hosts/examiner.py is the one with a process behind it."""
-
-    async def set_questions(self, items: Sequence[QuestionRef]) -> list[Question | None]: ...
-
-    async def mark(
-        self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
-    ) -> list[list[Mark]]: ...
-
-
-class Encoder(Protocol):
-    """Turns text into our model's token ids."""
-
-    async def encode(self, questions: Sequence[str], texts: Sequence[str]) -> Encoded: ...
 
 
 @dataclass(frozen=True)
@@ -121,7 +105,7 @@ class Intake:
     def __init__(
         self,
         examiner: Examiner,
-        encoder: Encoder,
+        encoder: Engine,
         catalogue: Catalogue,
         tasks: Mapping[bytes, str],
         network: bytes,

@@ -37,6 +37,7 @@ from sapo_desktop.worker.control.messages.events import Event, SwarmChanged
 from sapo_desktop.worker.control.messages.replies import PeerAnswered
 from sapo_desktop.worker.control.messages.rollouts import RefusedGroup
 from sapo_desktop.worker.control.messages.swarm import SwarmInfo, SwarmState
+from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.hosts.examiner import FOREIGN_SECONDS, Examiner, KeptIds
 from sapo_desktop.worker.hosts.hosting import Host
 from sapo_desktop.worker.membership.entering import (
@@ -47,7 +48,7 @@ from sapo_desktop.worker.membership.entering import (
     look_on_lan,
     task_ids,
 )
-from sapo_desktop.worker.membership.foreign import Encoder, Yardstick
+from sapo_desktop.worker.membership.foreign import Yardstick
 from sapo_desktop.worker.membership.identity import OwnIdentity
 from sapo_desktop.worker.membership.joining import Joined, Joining, join
 from sapo_desktop.worker.membership.member import Member
@@ -62,7 +63,7 @@ from sapo_desktop.worker.membership.view import (
     refused_group,
 )
 from sapo_desktop.worker.showing import Say
-from sapo_desktop.worker.store.lasting import Lasting
+from sapo_desktop.worker.store.keeper import Lasting
 
 log = logging.getLogger(__name__)
 
@@ -76,7 +77,7 @@ class Surroundings:
     folder: DataFolder
     catalogue: Catalogue
     own: Examiner
-    encoder: Encoder
+    encoder: Engine
     kept_ids: KeptIds
     instance: bytes
     """Of the data folder; it holds until another identity is taken."""

@@ -16,20 +16,63 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import HistoryError
-from sapo_desktop.core.records import EvalReport, Group, RoundReport, TaskMark
+from sapo_desktop.core.records import EvalReport, Group, Record, RoundReport, TaskMark
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.worker.control.messages import replies
 from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollouts
 from sapo_desktop.worker.store import ahas, curves, rows
 from sapo_desktop.worker.store import rollouts as kept_rollouts
 from sapo_desktop.worker.store.database import Database
-from sapo_desktop.worker.store.lasting import MOST_PEERS, Latest, Totals
 from sapo_desktop.worker.store.manifest import RunManifest
-from sapo_desktop.worker.store.write_budget import DAY, Written
 
+DAY = 86400.0
+MOST_PEERS = 4096
+"""Whose last number is kept; whoever told it longest ago is forgotten first."""
 WHOLE_ROUNDS = 200
 MOST_BYTES = 1_000_000_000
 ALL_ROLLOUTS = GetRollouts()
+
+
+class Written(Record, frozen=True):
+    """One checkpoint as history knows it."""
+
+    time: float
+    bytes: int
+
+
+class Totals(Record, frozen=True):
+    """Counts over all history."""
+
+    rounds: int = 0
+    """That count."""
+    answers_own: int = 0
+    """Marked, of lost rounds too."""
+    answers_shared: int = 0
+    used: int = 0
+    """Groups of ours that peers say they used."""
+
+
+class Latest(Record, frozen=True):
+    """What the last round and the scores so far came to, as clients were told."""
+
+    last: RoundReport | None = None
+    rounds: int = 0
+    answers_own: int = 0
+    best_validation: float | None = None
+    base_validation: float | None = None
+
+    def after_round(self, report: RoundReport) -> Latest:
+        """Once clients are told of this round."""
+        answers = self.answers_own + sum(mark.answers for mark in report.tasks)
+        return msgspec.structs.replace(self, last=report, rounds=self.rounds + 1, answers_own=answers)
+
+    def after_eval(self, report: EvalReport) -> Latest:
+        """Once clients are told of this score."""
+        if report.which != "validation" or report.samples:
+            return self
+        base = report.score if report.round == 0 else self.base_validation
+        best = report.score if self.best_validation is None else max(self.best_validation, report.score)
+        return msgspec.structs.replace(self, base_validation=base, best_validation=best)
 
 
 class History:

@@ -59,7 +59,7 @@ class Scene:
 
     def fit(self, plan: EnginePlan, held: int = HELD) -> EnginePlan:
         """As an engine does it."""
-        return self.fitting.take(self.fitting.measure(plan, held))
+        return asyncio.run(self.fitting.fit(plan, held))
 
     def shorten(self, tokens: int) -> None:
         self.settings = msgspec.structs.replace(self.settings, max_tokens=tokens)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -21,7 +22,7 @@ from sapo_desktop.worker.control.messages.events import Event
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.hosts import generator
 from sapo_desktop.worker.hosts.choice import BaseModel, Way
-from sapo_desktop.worker.hosts.engine import Engine, EnginePlan, Fitted
+from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
 from sapo_desktop.worker.hosts.generator import GeneratorHost
 from sapo_desktop.worker.hosts.remote import RemoteEngine
 from sapo_desktop.worker.hosts.split import AnswerEngine
@@ -115,19 +116,14 @@ def test_what_is_not_connected_is_not_asked_at_the_end(tmp_path: Path) -> None:
     assert remote.server.asked == []
 
 
-class NothingFits:
+async def nothing_fits(asked: EnginePlan, held: int) -> EnginePlan:
     """A look at a memory that is full."""
-
-    def measure(self, asked: EnginePlan, held: int) -> Fitted:
-        raise TooBig("It does not fit.")
-
-    def take(self, fitted: Fitted) -> EnginePlan:
-        return fitted.plan
+    raise TooBig("It does not fit.")
 
 
 def test_no_smaller_model_takes_the_place_of_the_servers(tmp_path: Path) -> None:
     scene, remote = Scene(tmp_path, SETTINGS, 1e9), Remote(tmp_path)
-    remote.engine.fitting = NothingFits()
+    remote.engine.fitting = nothing_fits
     scene.node.engine = remote.engine
     model = BaseModel(path=Path("model"), hash="00", parameters=10**9)
     with pytest.raises(TooBig):
@@ -151,7 +147,7 @@ class Assembly:
         self.remote = Remote(folder, learns)
         self.remote.server.refuses = fits
         if not fits:
-            monkeypatch.setattr(assembly, "Fitting", lambda *_: NothingFits())
+            monkeypatch.setattr(assembly, "Fitting", lambda *_: SimpleNamespace(fit=nothing_fits))
         self.events: list[Event] = []
         monkeypatch.setattr(assembly, "_start", self._start)
         monkeypatch.setattr(assembly, "start_engine", self._start_engine)

@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import SystemRandom
-from typing import Protocol
 
 from sapo_desktop.core.errors import HostError, UsageError
 from sapo_desktop.core.records import Completion, Group, Mark, Question, Sampling
@@ -33,6 +32,7 @@ from sapo_desktop.worker.control.messages.replies import HumanMarked, PosedQuest
 from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAnswer
 from sapo_desktop.worker.membership.foreign import SHORTEST_REASONING, as_marked
 from sapo_desktop.worker.membership.member import Member
+from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.node import Node
 
 log = logging.getLogger(__name__)
@@ -41,16 +41,6 @@ MOST_POSED = 4
 """Questions that wait for an answer at a time; with one more, the oldest is forgotten."""
 _SECONDS = 2.0 * limits.SLOT_SECONDS
 """How long a question that is not shared can be answered."""
-
-
-class Side(Protocol):
-    """The swarm's side of the node; worker/membership/side.py."""
-
-    @property
-    def member(self) -> Member | None: ...
-
-    @property
-    def reason(self) -> Text: ...
 
 
 @dataclass(frozen=True)
@@ -65,7 +55,9 @@ class _Posed:
 class HumanAnswers:
     """Poses questions to people and takes their answers. `now`: any monotonic clock, in seconds."""
 
-    def __init__(self, node: Node, side: Side, catalogue: Catalogue, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, node: Node, side: SwarmSide, catalogue: Catalogue, now: Callable[[], float] = time.monotonic
+    ) -> None:
         self._node = node
         self._side = side
         self._catalogue = catalogue
