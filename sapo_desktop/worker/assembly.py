@@ -30,7 +30,7 @@ from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
 from sapo_desktop.tasks.identity import ids_key
 from sapo_desktop.worker.control.messages.events import Event
-from sapo_desktop.worker.hosts.choice import BaseModel, Way, choose_way, find_model, only_answers
+from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice, choose_engine, find_model, only_answers
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
 from sapo_desktop.worker.hosts.engine_hosts import Hosting, start_engine, stop_started
 from sapo_desktop.worker.hosts.examiner import Examiner, KeptIds
@@ -83,7 +83,7 @@ async def assemble(
     keeper = _keeper(folder, settings)
     newest = await keeper.back_to_newest()
     model = await asyncio.to_thread(find_model, settings.model, models_folder(settings))
-    way = await asyncio.to_thread(choose_way, settings, model)
+    choice = await asyncio.to_thread(choose_engine, settings, model)
     beginning = await _beginning(keeper, settings, newest.checkpoint, model)
     counters = beginning.counters
     plan = EnginePlan(
@@ -91,7 +91,7 @@ async def assemble(
         trainer=trainer_settings(settings, model.parameters, counters),
         threads=settings.threads or default_threads(),
         device=settings.device,
-        way=way,
+        choice=choice,
     )
     hosting = Hosting(folder, plan.threads, settings.low_priority, on_busy)
     engine, examining = await _start(hosting, model, settings, plan)
@@ -105,7 +105,7 @@ async def assemble(
         try:
             model = await _load(node, model, beginning.checkpoint)
         except (AdapterRefused, TooBig) as error:
-            if settings.trainer != "auto" or way.generator != "remote" or not way.trains:
+            if settings.trainer != "auto" or choice.generator != "remote" or not choice.trains:
                 raise
             note = only_answers(error.text)
             if isinstance(error, AdapterRefused):
@@ -157,10 +157,10 @@ class _Ground:
             publish=self.publish,
             wishes=self.folder.wishes,
         )
-        way = engine.plan.way
-        if way.note:
-            node.show.say("warning", way.note)
-        if way.trains or way.generator == "llama.cpp":  # else a server elsewhere does it all
+        choice = engine.plan.choice
+        if choice.note:
+            node.show.say("warning", choice.note)
+        if choice.trains or choice.generator == "llama.cpp":  # else a server elsewhere does it all
             engine.fitting = Fitting(
                 lambda: node.settings, node.shorten_answers, lambda text: node.show.say("warning", text)
             ).fit
@@ -171,8 +171,8 @@ async def _only_answering(hosting: Hosting, engine: Engine, model: BaseModel, se
     """An engine that learns nothing in the place of one whose server takes no adapter, or whose trainer does not fit.
     `note`: why, and that it only answers."""
     await engine.stop()
-    way = Way(generator="remote", trains=False, note=note)
-    return await start_engine(hosting, model, settings, dataclasses.replace(engine.plan, way=way))
+    choice = EngineChoice(generator="remote", trains=False, note=note)
+    return await start_engine(hosting, model, settings, dataclasses.replace(engine.plan, choice=choice))
 
 
 async def _load(node: Node, model: BaseModel, checkpoint: Checkpoint | None) -> BaseModel:
@@ -188,7 +188,7 @@ async def _load(node: Node, model: BaseModel, checkpoint: Checkpoint | None) -> 
         except TooBig as error:
             if not node.engine.can_change_model:
                 raise
-            smaller = await asyncio.to_thread(smaller_model, model.parameters, node.settings, node.engine.plan.way)
+            smaller = await asyncio.to_thread(smaller_model, model.parameters, node.settings, node.engine.plan.choice)
             if smaller is None:
                 raise
             node.change_model(smaller, error.text)

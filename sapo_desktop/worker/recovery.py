@@ -127,8 +127,8 @@ class Recovery:
         node = self._node
         if node.keeper.newest is not None or not node.engine.can_change_model:
             return False
-        way = node.engine.plan.way
-        smaller = await asyncio.to_thread(smaller_model, node.engine.parameters, node.settings, way)
+        choice = node.engine.plan.choice
+        smaller = await asyncio.to_thread(smaller_model, node.engine.parameters, node.settings, choice)
         if smaller is None:
             return False
         node.change_model(smaller, reason)

@@ -76,7 +76,7 @@ class Validation:
             counters.guard, share_of(settings, counters, self._engine.parameters).external
         )
         # Another answerer or a lower limit moves a score without any learning.
-        answered = f"{held_out.fingerprint} {self._engine.plan.way.generator} {settings.max_tokens}"
+        answered = f"{held_out.fingerprint} {self._engine.plan.choice.generator} {settings.max_tokens}"
         decision = guard.observe(counters.guard, report, number, external, answered)
         if decision.reason:
             back = decision.action is guard.Action.ROLL_BACK

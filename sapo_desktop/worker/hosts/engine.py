@@ -41,7 +41,7 @@ from sapo_desktop.engines.protocols import (
 from sapo_desktop.learning.round import Ended, Progress
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.system.processes import own_memory
-from sapo_desktop.worker.hosts.choice import TORCH_ALONE, Way
+from sapo_desktop.worker.hosts.choice import TORCH_ALONE, EngineChoice
 from sapo_desktop.worker.hosts.hosting import Host
 
 ReplyType = TypeVar("ReplyType", bound=msgspec.Struct)
@@ -66,7 +66,7 @@ class EnginePlan:
     trainer: TrainerSettings
     threads: int
     device: str
-    way: Way = TORCH_ALONE
+    choice: EngineChoice = TORCH_ALONE
     gguf: Path | None = None
     """The file that llama.cpp answers with."""
     batch: int = 0
@@ -239,7 +239,7 @@ class Engine:
             model=str(self.plan.model),
             trainer=self.plan.trainer,
             threads=self.plan.threads,
-            device=self.plan.way.device or self.plan.device,
+            device=self.plan.choice.device or self.plan.device,
             batch=self.plan.batch,
         )
         reply: EngineReply = await self.host.call(request, timeout=LOAD_SECONDS, loading=True)

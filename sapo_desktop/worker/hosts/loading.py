@@ -28,7 +28,7 @@ from sapo_desktop.models.fit import fit
 from sapo_desktop.models.fit.memory import LLAMA_RUNTIME, UNLOADED_RUNTIME
 from sapo_desktop.models.starter import starter_folder
 from sapo_desktop.system.hardware import Hardware, probe
-from sapo_desktop.worker.hosts.choice import Way
+from sapo_desktop.worker.hosts.choice import EngineChoice
 from sapo_desktop.worker.hosts.engine import EnginePlan
 from sapo_desktop.worker.hosts.librarian import models_folder
 
@@ -82,7 +82,7 @@ class Fitting:
         try:
             model = describe(asked.model)
         except ModelError:
-            if asked.way.trains:
+            if asked.choice.trains:
                 raise
             cache_bytes = max(_LEAST_CACHE, here.memory_free // _SHARE_OF_MEMORY)
             return _Fitted(dataclasses.replace(asked, cache_bytes=cache_bytes), None, [])
@@ -91,9 +91,9 @@ class Fitting:
             here,
             settings,
             running=held,
-            generator=asked.way.generator,
-            trainer="torch" if asked.way.trains else "none",
-            device=asked.way.device,
+            generator=asked.choice.generator,
+            trainer="torch" if asked.choice.trains else "none",
+            device=asked.choice.device,
         )
         said: list[Text] = [way.why_not] if way.why_not else []
         cut = None
@@ -112,7 +112,7 @@ def _cut(asked: EnginePlan, way: fitting.Way) -> EnginePlan:
     """No more at once than fits, and no more than was asked."""
     batch = min(asked.batch, way.batch) if asked.batch else way.batch
     trainer = asked.trainer
-    if asked.way.trains:
+    if asked.choice.trains:
         trainer = msgspec.structs.replace(trainer, micro_batch=min(trainer.micro_batch, way.micro_batch))
     cache_bytes = way.memory.kv_cache * batch // way.batch if way.generator == "llama.cpp" else 0
     return dataclasses.replace(asked, trainer=trainer, batch=batch, cache_bytes=cache_bytes, estimate=way.estimate)
@@ -126,21 +126,21 @@ def _with_file(model: fit.Model, file: Path | None, settings: Settings) -> fit.M
     return msgspec.structs.replace(model, gguf={**model.gguf, fit.weights_of(model, settings): size})
 
 
-def smaller_model(than: int, settings: Settings, way: Way, look: Probe = probe) -> ModelFolder | None:
+def smaller_model(than: int, settings: Settings, choice: EngineChoice, look: Probe = probe) -> ModelFolder | None:
     """The largest model on disk with fewer parameters than `than` that fits in the same way; None where not even the
     starter does."""
     for entry in sorted(model_catalogue().models, key=lambda entry: -entry.exact_parameters):
         path = starter_folder() if entry.shipped else models_folder(settings) / entry.id
-        if entry.exact_parameters < than and path.is_dir() and (found := _usable(path, settings, way, look)):
+        if entry.exact_parameters < than and path.is_dir() and (found := _usable(path, settings, choice, look)):
             return found
     return None
 
 
-def _usable(path: Path, settings: Settings, way: Way, look: Probe) -> ModelFolder | None:
+def _usable(path: Path, settings: Settings, choice: EngineChoice, look: Probe) -> ModelFolder | None:
     """The model in that folder where it is whole and fits; a damaged one is no way out, and is named when asked for."""
     try:
-        held = UNLOADED_RUNTIME + (LLAMA_RUNTIME if way.generator == "llama.cpp" else 0)
-        fit.plan(describe(path), look(path), settings, running=held, generator=way.generator, device=way.device)
+        held = UNLOADED_RUNTIME + (LLAMA_RUNTIME if choice.generator == "llama.cpp" else 0)
+        fit.plan(describe(path), look(path), settings, running=held, generator=choice.generator, device=choice.device)
         return read_folder(path)  # last: it reads all of the weights for their hash
     except (SapoError, OSError):
         return None

@@ -21,7 +21,7 @@ from sapo_desktop.worker import assembly
 from sapo_desktop.worker.control.messages.events import Event
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.hosts import generator
-from sapo_desktop.worker.hosts.choice import BaseModel, Way
+from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
 from sapo_desktop.worker.hosts.generator import GeneratorHost
 from sapo_desktop.worker.hosts.remote import RemoteEngine
@@ -30,7 +30,7 @@ from tests.worker.hosts.test_split import LOADED, Recorder
 from tests.worker.test_node import SETTINGS, Scene
 
 LOAD = p.LoadRemote(url="http://gpu:8000", model="", folder="model")
-WAY = Way(generator="remote", trains=True)
+WAY = EngineChoice(generator="remote", trains=True)
 
 
 class RemoteHost(Recorder):
@@ -69,7 +69,7 @@ class Remote:
         self.trainer, self.server = Recorder(), RemoteHost(learns)
         host: Any = self.server
         trainer: Any = self.trainer
-        plan = EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu", way=WAY)
+        plan = EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu", choice=WAY)
         self.engine = RemoteEngine(trainer, plan, GeneratorHost(host, LOAD), folder / "adapters")
 
     def load(self) -> None:
@@ -157,7 +157,7 @@ class Assembly:
         return self.remote.engine, RemoteHost()
 
     async def _start_engine(self, hosting: Any, model: Any, settings: Any, plan: EnginePlan) -> Engine:
-        assert not plan.way.trains
+        assert not plan.choice.trains
         host: Any = RemoteHost(learns=False)
         return AnswerEngine(GeneratorHost(host, LOAD), plan, self.folder / "kept")
 
@@ -179,7 +179,7 @@ def test_where_the_trainer_is_left_open_a_server_without_adapters_still_answers(
     """Whether it is known from what it is, or found out with the first adapter."""
     put = Assembly(tmp_path, monkeypatch, learns=learns, trainer="auto")
     engine = put.run()
-    assert isinstance(engine, AnswerEngine) and engine.plan.way.note
+    assert isinstance(engine, AnswerEngine) and engine.plan.choice.note
     said = [str(event.text) for event in put.events if isinstance(event, Notice)]
     assert sum("Until then this node only answers" in text for text in said) == 1
     assert put.remote.trainer.pid is None and put.remote.server.pid is None

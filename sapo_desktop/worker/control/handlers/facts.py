@@ -75,7 +75,7 @@ class FactRequests:
         loaded, plan = engine.loaded, engine.plan
         here = available(probe(self._folder.root), settings)
         running = [host.pid for host in engine.hosts if host.pid is not None]
-        notes = [*engine.said, *([plan.way.note] if plan.way.note else []), *here.notes]
+        notes = [*engine.said, *([plan.choice.note] if plan.choice.note else []), *here.notes]
         return ModelInfo(
             name=plan.model.stem if plan.model.suffix.lower() == GGUF else plan.model.name,
             kind="gguf" if plan.model.suffix.lower() == GGUF else "transformers",
@@ -83,7 +83,7 @@ class FactRequests:
             bytes=model_size(plan.model),
             device=loaded.device if loaded else "",
             dtype=loaded.dtype if loaded else "",
-            generator=plan.way.generator,
+            generator=plan.choice.generator,
             trainer="torch" if engine.trains else "none",
             threads=plan.threads,
             memory_used=sum(map(processes.resident_memory, running)) if running else None,
