@@ -114,7 +114,7 @@ async def assemble(
             node = ground.node(engine)
             model = await _load(node, model, beginning.checkpoint)
         for text in engine.said:
-            node.show.say("info", text)
+            node.show.notice("info", text)
         await _begin_run(node, _manifest(node, model, key), resumed=newest.checkpoint is not None)
         if beginning.another_model:
             await _keep_beginning(node, settings.model, beginning)
@@ -127,7 +127,7 @@ async def assemble(
     if before:
         node.human_groups = before.node.human_groups
     return Assembled(
-        node, SwarmSide(around, node.show.say, node.enter, publish, node.progress, keeper.lasting, identity)
+        node, SwarmSide(around, node.show.notice, node.join, publish, node.progress, keeper.lasting, identity)
     )
 
 
@@ -159,10 +159,10 @@ class _Ground:
         )
         choice = engine.plan.choice
         if choice.note:
-            node.show.say("warning", choice.note)
+            node.show.notice("warning", choice.note)
         if choice.trains or choice.generator == "llama.cpp":  # else a server elsewhere does it all
             engine.fitting = Fitting(
-                lambda: node.settings, node.shorten_answers, lambda text: node.show.say("warning", text)
+                lambda: node.settings, node.shorten_answers, lambda text: node.show.notice("warning", text)
             ).fit
         return node
 
@@ -235,7 +235,7 @@ async def _keep_beginning(node: Node, model: str, beginning: _Beginning) -> None
     """Make what this model begins with the newest checkpoint, which all goes back to. Raises CheckpointError."""
     await node.keeper.write(node.counters, node.engine)
     await node.keeper.call(node.keeper.store.follow, node.counters.guard)
-    node.show.say(
+    node.show.notice(
         "info",
         sentence(
             "{model} goes on where it was left. What the model before it learned is kept, for when that is chosen "
@@ -268,7 +268,7 @@ async def _start(hosting: Hosting, model: BaseModel, settings: Settings, plan: E
 def _tell(node: Node, said: Text, newest: Newest) -> None:
     for text in (said, node.keeper.history.said):
         if text:
-            node.show.say("warning", text)
+            node.show.notice("warning", text)
     node.show.damaged(newest.damaged)
 
 
@@ -293,7 +293,9 @@ async def _begin_run(node: Node, manifest: RunManifest, *, resumed: bool) -> Non
     history = node.keeper.history
     before = await node.keeper.call(history.last_manifest)
     if resumed and before and (changed := differs(before, manifest)):
-        node.show.say("info", sentence("Going on under other conditions than before: {changes}.", changes=[*changed]))
+        node.show.notice(
+            "info", sentence("Going on under other conditions than before: {changes}.", changes=[*changed])
+        )
     await node.begin_run(manifest)
 
 

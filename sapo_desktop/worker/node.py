@@ -133,7 +133,7 @@ class Node:
             evaluator,
             engine,
             keeper,
-            self.show.say,
+            self.show.notice,
         )
         self._recovery = Recovery(self)
         self._round: asyncio.Task[RoundResult] | None = None
@@ -161,7 +161,7 @@ class Node:
             settings = msgspec.structs.replace(settings, max_tokens=longest)
         self.settings = settings
 
-    def enter(self, swarm: Swarm | None) -> None:
+    def join(self, swarm: Swarm | None) -> None:
         """From the next round on share and draw there; None: play alone."""
         self.swarm = swarm
 
@@ -295,7 +295,7 @@ class Node:
                 await self.keeper.write(self.counters, self.engine)
         except (CheckpointError, HostError, TimeoutError) as error:
             reason = sentence("The engine was busy.") if isinstance(error, TimeoutError) else error.text
-            self.show.say(
+            self.show.notice(
                 "warning",
                 sentence("{reason} The next start goes on after round {round}.", reason=reason, round=str(kept)),
             )
@@ -334,7 +334,7 @@ class Node:
             await self.engine.configure(threads=threads)
             one = sentence("Computing with at most 1 thread from now on.")
             more = sentence("Computing with at most {count} threads from now on.", count=threads)
-            self.show.say("info", one if threads == 1 else more)
+            self.show.notice("info", one if threads == 1 else more)
         if self._manifest is not None and self._manifest.threads != threads:
             fitted = plan.trainer.micro_batch
             await self.begin_run(
@@ -342,7 +342,7 @@ class Node:
             )
 
     def _wishes_not_kept(self, error: OSError) -> None:
-        self.show.say(
+        self.show.notice(
             "warning",
             sentence(
                 "What you asked for holds now, but could not be written down ({error}): the next start may "
@@ -356,7 +356,7 @@ class Node:
         settings = self.settings
         if settings.mix == "adaptive" and not settings.silo and not settings.validate_every and not self._said_unjudged:
             self._said_unjudged = True
-            self.show.say(
+            self.show.notice(
                 "warning",
                 sentence(
                     "The adaptive mix goes by validation scores, and there are none: rounds are played {mix}. To "
@@ -371,7 +371,7 @@ class Node:
         reasoning = with_new(self.counters.reasoning, result.reasoning)
         self.counters = msgspec.structs.replace(self.counters, reasoning=reasoning)
         for move in moves:
-            self.show.say(
+            self.show.notice(
                 "info",
                 sentence(
                     "{family} moves to level {after}: {percent}% solved at {before}.",
@@ -406,7 +406,7 @@ class Node:
         try:
             written = await self.keeper.keep_round(result, self.counters, self.engine, must=must)
         except CheckpointError as error:
-            self.show.say("error", sentence("{reason} Training goes on.", reason=error.text))
+            self.show.notice("error", sentence("{reason} Training goes on.", reason=error.text))
             # A best checkpoint that was never written must not be gone back to.
             self.counters = msgspec.structs.replace(self.counters, guard=unjudged)
             return None
@@ -453,7 +453,9 @@ class Node:
         if 0 < fitted < self.engine.plan.trainer.micro_batch:
             self.engine.plan.trainer = msgspec.structs.replace(self.engine.plan.trainer, micro_batch=fitted)
             self.counters = msgspec.structs.replace(self.counters, micro_batch=fitted)
-            self.show.say("info", sentence("Answers are trained on {count} at a time, as memory allows.", count=fitted))
+            self.show.notice(
+                "info", sentence("Answers are trained on {count} at a time, as memory allows.", count=fitted)
+            )
 
     def shorten_answers(self, tokens: int) -> None:
         """Cut answers at so many tokens from now on; the kept setting stays."""
@@ -470,7 +472,7 @@ class Node:
         trainer = trainer_settings(settings, model.parameters, counters)
         self.engine.use_model(model, trainer)
         name = model.path.name
-        self.show.say(
+        self.show.notice(
             "warning",
             sentence(
                 "{reason} Going on with {model}. To keep it: sapo-desktop settings set model {model}",

@@ -56,9 +56,9 @@ from sapo_desktop.worker.control.messages.requests import (
     AdmitPeer,
     AskForQuestion,
     ChangeIdentity,
+    CreateSwarm,
     Evaluate,
     ExportModel,
-    FoundSwarm,
     GetHistory,
     GetIdentity,
     GetInvite,
@@ -222,7 +222,7 @@ class FakeNode:
                 return self.identity
             case ChangeIdentity():
                 return self._change_identity(request)
-            case FoundSwarm(passphrase=None) if self.without_keyring:
+            case CreateSwarm(passphrase=None) if self.without_keyring:
                 raise PassphraseNeeded("The admission key needs a passphrase.")
             case AdmitPeer() | GetInvite():
                 return InviteIs(link=LINK)

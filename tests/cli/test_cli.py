@@ -19,8 +19,8 @@ from sapo_desktop.worker.control.messages.replies import IdentityIs
 from sapo_desktop.worker.control.messages.requests import (
     AdmitPeer,
     ChangeIdentity,
+    CreateSwarm,
     ExportModel,
-    FoundSwarm,
     Pause,
     Quit,
 )
@@ -159,10 +159,10 @@ def test_a_passphrase_is_asked_for_where_one_is_needed(
     monkeypatch.setattr("getpass.getpass", lambda prompt: "correct horse")
     assert run("peers", "found") == 0
     assert "needs a passphrase" in run.stderr
-    assert door.node.requests[-1] == FoundSwarm(passphrase="correct horse")
+    assert door.node.requests[-1] == CreateSwarm(passphrase="correct horse")
     monkeypatch.setenv("SAPO_PASSPHRASE", "battery staple")
     assert run("peers", "found") == 0 and run.stderr == ""
-    assert door.node.requests[-1] == FoundSwarm(passphrase="battery staple")
+    assert door.node.requests[-1] == CreateSwarm(passphrase="battery staple")
 
 
 def typing(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:

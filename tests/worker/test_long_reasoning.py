@@ -64,7 +64,7 @@ class Learner:
         self.engine = self.seat.engine = self.node.engine = Reasoner(characters)  # type: ignore[assignment]
         self.node.examiner = Examiner()  # type: ignore[assignment]
         self.node.levels = {"gcd": ["easy"]}
-        self.node.enter(self.seat.joined.member)
+        self.node.join(self.seat.joined.member)
 
     async def play(self) -> None:
         """One round."""

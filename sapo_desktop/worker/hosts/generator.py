@@ -121,7 +121,7 @@ class GeneratorHost:
         if self.host.pid is not None and self.loaded is not None:
             await self._call(Configure(threads=threads))
 
-    async def part(self) -> None:
+    async def unload_adapter(self) -> None:
         """Take the adapter out of a server that would keep it; what prevents that leaves it to the next start."""
         if self.host.pid is None or self._process != self.host.pid:
             return

@@ -32,7 +32,7 @@ class RemoteEngine(SplitEngine):
 
     async def stop(self) -> None:
         """As the base class; the server forgets the adapter first."""
-        await self.generator.part()
+        await self.generator.unload_adapter()
         await super().stop()
 
     async def _load(self, checkpoint: Path | None) -> Loaded:

@@ -62,7 +62,7 @@ from sapo_desktop.worker.membership.view import (
     listening_at,
     refused_group,
 )
-from sapo_desktop.worker.showing import Say
+from sapo_desktop.worker.showing import Notify
 from sapo_desktop.worker.store.keeper import Lasting
 
 log = logging.getLogger(__name__)
@@ -99,20 +99,20 @@ class SwarmSide:
     def __init__(
         self,
         around: Surroundings,
-        say: Say,
+        notify: Notify,
         entered: Callable[[Member | None], None],
         publish: Callable[[Event], None],
         progress: Callable[[], tuple[int, float]],
         lasting: Lasting | None = None,
         identity: OwnIdentity | None = None,
     ) -> None:
-        self.identity = identity or OwnIdentity(around.folder, lambda: say("warning", SESSION_IDENTITY))
+        self.identity = identity or OwnIdentity(around.folder, lambda: notify("warning", SESSION_IDENTITY))
         self._around = around
         self._progress = progress
         self._publish = publish
         self._told: SwarmChanged | None = None
         self._failed_by_bug: Text = ""
-        self._say = say
+        self._notify = notify
         self._entered = entered
         self._settings: Settings | None = None
         self._membership: asyncio.Task[None] | None = None
@@ -232,18 +232,18 @@ class SwarmSide:
             except (SapoError, OSError) as error:
                 reason = sentence("The swarm cannot be joined: {reason} Training goes on alone.", reason=_why(error))
                 self._show("failed", reason)
-                self._say("error", self._reason)
+                self._notify("error", self._reason)
                 return
             self._joined = joined
             stack.callback(self._left, joined)
             self._apply(joined, settings)
             self._entered(joined.member)
             entered = sentence("Joined the swarm.")
-            self._say("info", entered if settings.share else sentences.joined([entered, DRAWS_ONLY]))
+            self._notify("info", entered if settings.share else sentences.joined([entered, DRAWS_ONLY]))
             if settings.lan:
                 port = Address.parse(self._address).port if self._address else 0
                 control = self._around.folder.control
-                await look_on_lan(joined, settings.listen, port, control, self._say, stack)
+                await look_on_lan(joined, settings.listen, port, control, self._notify, stack)
             try:
                 await asyncio.gather(joined.links.run(), joined.network.run(), self._tell_changes())
             except Exception as error:
@@ -255,7 +255,7 @@ class SwarmSide:
                 )
         if self._failed_by_bug:
             self._show("failed", self._failed_by_bug)
-            self._say("error", self._reason)
+            self._notify("error", self._reason)
             self._failed_by_bug = ""
 
     async def _enter(self, settings: Settings, stack: contextlib.AsyncExitStack) -> Joined:
@@ -301,7 +301,7 @@ class SwarmSide:
         stack.push_async_callback(joined.close)
         if settings.listen:
             self._address = str(await listen_at(joined, settings.listen, None, around.folder.control))
-            self._say("info", listening_at(self._address))
+            self._notify("info", listening_at(self._address))
         begin_with_seeds(joined, settings, resource("seeds.txt"))
         return joined
 
@@ -312,7 +312,7 @@ class SwarmSide:
             self._lasting.claimed(link.key.hex(), link.claim.used)
         if isinstance(event, SameKey) and not self._said_used_twice and seen_elsewhere(joined.network.exchange.links):
             self._said_used_twice = True
-            self._say("warning", USED_TWICE)
+            self._notify("warning", USED_TWICE)
 
     def _tell_claims(self, joined: Joined, at: Now) -> None:
         """Only who shares says anything of itself."""

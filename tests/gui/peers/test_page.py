@@ -28,7 +28,7 @@ from sapo_desktop.worker.control.messages.replies import IdentityIs, SettingsAre
 from sapo_desktop.worker.control.messages.requests import (
     AdmitPeer,
     ChangeIdentity,
-    FoundSwarm,
+    CreateSwarm,
     GetIdentity,
     JoinSwarm,
     ResetSettings,
@@ -348,12 +348,12 @@ def test_a_swarm_is_founded_with_a_passphrase_where_one_is_needed(
     assert SHORTEST == SHORTEST_PASSPHRASE
     scene = Scene(qtbot)
     monkeypatch.setattr(peers_private, "confirm", lambda *args, **named: True)
-    founded = scene.bridge.replies[FoundSwarm]
+    founded = scene.bridge.replies[CreateSwarm]
 
-    def found(request: FoundSwarm) -> Any:
+    def found(request: CreateSwarm) -> Any:
         return PassphraseNeeded("There is no keyring here.") if request.passphrase is None else founded
 
-    scene.bridge.replies[FoundSwarm] = found
+    scene.bridge.replies[CreateSwarm] = found
     press(qtbot, scene.page._private.found)
     sheet = scene.sheet(PassphraseSheet)
     assert "no keyring here" in texts(sheet)
@@ -365,7 +365,7 @@ def test_a_swarm_is_founded_with_a_passphrase_where_one_is_needed(
     assert "The two differ" in texts(sheet)
     sheet._second.setText("long enough")
     press(qtbot, sheet.ok)
-    assert scene.bridge.asked_for(FoundSwarm)[-1].passphrase == "long enough"
+    assert scene.bridge.asked_for(CreateSwarm)[-1].passphrase == "long enough"
     assert not sheet.isVisible()
 
 

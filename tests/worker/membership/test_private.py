@@ -27,7 +27,7 @@ from sapo_desktop.worker.control.messages.replies import IdentityIs, InviteIs, O
 from sapo_desktop.worker.control.messages.requests import (
     AdmitPeer,
     ChangeIdentity,
-    FoundSwarm,
+    CreateSwarm,
     GetIdentity,
     GetInvite,
     JoinSwarm,
@@ -176,7 +176,7 @@ def node(folder: Path) -> Requests:
 def test_a_swarm_is_founded_and_a_newcomer_let_in_by_link(tmp_path: Path, ring: Memory) -> None:
     async def scene() -> None:
         founder, newcomer = node(tmp_path / "founder"), node(tmp_path / "newcomer")
-        told = await founder.handle(FoundSwarm())
+        told = await founder.handle(CreateSwarm())
         swarm = founder.settings.swarm
         assert isinstance(told, Ok) and swarm in str(told.text) and "in silo" in str(told.text)
         assert any(name.endswith(" admission key") for _, name in ring.kept)
@@ -212,11 +212,11 @@ def test_a_swarm_is_founded_and_a_newcomer_let_in_by_link(tmp_path: Path, ring: 
 def test_founding_twice_goes_back_to_the_swarm_that_is_there(tmp_path: Path, ring: Memory) -> None:
     async def scene() -> None:
         founder = node(tmp_path)
-        await founder.handle(FoundSwarm())
+        await founder.handle(CreateSwarm())
         first = founder.settings
         await founder.handle(ResetSettings(keys=["swarm", "admission"]))
         assert founder.settings.swarm == ""
-        await founder.handle(FoundSwarm())
+        await founder.handle(CreateSwarm())
         assert (founder.settings.swarm, founder.settings.admission) == (first.swarm, first.admission)
 
     asyncio.run(scene())
@@ -230,9 +230,9 @@ def test_without_a_keyring_the_admission_key_is_behind_a_passphrase_or_nowhere(
     async def scene() -> None:
         founder = node(tmp_path)
         with pytest.raises(PassphraseNeeded, match="no keyring"):
-            await founder.handle(FoundSwarm())
+            await founder.handle(CreateSwarm())
         assert founder.settings.swarm == ""
-        await founder.handle(FoundSwarm(passphrase="correct horse"))
+        await founder.handle(CreateSwarm(passphrase="correct horse"))
         file = tmp_path / "control" / "admission-key"
         assert file.is_file() and ring.kept == {}
         await founder.handle(SetSettings(values={"announce": "wss://relay.example:8765"}))

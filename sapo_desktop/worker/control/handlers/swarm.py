@@ -10,7 +10,7 @@ from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.worker.control.messages.replies import InviteIs, Ok, PeerAnswered
-from sapo_desktop.worker.control.messages.requests import AdmitPeer, FoundSwarm, GetInvite, JoinSwarm, TestPeer
+from sapo_desktop.worker.control.messages.requests import AdmitPeer, CreateSwarm, GetInvite, JoinSwarm, TestPeer
 from sapo_desktop.worker.membership import private as private_swarm
 from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.membership.view import SESSION_IDENTITY
@@ -40,7 +40,7 @@ class SwarmRequests:
     async def test_peer(self, request: TestPeer) -> PeerAnswered:
         return await self._side.test(request.address)
 
-    async def found(self, request: FoundSwarm) -> Ok:
+    async def create(self, request: CreateSwarm) -> Ok:
         held = await self._side.identity.admission_key(request.passphrase, create=True)
         who = await self._side.identity.identify(request.passphrase)
         admission_key = Signer(held.seed)

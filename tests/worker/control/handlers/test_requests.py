@@ -54,7 +54,7 @@ def side_of(folder: Path, scene: Scene) -> SwarmSide:
         bytes(16),
         scene.node.yardstick,
     )
-    return SwarmSide(around, scene.node.show.say, scene.node.enter, scene.publish, scene.node.progress)
+    return SwarmSide(around, scene.node.show.notice, scene.node.join, scene.publish, scene.node.progress)
 
 
 def requests(folder: Path, give_way: Callable[[bool], bool] = lambda low: True) -> tuple[Scene, Requests]:
