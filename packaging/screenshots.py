@@ -122,7 +122,7 @@ def scene(name: str):  # type: ignore[no-untyped-def]
     from sapo_desktop.core.why import OnBattery
     from sapo_desktop.view.link import Connecting, Lost
     from sapo_desktop.view.viewmodel import View
-    from sapo_desktop.worker.control.messages import StateChanged
+    from sapo_desktop.worker.control.messages.events import StateChanged
     from tests.gui.scenes import NOW, a_view, silo_curve, swarm_curve
 
     match name:

@@ -177,7 +177,7 @@ def _role(words: list[str]) -> str:
 
 def a_round(scratch: Path) -> Walk:
     """Files that two of three rounds in silo enter."""
-    from sapo_desktop.worker.control import messages as m
+    from sapo_desktop.worker.control.messages.events import PhaseChanged
 
     traces = Traces(scratch)
 
@@ -186,7 +186,7 @@ def a_round(scratch: Path) -> Walk:
             begins = []
             async with asyncio.timeout(PATIENCE):
                 async for event in client.events():
-                    if isinstance(event, m.PhaseChanged) and event.phase == "questions":
+                    if isinstance(event, PhaseChanged) and event.phase == "questions":
                         begins.append(time.monotonic())
                     if len(begins) == 5:
                         break
@@ -201,20 +201,21 @@ def a_round(scratch: Path) -> Walk:
 
 def a_setting(scratch: Path, key: str, value: str, *, renews: bool) -> Walk:
     """From a client's request until the setting has had its effect and the client was told."""
-    from sapo_desktop.worker.control import messages as m
+    from sapo_desktop.worker.control.messages.events import SettingsChanged, Snapshot, StateChanged
+    from sapo_desktop.worker.control.messages.requests import SetSettings
 
     traces = Traces(scratch)
 
     async def change() -> tuple[float, float]:
         async with _node(scratch / "node", ["--idle"]) as client:
-            await _until(client, lambda event: isinstance(event, m.Snapshot) and event.status.state == "idle")
+            await _until(client, lambda event: isinstance(event, Snapshot) and event.status.state == "idle")
             await asyncio.sleep(1)
             begin = time.monotonic()
-            await client.call(m.SetSettings(values={key: value}))
-            await _until(client, lambda event: isinstance(event, m.SettingsChanged))
+            await client.call(SetSettings(values={key: value}))
+            await _until(client, lambda event: isinstance(event, SettingsChanged))
             if renews:
-                await _until(client, lambda event: isinstance(event, m.StateChanged) and event.state == "starting")
-                await _until(client, lambda event: isinstance(event, m.StateChanged) and event.state == "idle")
+                await _until(client, lambda event: isinstance(event, StateChanged) and event.state == "starting")
+                await _until(client, lambda event: isinstance(event, StateChanged) and event.state == "idle")
             return begin, time.monotonic()
 
     with traces.on():
@@ -310,8 +311,8 @@ def _settle(folder: Path) -> None:
 @contextlib.asynccontextmanager
 async def _node(folder: Path, words: list[str]):  # type: ignore[no-untyped-def]
     """A client of a worker of its own."""
-    from sapo_desktop.worker.control import messages as m
     from sapo_desktop.worker.control.client import connect, start_worker
+    from sapo_desktop.worker.control.messages.requests import Quit
 
     _settle(folder)
     await start_worker(folder, words)
@@ -319,7 +320,7 @@ async def _node(folder: Path, words: list[str]):  # type: ignore[no-untyped-def]
     try:
         yield client
     finally:
-        await client.call(m.Quit())
+        await client.call(Quit())
         await client.close()
 
 

@@ -233,18 +233,6 @@ def test_a_client_of_the_worker_never_loads_what_the_worker_works_with() -> None
     assert heavy == []
 
 
-def test_the_messages_are_imported_as_one() -> None:
-    known = modules(ROOT)
-    inside = [
-        f"{module} imports {name}"
-        for module, path in known.items()
-        if not is_within(module, MESSAGES)
-        for name in imports(path, module, known)
-        if name.startswith(f"{PACKAGE}.{MESSAGES}.")
-    ]
-    assert inside == []
-
-
 def test_the_host_of_llama_cpp_never_loads_torch() -> None:
     known = modules(ROOT)
     loaded = reached(ROOT, "engines.llama_cpp.service")

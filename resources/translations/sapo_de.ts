@@ -1917,10 +1917,6 @@
         <translation>Der Knoten wurde beendet. Nichts wird berechnet.</translation>
     </message>
     <message>
-        <source>Starting again after a failure</source>
-        <translation>Neuer Start nach einem Fehler</translation>
-    </message>
-    <message>
         <source>Loading the model</source>
         <translation>Das Modell wird geladen</translation>
     </message>
@@ -4907,10 +4903,6 @@
         <translation>Der Ordner, in den exportiert wird, muss mit vollem Pfad genannt sein.</translation>
     </message>
     <message>
-        <source>The generator answered {found} where Loaded was expected.</source>
-        <translation>Der Generator antwortete {found}, wo Loaded erwartet wurde.</translation>
-    </message>
-    <message>
         <source>The generator was asked to work before a model was loaded.</source>
         <translation>Der Generator sollte arbeiten, bevor ein Modell geladen war.</translation>
     </message>
@@ -5741,10 +5733,6 @@
         <translation>Runde beenden</translation>
     </message>
     <message>
-        <source>finishing</source>
-        <translation>dabei, die Runde zu beenden</translation>
-    </message>
-    <message>
         <source>gradients</source>
         <translation>Gradienten</translation>
     </message>
@@ -5897,10 +5885,6 @@
         <translation>Pause</translation>
     </message>
     <message>
-        <source>paused</source>
-        <translation>in einer Pause</translation>
-    </message>
-    <message>
         <source>remote key</source>
         <translation>Schlüssel für den Server</translation>
     </message>
@@ -5941,16 +5925,8 @@
         <translation>gleitende Aufmerksamkeit</translation>
     </message>
     <message>
-        <source>start</source>
-        <translation>Starten</translation>
-    </message>
-    <message>
         <source>starting</source>
         <translation>dabei zu starten</translation>
-    </message>
-    <message>
-        <source>stopped</source>
-        <translation>beendet</translation>
     </message>
     <message>
         <source>stopping</source>
@@ -6055,10 +6031,6 @@
     <message>
         <source>words of letters alone, like NEW ORDER</source>
         <translation>Wörter nur aus Buchstaben, wie NEW ORDER</translation>
-    </message>
-    <message>
-        <source>working</source>
-        <translation>am Rechnen</translation>
     </message>
     <message>
         <source>{address} is not encrypted: whoever is in between reads along. Use wss://, or say so: settings set private_addresses on</source>

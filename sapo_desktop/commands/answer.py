@@ -14,7 +14,8 @@ from sapo_desktop.commands.line.prompts import typed_line
 from sapo_desktop.commands.tasks import verdict_words
 from sapo_desktop.terminal.json_lines import share
 from sapo_desktop.terminal.wording import duration
-from sapo_desktop.worker.control.messages import AskForQuestion, GiveAnswer, HumanMarked, PosedQuestion
+from sapo_desktop.worker.control.messages.replies import HumanMarked, PosedQuestion
+from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAnswer
 
 
 async def answer(context: Context, args: Namespace) -> None:

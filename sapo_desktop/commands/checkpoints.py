@@ -9,7 +9,8 @@ from sapo_desktop.commands.line.context import Context
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.terminal.json_lines import share
 from sapo_desktop.terminal.wording import nearest, percent, size
-from sapo_desktop.worker.control.messages import CheckpointInfo, Checkpoints, ListCheckpoints, Ok, RollBack
+from sapo_desktop.worker.control.messages.replies import CheckpointInfo, Checkpoints, Ok
+from sapo_desktop.worker.control.messages.requests import ListCheckpoints, RollBack
 
 
 async def show(context: Context, args: Namespace) -> None:

@@ -16,7 +16,7 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import diagnosis
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.logs import log_tail
-from sapo_desktop.worker.control.messages import Examine, Facts
+from sapo_desktop.worker.control.messages.facts import Examine, Facts
 
 
 async def doctor(context: Context, args: Namespace) -> None:

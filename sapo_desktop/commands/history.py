@@ -16,17 +16,9 @@ from sapo_desktop.core.errors import SapoError
 from sapo_desktop.core.records import RoundReport, json_line
 from sapo_desktop.terminal.json_lines import round_fields, swarm_fields
 from sapo_desktop.terminal.wording import amount, duration, percent
-from sapo_desktop.worker.control.messages import (
-    GetHistory,
-    GetRollouts,
-    GetSources,
-    GetStatus,
-    History,
-    Rollout,
-    Rollouts,
-    Sources,
-    Status,
-)
+from sapo_desktop.worker.control.messages.replies import History, Sources, Status
+from sapo_desktop.worker.control.messages.requests import GetHistory, GetSources, GetStatus
+from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollout, Rollouts
 
 SHOWN_ROUNDS = 20
 CSV_COLUMNS = (

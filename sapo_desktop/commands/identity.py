@@ -11,7 +11,8 @@ from sapo_desktop.commands.line.passphrase import typed_passphrase, with_passphr
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.files.reading import read_bytes
 from sapo_desktop.system.folders import write_private
-from sapo_desktop.worker.control.messages import ChangeIdentity, GetIdentity, IdentityIs
+from sapo_desktop.worker.control.messages.replies import IdentityIs
+from sapo_desktop.worker.control.messages.requests import ChangeIdentity, GetIdentity
 
 _LONGEST = 4096
 """Bytes of an exported identity that are looked at; it has some hundred."""

@@ -26,7 +26,8 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.transfers import Show, open_transfers
 from sapo_desktop.terminal.wording import size
-from sapo_desktop.worker.control.messages import (
+from sapo_desktop.worker.control.messages.events import Stopping
+from sapo_desktop.worker.control.messages.models import (
     CancelModelWork,
     DownloadModel,
     GetModels,
@@ -36,10 +37,9 @@ from sapo_desktop.worker.control.messages import (
     ModelProgressed,
     ModelRemoved,
     ModelsAre,
-    Ok,
     RemoveModel,
-    Stopping,
 )
+from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.hosts import librarian
 
 Done = TypeVar("Done")

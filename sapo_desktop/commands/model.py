@@ -12,7 +12,9 @@ from sapo_desktop.core.errors import UsageError
 from sapo_desktop.terminal.json_lines import eval_fields
 from sapo_desktop.terminal.plain import eval_line
 from sapo_desktop.terminal.wording import duration, percent
-from sapo_desktop.worker.control.messages import Ask, Asked, Evaluate, Evaluated, Exported, ExportModel
+from sapo_desktop.worker.control.messages.asking import Ask, Asked
+from sapo_desktop.worker.control.messages.replies import Evaluated, Exported
+from sapo_desktop.worker.control.messages.requests import Evaluate, ExportModel
 
 MOST_SAMPLES = 64
 

@@ -12,19 +12,8 @@ from sapo_desktop.core.why import in_english
 from sapo_desktop.terminal.json_lines import round_fields, share
 from sapo_desktop.terminal.swarm_words import relay_fields, relay_lines, swarm_line, swarm_lines
 from sapo_desktop.terminal.wording import amount, duration, parse_duration, parse_until, percent
-from sapo_desktop.worker.control.messages import (
-    Finish,
-    GetStatus,
-    Ok,
-    Pause,
-    Quit,
-    RelayStatus,
-    Request,
-    Resume,
-    SetSilo,
-    StartingStatus,
-    Status,
-)
+from sapo_desktop.worker.control.messages.replies import Ok, RelayStatus, StartingStatus, Status
+from sapo_desktop.worker.control.messages.requests import Finish, GetStatus, Pause, Quit, Request, Resume, SetSilo
 
 
 async def status(context: Context, args: Namespace) -> None:

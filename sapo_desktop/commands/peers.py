@@ -15,24 +15,19 @@ from sapo_desktop.core.sentences import joined
 from sapo_desktop.core.settings import listed, with_item, without_item
 from sapo_desktop.terminal.swarm_words import link_line, swarm_line, swarm_lines
 from sapo_desktop.terminal.wording import duration, percent, size
-from sapo_desktop.worker.control.messages import (
+from sapo_desktop.worker.control.messages.replies import InviteIs, Ok, PeerAnswered, RelayStatus, SettingsAre, Status
+from sapo_desktop.worker.control.messages.requests import (
     AdmitPeer,
-    FoundSwarm,
+    CreateSwarm,
     GetInvite,
     GetSettings,
     GetStatus,
-    InviteIs,
     JoinSwarm,
-    LinkInfo,
-    Ok,
-    PeerAnswered,
-    RelayStatus,
     Request,
     SetSettings,
-    SettingsAre,
-    Status,
     TestPeer,
 )
+from sapo_desktop.worker.control.messages.swarm import LinkInfo
 
 Told = TypeVar("Told", Ok, InviteIs)
 
@@ -117,7 +112,7 @@ async def test(context: Context, args: Namespace) -> None:
 
 async def found(context: Context, args: Namespace) -> None:
     async with context.any_node() as node:
-        reply = await with_passphrase(context, node, lambda given: FoundSwarm(passphrase=given), Ok, twice=True)
+        reply = await with_passphrase(context, node, lambda given: CreateSwarm(passphrase=given), Ok, twice=True)
     _said(context, reply)
     context.out.say("To let somebody in: sapo-desktop peers admit KEY, with the key that `identity show` tells there.")
 

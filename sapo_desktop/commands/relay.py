@@ -14,7 +14,10 @@ from sapo_desktop.core.errors import ControlError, NotRunning, SapoError, UsageE
 from sapo_desktop.core.network.invite import Invite, asks_first
 from sapo_desktop.core.sentences import joined
 from sapo_desktop.terminal.swarm_words import swarm_line
-from sapo_desktop.worker.control.messages import GetStatus, Notice, Quit, RelayStatus, Stopping
+from sapo_desktop.worker.control.messages.events import Stopping
+from sapo_desktop.worker.control.messages.facts import Notice
+from sapo_desktop.worker.control.messages.replies import RelayStatus
+from sapo_desktop.worker.control.messages.requests import GetStatus, Quit
 
 _LOOK_SECONDS = 10.0
 

@@ -18,7 +18,8 @@ from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.json_lines import share
 from sapo_desktop.terminal.summary import summary_lines
 from sapo_desktop.terminal.views import View, open_view
-from sapo_desktop.worker.control.messages import JoinSwarm, Ok
+from sapo_desktop.worker.control.messages.replies import Ok
+from sapo_desktop.worker.control.messages.requests import JoinSwarm
 
 INVITED = ("swarm", "admission", "peers", "invited")
 """The settings that an invite link changes, kept ones too: until the node has followed it, it must dial nobody else."""

@@ -17,7 +17,8 @@ from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import NotRunning, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.worker.control.messages import GetSettings, Ok, ResetSettings, SetSettings, SettingsAre
+from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre
+from sapo_desktop.worker.control.messages.requests import GetSettings, ResetSettings, SetSettings
 
 
 async def get(context: Context, args: Namespace) -> None:

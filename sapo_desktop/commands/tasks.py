@@ -11,7 +11,9 @@ from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.records import Mark
 from sapo_desktop.terminal.json_lines import share
 from sapo_desktop.terminal.wording import nearest, percent
-from sapo_desktop.worker.control.messages import ListTasks, TaskInfo, Tasks, Tried, TryTask
+from sapo_desktop.worker.control.messages.asking import Tried, TryTask
+from sapo_desktop.worker.control.messages.replies import TaskInfo, Tasks
+from sapo_desktop.worker.control.messages.requests import ListTasks
 
 
 async def show_all(context: Context, args: Namespace) -> None:

@@ -93,7 +93,7 @@ class Generated(Record, frozen=True, tag=True):
     seconds: float
     batch: int
     """Sequences decoded at once; smaller than asked after out of memory."""
-    elsewhere: bool = False
+    off_policy: bool = False
     """Whether the sampler was not the trainer's own model: then its log-probabilities weigh the tokens."""
 
 

@@ -16,6 +16,9 @@ from sapo_desktop.core.records import TreatmentName
 
 SETTINGS_VERSION = 2
 
+RENEWS = Meta(extra={"renews": True})
+"""On a field: a node is put together by it, so a changed one puts it together anew, once the round in hand is done."""
+
 Mix = Literal["8/0", "6/2", "4/4", "2/6", "adaptive"]
 
 
@@ -26,6 +29,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     model: Annotated[
         str,
         Meta(description="'starter', an installed model's name, a transformers folder, or a GGUF file (only answers)."),
+        RENEWS,
     ] = "starter"
     generator: Annotated[
         Literal["auto", "torch", "llama.cpp", "remote"],
@@ -33,6 +37,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             description="What answers: torch, as it learns; llama.cpp beside it; remote: the server at remote_url; "
             "auto: torch where it learns, else llama.cpp."
         ),
+        RENEWS,
     ] = "auto"
     generator_weights: Annotated[
         Literal["auto", "f32", "f16", "q8_0", "q4_0", "q4_k_m"],
@@ -40,6 +45,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             description="Number format of the weights that llama.cpp answers with, where they are converted here; "
             "auto: q8_0, from a billion parameters on q4_k_m."
         ),
+        RENEWS,
     ] = "auto"
     trainer: Annotated[
         Literal["auto", "torch", "none"],
@@ -47,15 +53,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             description="What learns. none: answers only; auto: torch, and none of a GGUF file or where only answering "
             "fits into memory."
         ),
+        RENEWS,
     ] = "auto"
     remote_url: Annotated[
         str,
         Meta(
             max_length=1000, description="A server with OpenAI's protocol that answers, not in silo: http://HOST:PORT."
         ),
+        RENEWS,
     ] = ""
     remote_model: Annotated[
-        str, Meta(max_length=300, description="That server's name of the model; empty: the one it has.")
+        str, Meta(max_length=300, description="That server's name of the model; empty: the one it has."), RENEWS
     ] = ""
     remote_adapters: Annotated[
         str,
@@ -63,12 +71,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             max_length=1000,
             description="A folder that the server sees under the same path, for what is learned; empty: answers only.",
         ),
+        RENEWS,
     ] = ""
     remote_key_in_clear: Annotated[
-        bool, Meta(description="Send the server's key over plain http:// to another machine too, where it can be read.")
+        bool,
+        Meta(description="Send the server's key over plain http:// to another machine too, where it can be read."),
+        RENEWS,
     ] = False
     seed: Annotated[
-        int, Meta(ge=0, le=2**31 - 1, description="Repeats a silo run exactly; 0 draws one at first start.")
+        int, Meta(ge=0, le=2**31 - 1, description="Repeats a silo run exactly; 0 draws one at first start."), RENEWS
     ] = 0
     tasks: Annotated[
         str,
@@ -76,6 +87,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             max_length=2000,
             description="Families to train on, with or without a level, by comma; 'all' for every family.",
         ),
+        RENEWS,
     ] = "all"
     curriculum: Annotated[bool, Meta(description="Move each task up above 70% solved and down below 20%.")] = True
     answers: Annotated[int, Meta(ge=2, le=64, description="Answers per question (L).")] = 8
@@ -85,7 +97,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     max_tokens: Annotated[
         int, Meta(ge=0, le=8192, description="Longest answer in tokens; 0: the model's recommended number.")
     ] = 0
-    temperature: Annotated[float, Meta(gt=0, le=5, description="Sampling temperature while training.")] = 1.0
+    # It waits with the trainer's other settings, for sampling and training must use one temperature.
+    temperature: Annotated[float, Meta(gt=0, le=5, description="Sampling temperature while training."), RENEWS] = 1.0
     reward: Annotated[
         Literal["strict", "partial"],
         Meta(description="strict: 1 if solved, else 0. partial: the marker's own score."),
@@ -98,9 +111,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Meta(description="How external groups are weighed: guarded learns from right answers only, paper from all."),
     ] = "guarded"
     method: Annotated[
-        Literal["lora", "full"], Meta(description="Train a LoRA adapter, or all weights (tiny models).")
+        Literal["lora", "full"], Meta(description="Train a LoRA adapter, or all weights (tiny models)."), RENEWS
     ] = "lora"
-    lora_rank: Annotated[int, Meta(ge=1, le=256, description="Rank of the adapter.")] = 8
+    lora_rank: Annotated[int, Meta(ge=1, le=256, description="Rank of the adapter."), RENEWS] = 8
     learning_rate: Annotated[
         float, Meta(ge=0, le=0.1, description="Adam's learning rate; 0: the model's recommended one.")
     ] = 0.0
@@ -112,8 +125,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             description="Steps until the learning rate is half; a tenth is the least. 0: the model's recommended.",
         ),
     ] = 0
-    updates: Annotated[int, Meta(ge=1, le=16, description="Optimiser steps per round.")] = 1
-    micro_batch: Annotated[int, Meta(ge=1, le=1024, description="Answers per forward pass; memory and time only.")] = 16
+    updates: Annotated[int, Meta(ge=1, le=16, description="Optimiser steps per round."), RENEWS] = 1
+    micro_batch: Annotated[
+        int, Meta(ge=1, le=1024, description="Answers per forward pass; memory and time only."), RENEWS
+    ] = 16
     validate_every: Annotated[
         int,
         Meta(
@@ -215,13 +230,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         bool, Meta(description="Closing the window leaves it in the tray, where there is one; else it is minimised.")
     ] = True
     memory_reserve: Annotated[
-        float, Meta(ge=0, le=1000, description="GB of free memory that this node leaves to other programs.")
+        float, Meta(ge=0, le=1000, description="GB of free memory that this node leaves to other programs."), RENEWS
     ] = 0.5
-    keep_checkpoints: Annotated[int, Meta(ge=2, le=1000, description="Checkpoints kept beside base and best.")] = 5
+    keep_checkpoints: Annotated[
+        int, Meta(ge=2, le=1000, description="Checkpoints kept beside base and best."), RENEWS
+    ] = 5
     write_gigabytes_a_day: Annotated[
-        float, Meta(gt=0, le=1000, description="Most that checkpoints may write a day, in GB.")
+        float, Meta(gt=0, le=1000, description="Most that checkpoints may write a day, in GB."), RENEWS
     ] = 10.0
-    device: Annotated[Literal["auto", "cpu", "cuda", "mps"], Meta(description="Where torch computes.")] = "auto"
+    device: Annotated[Literal["auto", "cpu", "cuda", "mps"], Meta(description="Where torch computes."), RENEWS] = "auto"
 
 
 def listed(text: str) -> list[str]:

@@ -56,6 +56,8 @@ class SettingInfo(Record, frozen=True):
     """Whether its value may hold a login."""
     text: bool = False
     """Whether a person may type what they like."""
+    renews: bool = False
+    """Whether a node is put together by it."""
 
 
 class ReadSettings(Record, frozen=True):
@@ -338,13 +340,15 @@ def _fields() -> dict[str, _Field]:
 def _field_of(field: inspect.Field, hint: Any) -> _Field:
     assert isinstance(field.type, inspect.Metadata), f"the setting {field.name} has no description"
     description = (field.type.extra_json_schema or {})["description"]
+    extra = field.type.extra or {}
     info = SettingInfo(
         key=field.name,
         description=description,
         allowed=_allowed(field.type.type),
         default=field.default,
-        secret=(field.type.extra or {}).get("secret", False),
+        secret=extra.get("secret", False),
         text=isinstance(field.type.type, inspect.StrType),
+        renews=extra.get("renews", False),
     )
     return _Field(info=info, kind=field.type.type, hint=hint)
 

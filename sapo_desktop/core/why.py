@@ -19,9 +19,8 @@ class Reason(Record, frozen=True, kw_only=True, tag=True):
 
 
 class Starting(Reason, frozen=True, kw_only=True):
-    """The node is put together, or brought back after a failure."""
+    """The node is put together."""
 
-    again: bool = False
     busy: Text = ""
     """That it takes longer because the computer is busy, where it is."""
 
@@ -107,9 +106,8 @@ def given_up(text: Text, failures: int) -> Sentence:
 def in_english(why: Why, now: float) -> str:
     """In English. `now`: Unix time, by which a moment is told with or without its day."""
     match why:
-        case Starting(again=again, busy=busy):
-            begun = "Starting again" if again else "Starting"
-            return f"{begun}. {busy}".rstrip(".") if busy else begun
+        case Starting(busy=busy):
+            return f"Starting. {busy}".rstrip(".") if busy else "Starting"
         case Ready():
             return "Ready"
         case Training(round=number):

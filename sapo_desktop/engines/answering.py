@@ -64,7 +64,7 @@ class Answers:
 
 
 @dataclass
-class Watch:
+class GenerationMonitor:
     """How the outside follows and stops a generation."""
 
     should_stop: Callable[[], bool] = lambda: False

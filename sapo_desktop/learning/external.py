@@ -21,7 +21,7 @@ _MOST_SCALE = 8.0
 """A group of one short answer is made to weigh more, but no more than that."""
 
 
-class Standpoint(Record, frozen=True):
+class Baseline(Record, frozen=True):
     """What this node knows of a task when a foreign answer to it comes."""
 
     own_rate: float
@@ -30,32 +30,32 @@ class Standpoint(Record, frozen=True):
     """The author's, from our own marks; None where too few of its answers were marked."""
 
 
-def paper(rewards: Sequence[float], standpoint: Standpoint) -> list[float]:
+def paper(rewards: Sequence[float], baseline: Baseline) -> list[float]:
     """The group's own advantage, as in SAPO's Algorithm 1."""
     return group_advantages(rewards)
 
 
-def positive(rewards: Sequence[float], standpoint: Standpoint) -> list[float]:
+def positive(rewards: Sequence[float], baseline: Baseline) -> list[float]:
     """The same without its negative part."""
     return [max(0.0, advantage) for advantage in group_advantages(rewards)]
 
 
-def guarded(rewards: Sequence[float], standpoint: Standpoint) -> list[float]:
+def guarded(rewards: Sequence[float], baseline: Baseline) -> list[float]:
     """reward - b, negatives 0: a right answer weighs more the less often this node finds one."""
-    return [max(0.0, min(1.0, reward - standpoint.own_rate)) for reward in rewards]
+    return [max(0.0, min(1.0, reward - baseline.own_rate)) for reward in rewards]
 
 
-def capable(rewards: Sequence[float], standpoint: Standpoint) -> list[float]:
+def capable(rewards: Sequence[float], baseline: Baseline) -> list[float]:
     """`guarded` times the clipped ratio of the author's accuracy to ours (the first half of HACPO, arXiv 2603.02604;
     its second, the stepwise clip, acts on our own ratio in the loss)."""
-    if standpoint.author_rate is None:
-        return guarded(rewards, standpoint)
-    ratio = standpoint.author_rate / max(_SMALLEST_RATE, standpoint.own_rate)
+    if baseline.author_rate is None:
+        return guarded(rewards, baseline)
+    ratio = baseline.author_rate / max(_SMALLEST_RATE, baseline.own_rate)
     scale = min(max(ratio, _CAPABILITY[0]), _CAPABILITY[1])
-    return [min(1.0, scale * advantage) for advantage in guarded(rewards, standpoint)]
+    return [min(1.0, scale * advantage) for advantage in guarded(rewards, baseline)]
 
 
-TREATMENTS: Mapping[TreatmentName, Callable[[Sequence[float], Standpoint], list[float]]] = MappingProxyType(
+TREATMENTS: Mapping[TreatmentName, Callable[[Sequence[float], Baseline], list[float]]] = MappingProxyType(
     {"paper": paper, "positive": positive, "guarded": guarded, "shaped": guarded, "capable": capable}
 )
 """`shaped` has the advantages of `guarded`; its token weights are the loss's matter."""
@@ -65,7 +65,7 @@ def external_advantages(
     treatment: TreatmentName,
     rewards: Sequence[float],
     tokens: Sequence[int],
-    standpoint: Standpoint,
+    baseline: Baseline,
     own_group_tokens: float,
 ) -> list[float]:
     """One advantage per answer of an external group, scaled so that the group weighs what an own one does.
@@ -73,7 +73,7 @@ def external_advantages(
     The loss sums advantages over tokens, so a group of n tokens in all is scaled by `own_group_tokens` / n (the mean
     over this round's own groups), at most by 8.
     """
-    advantages = TREATMENTS[treatment](rewards, standpoint)
+    advantages = TREATMENTS[treatment](rewards, baseline)
     count = sum(tokens)
     if not count or not any(advantages):
         return [0.0] * len(advantages)

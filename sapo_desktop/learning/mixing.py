@@ -14,7 +14,7 @@ from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.records import Group, TrainingSequence, TreatmentName
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.learning.advantage import group_advantages
-from sapo_desktop.learning.external import TREATMENTS, Standpoint, external_advantages
+from sapo_desktop.learning.external import TREATMENTS, Baseline, external_advantages
 
 UNKNOWN_RATE = 0.5
 """Stands for our own share solved of a task that we never answered."""
@@ -86,9 +86,9 @@ def teaches(
     return any(TREATMENTS[treatment](rewards, _standpoint(group, own_rates, author_rates)))
 
 
-def _standpoint(group: Group, own_rates: Mapping[str, float], author_rates: Mapping[str, float]) -> Standpoint:
+def _standpoint(group: Group, own_rates: Mapping[str, float], author_rates: Mapping[str, float]) -> Baseline:
     own_rate = own_rates.get(group.question.task, UNKNOWN_RATE)
-    return Standpoint(own_rate=own_rate, author_rate=author_rates.get(group.author))
+    return Baseline(own_rate=own_rate, author_rate=author_rates.get(group.author))
 
 
 def advantages(
@@ -105,10 +105,10 @@ def advantages(
     own_tokens = sum(len(c.tokens) for group in own for c in group.completions) / max(len(own), 1)
     weighed = [group_advantages([mark.reward for mark in group.marks]) for group in own]
     for group in mixed.groups[mixed.local :]:
-        standpoint = _standpoint(group, own_rates, author_rates)
+        baseline = _standpoint(group, own_rates, author_rates)
         rewards = [mark.reward for mark in group.marks]
         tokens = [len(completion.tokens) for completion in group.completions]
-        weighed.append(external_advantages(treatment, rewards, tokens, standpoint, own_tokens))
+        weighed.append(external_advantages(treatment, rewards, tokens, baseline, own_tokens))
     return weighed
 
 
@@ -118,13 +118,13 @@ def training_sequences(
     group_advantage: Sequence[Sequence[float]],
     treatment: TreatmentName = "guarded",
     *,
-    elsewhere: bool = False,
+    off_policy: bool = False,
 ) -> list[TrainingSequence]:
     """Lay the groups out as the trainer's batch. `prompts`: the ids of each group's question.
 
     Own answers are the sampled token ids themselves. Those of advantage 0 stay in: they add nothing to the gradient,
     but the loss is normalised by the token count of the whole batch. Foreign ones of advantage 0 do not: else who sends
-    long wrong answers would thin out what everybody else's teach. `elsewhere`: own answers were not
+    long wrong answers would thin out what everybody else's teach. `off_policy`: own answers were not
     sampled by the trainer's model, so the sampler's log-probabilities go along where they are known.
     """
     return [
@@ -134,7 +134,7 @@ def training_sequences(
             advantage=advantage,
             external=group.origin != "own",
             shaped=treatment == "shaped" and group.origin != "own",
-            sampler_logprobs=(completion.logprobs or None) if elsewhere and group.origin == "own" else None,
+            sampler_logprobs=(completion.logprobs or None) if off_policy and group.origin == "own" else None,
         )
         for group, prompt, row in zip(groups, prompts, group_advantage, strict=True)
         for completion, advantage in zip(group.completions, row, strict=True)

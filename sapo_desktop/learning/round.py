@@ -74,6 +74,12 @@ class RoundResult:
     """Characters before each own answer that could be read, by task."""
 
 
+Progress = Callable[[int, int], None]
+"""Called with answers finished and answers in all."""
+Ended = Callable[[int, str], None]
+"""Called now and then with a finished answer's place (question by question, answer by answer) and its text."""
+
+
 class Examiner(Protocol):
     """Sets questions and marks answers; worker/hosts/examiner.py is the one with a process behind it."""
 
@@ -112,18 +118,6 @@ class Swarm(Protocol):
     def want(self, tasks: Sequence[str], groups: int) -> None: ...
 
 
-class Progress(Protocol):
-    """Told how many of how many answers are finished."""
-
-    def __call__(self, done: int, total: int, /) -> None: ...
-
-
-class Ended(Protocol):
-    """Told now and then of an answer that is finished, by its place and text."""
-
-    def __call__(self, place: int, text: str, /) -> None: ...
-
-
 class Watcher(Protocol):
     """Is told what a round does. `phase` returns when the round may go on: here a paused node waits. `clock`: seconds,
     without those of a pause."""
@@ -143,78 +137,42 @@ async def run_round(
     plan: RoundPlan, examiner: Examiner, engine: Engine, watcher: Watcher, swarm: Swarm | None = None
 ) -> RoundResult:
     """Play one round: questions, answers, marks, share, draw, mix, step. Without a swarm: in silo."""
-    started = watcher.clock()
+    course = _Course(watcher)
 
-    # 1. SampleBatch. In silo the round is the slot: questions follow from seed and round alone. In the swarm they
-    # follow from our key, the time and a number used once, so that whoever draws our answers can ask them too.
-    await watcher.phase("questions")
-    if swarm is None:
-        questions = await examiner.training_questions(plan.seed, plan.number, plan.tasks)
-    else:
-        questions = await swarm.questions(plan.tasks)
+    await course.enter("questions")
+    questions = await _sample_batch(plan, examiner, swarm)  # 1.
 
-    # 2. Generate L answers to each question.
-    await watcher.phase("generate")
-    generating = watcher.clock()
-    answered = await engine.generate(
-        [question.text for question in questions],
-        plan.answers,
-        plan.sampling,
-        lambda done, total: watcher.progress("generate", done, total),
-        lambda place, text: watcher.ended(questions[place // plan.answers], text),
-    )
+    await course.enter("generate")
+    answered = await _generate(plan, engine, watcher, questions)  # 2. L answers to each
 
-    # 5a. Score with the local reward model. A person who watches sees the marks before anything else happens.
-    await watcher.phase("mark")
-    marking = watcher.clock()
-    texts = [[completion.text for completion in row] for row in answered.completions]
-    marks = await examiner.mark(questions, texts, strict=plan.strict)
-    own = [
-        Group(question=question, completions=completions, marks=row)
-        for question, completions, row in zip(questions, answered.completions, marks, strict=True)
-    ]
-    watcher.answered(own)
+    await course.enter("mark")
+    own = await _score(plan, examiner, questions, answered)  # 5a. with the local reward model
+    watcher.answered(own)  # before anything else happens
 
     # 3. Share own groups, all of them, whatever their marks; draw what others shared, regenerated and marked by us, and
     # leave what has nothing to teach before J is drawn, as in the paper.
-    sharing = watcher.clock()
     foreign: Sequence[EncodedGroup] = ()
-    sieve = _Sieve(plan, swarm.author_rates() if swarm is not None else {})
+    sieve = _Sieve(plan, _author_rates(swarm))
     if swarm is not None:
-        await watcher.phase("share")
-        sharing = watcher.clock()
+        await course.enter("share")
         await swarm.share(own)
-    drawing = watcher.clock()
     if swarm is not None and plan.trains:
-        await watcher.phase("draw")
-        drawing = watcher.clock()
+        await course.enter("draw")
         foreign = await swarm.draw(plan.share.external, plan.answers, strict=plan.strict, teaches=sieve)
-    drawn = watcher.clock()
+    course.leave()
 
     # 4. Mix I own groups, those that teach first, with J external ones.
     mixed = mix_groups(own, [one.group for one in foreign], plan.share, [one.group for one in plan.human])
-    author_rates = swarm.author_rates() if swarm is not None else {}
-    group_advantages = advantages(mixed, plan.treatment, plan.solve_rates, author_rates)
-    if not plan.trains:
-        group_advantages = [[0.0] * len(row) for row in group_advantages]
-    prompts = [
-        *(answered.prompt_tokens[place] for place in mixed.places),
-        *(one.prompt for one in foreign[: mixed.external]),
-        *(one.prompt for one in plan.human),
-    ]
+    weights = _advantages(plan, mixed, _author_rates(swarm))
 
-    # 5b. Update the policy.
-    training = watcher.clock()
     step = None
     if plan.trains:
-        await watcher.phase("train")
-        training = watcher.clock()
-        batch = training_sequences(
-            mixed.groups, prompts, group_advantages, plan.treatment, elsewhere=answered.elsewhere
-        )
-        step = await engine.step(batch)
+        await course.enter("train")
+        prompts = _prompts(plan, mixed, answered, foreign)
+        batch = training_sequences(mixed.groups, prompts, weights, plan.treatment, off_policy=answered.off_policy)
+        step = await engine.step(batch)  # 5b. Update the policy.
+        course.leave()
 
-    finished = watcher.clock()
     swarm_reward = await swarm.measured([group.question.task for group in own]) if swarm else None
     report = RoundReport(
         round=plan.number,
@@ -222,25 +180,99 @@ async def run_round(
         swarm_reward=swarm_reward,
         local_groups=mixed.local,
         external_groups=mixed.external,
-        zero_advantage_groups=sum(not any(row) for row in group_advantages),
+        zero_advantage_groups=sum(not any(row) for row in weights),
         answer_tokens=sum(len(c.tokens) for group in own for c in group.completions),
         truncated=_share_truncated(own),
         tasks=task_marks(own),
         step=step,
-        generate_seconds=marking - generating,
-        mark_seconds=sharing - marking,
-        share_seconds=drawing - sharing,
-        draw_seconds=drawn - drawing,
+        **course.report(),
         silo=swarm is None,
         mix=str(plan.share),
         treatment=plan.treatment,
-        train_seconds=finished - training,
-        seconds=finished - started,
         checkpoint=None,
         note=_note(mixed, len(plan.human), step),
         external_dropped=sieve.dropped,
     )
-    return RoundResult(report=report, groups=mixed.groups, advantages=group_advantages, reasoning=lengths_in(own))
+    return RoundResult(report=report, groups=mixed.groups, advantages=weights, reasoning=lengths_in(own))
+
+
+async def _sample_batch(plan: RoundPlan, examiner: Examiner, swarm: Swarm | None) -> list[Question]:
+    """In silo the round is the slot: questions follow from seed and round alone. In the swarm they follow from our key,
+    the time and a number used once, so that whoever draws our answers can ask them too."""
+    if swarm is None:
+        return await examiner.training_questions(plan.seed, plan.number, plan.tasks)
+    return await swarm.questions(plan.tasks)
+
+
+async def _generate(plan: RoundPlan, engine: Engine, watcher: Watcher, questions: Sequence[Question]) -> Generated:
+    return await engine.generate(
+        [question.text for question in questions],
+        plan.answers,
+        plan.sampling,
+        lambda done, total: watcher.progress("generate", done, total),
+        lambda place, text: watcher.ended(questions[place // plan.answers], text),
+    )
+
+
+async def _score(
+    plan: RoundPlan, examiner: Examiner, questions: Sequence[Question], answered: Generated
+) -> list[Group]:
+    """A group of each question, its answers and their marks."""
+    texts = [[completion.text for completion in row] for row in answered.completions]
+    marks = await examiner.mark(questions, texts, strict=plan.strict)
+    return [
+        Group(question=question, completions=completions, marks=row)
+        for question, completions, row in zip(questions, answered.completions, marks, strict=True)
+    ]
+
+
+def _author_rates(swarm: Swarm | None) -> Mapping[str, float]:
+    return swarm.author_rates() if swarm is not None else {}
+
+
+def _advantages(plan: RoundPlan, mixed: MixedBatch, author_rates: Mapping[str, float]) -> list[list[float]]:
+    """Of each answer of each group; 0 where nothing is learned."""
+    found = advantages(mixed, plan.treatment, plan.solve_rates, author_rates)
+    return found if plan.trains else [[0.0] * len(row) for row in found]
+
+
+def _prompts(
+    plan: RoundPlan, mixed: MixedBatch, answered: Generated, foreign: Sequence[EncodedGroup]
+) -> list[list[int]]:
+    """The ids of each group's question, in the order of the mixed batch."""
+    return [
+        *(answered.prompt_tokens[place] for place in mixed.places),
+        *(one.prompt for one in foreign[: mixed.external]),
+        *(one.prompt for one in plan.human),
+    ]
+
+
+class _Course:
+    """Where a round is, and how long its phases took: in seconds by the watcher's clock, which a pause holds."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self._began = self._since = watcher.clock()
+        self._phase: Phase | None = None
+        self._seconds: dict[Phase | None, float] = {}
+
+    async def enter(self, phase: Phase) -> None:
+        """The phase begins as soon as the watcher lets it."""
+        await self._watcher.phase(phase)
+        self.leave()
+        self._phase = phase
+
+    def leave(self) -> None:
+        """The phase is over."""
+        now = self._watcher.clock()
+        self._seconds[self._phase] = now - self._since
+        self._phase, self._since = None, now
+
+    def report(self) -> dict[str, float]:
+        """Seconds, under a RoundReport's names; up to when the last phase was left."""
+        phases: tuple[Phase, ...] = ("generate", "mark", "share", "draw", "train")
+        of_phases = {f"{phase}_seconds": self._seconds.get(phase, 0.0) for phase in phases}
+        return of_phases | {"seconds": self._since - self._began}
 
 
 class _Sieve:

@@ -12,7 +12,8 @@ from sapo_desktop.core.records import RoundReport
 from sapo_desktop.view.curves import COLUMNS
 from sapo_desktop.view.link import Arrival, Attached
 from sapo_desktop.view.viewmodel import Section, View
-from sapo_desktop.worker.control.messages import Curve, RoundFinished, SettingsAre, StateChanged, Status
+from sapo_desktop.worker.control.messages.events import RoundFinished, StateChanged
+from sapo_desktop.worker.control.messages.replies import Curve, SettingsAre, Status
 
 RECENT_ROUNDS = 10
 _RATE_WINDOW = 30

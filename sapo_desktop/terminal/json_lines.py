@@ -6,16 +6,16 @@ from typing import TypeAlias
 
 from sapo_desktop.core.records import EvalReport, RoundReport, SwarmReward
 from sapo_desktop.terminal.output import JsonValue, Output
-from sapo_desktop.worker.control.messages import (
+from sapo_desktop.worker.control.messages.events import (
     Answered,
     EvalFinished,
     Event,
-    Notice,
     RoundFinished,
     SettingsChanged,
     StateChanged,
     SwarmChanged,
 )
+from sapo_desktop.worker.control.messages.facts import Notice
 
 Fields: TypeAlias = "dict[str, JsonValue]"
 
@@ -95,7 +95,7 @@ def emit_event(out: Output, event: Event) -> None:
             out.emit("notice", level=level, text=str(text))
         case SwarmChanged(state=state, reason=reason, peers=peers):
             out.emit("swarm", state=state, reason=str(reason), peers=peers)
-        case SettingsChanged(settings=settings):
-            out.emit("settings", silo=settings.silo, mix=settings.mix)
+        case SettingsChanged(now=changed):
+            out.emit("settings", silo=changed.settings.silo, mix=changed.settings.mix)
         case _:
             pass

@@ -19,7 +19,8 @@ from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.glyphs import Glyphs
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.render import render
-from sapo_desktop.worker.control.messages import Event, Notice
+from sapo_desktop.worker.control.messages.events import Event
+from sapo_desktop.worker.control.messages.facts import Notice
 
 _SECONDS_BETWEEN = 0.25
 _CLOCK_SECONDS = 1.0

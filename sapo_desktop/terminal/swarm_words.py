@@ -5,7 +5,8 @@ from __future__ import annotations
 from sapo_desktop.core.records import SwarmReward
 from sapo_desktop.terminal.json_lines import Fields, share, swarm_fields
 from sapo_desktop.terminal.wording import amount, duration
-from sapo_desktop.worker.control.messages import Claim, LinkInfo, RelayStatus, SwarmInfo
+from sapo_desktop.worker.control.messages.replies import RelayStatus
+from sapo_desktop.worker.control.messages.swarm import Claim, LinkInfo, SwarmInfo
 
 
 def swarm_line(swarm: SwarmInfo) -> Fields:

@@ -18,7 +18,8 @@ from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.json_lines import emit_event
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.plain import answer_line, eval_line, round_line
-from sapo_desktop.worker.control.messages import Answered, EvalFinished, Event, Notice, RoundFinished, StateChanged
+from sapo_desktop.worker.control.messages.events import Answered, EvalFinished, Event, RoundFinished, StateChanged
+from sapo_desktop.worker.control.messages.facts import Notice
 
 SMALLEST = (50, 12)
 """Columns and lines that the live view needs."""

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sapo_desktop.core.records import EvalReport, RoundReport
-from sapo_desktop.worker.control.messages import Curve, EvalPoint
+from sapo_desktop.worker.control.messages.replies import Curve, EvalPoint
 
 Column: TypeAlias = npt.NDArray[np.float64]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sapo_desktop.core.records import Record
 from sapo_desktop.core.sentences import Text
-from sapo_desktop.worker.control.messages import Curve, Event, SettingsAre, Status
+from sapo_desktop.worker.control.messages.events import Event
+from sapo_desktop.worker.control.messages.replies import Curve, SettingsAre, Status
 
 
 class Connecting(Record, frozen=True, kw_only=True):

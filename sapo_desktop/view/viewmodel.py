@@ -22,24 +22,21 @@ from sapo_desktop.core.why import Failed, OnBattery, Starting, Why
 from sapo_desktop.view.curves import Curves, last_known
 from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, LinkChange, Lost
 from sapo_desktop.view.plain import plain_text
-from sapo_desktop.worker.control.messages import (
+from sapo_desktop.worker.control.messages.events import (
     Answered,
     CheckpointsChanged,
     EvalFinished,
-    ModelFailed,
-    ModelInstalled,
-    ModelProgressed,
-    Notice,
     PhaseChanged,
     Progressed,
     RoundFinished,
-    SettingsAre,
     SettingsChanged,
     StateChanged,
-    Status,
     SwarmChanged,
-    SwarmInfo,
 )
+from sapo_desktop.worker.control.messages.facts import Notice
+from sapo_desktop.worker.control.messages.models import ModelFailed, ModelInstalled, ModelProgressed
+from sapo_desktop.worker.control.messages.replies import SettingsAre, Status
+from sapo_desktop.worker.control.messages.swarm import SwarmInfo
 
 Section = Literal[
     "link", "state", "progress", "curves", "rounds", "swarm", "notices", "answers", "settings", "models", "checkpoints"
@@ -187,9 +184,8 @@ class View:
                 return self._score(report)
             case Notice():
                 return self._notice(arrival)
-            case SettingsChanged(settings=settings):
-                self.settings = settings
-                return frozenset({"settings", "state"})
+            case SettingsChanged(now=settings):
+                return self.take_settings(settings) | {"state"}
             case SwarmChanged(state=state, reason=reason, peers=peers):
                 self.swarm_state, self.swarm_reason, self.peers = state, plain_text(reason, one_line), peers
                 return frozenset({"swarm", "state"})

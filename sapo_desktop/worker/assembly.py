@@ -29,9 +29,8 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
 from sapo_desktop.tasks.identity import ids_key
-from sapo_desktop.worker.control import messages as m
-from sapo_desktop.worker.gate import Gate
-from sapo_desktop.worker.hosts.choice import BaseModel, Way, choose_way, find_model, only_answers
+from sapo_desktop.worker.control.messages.events import Event
+from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice, choose_engine, find_model, only_answers
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
 from sapo_desktop.worker.hosts.engine_hosts import Hosting, start_engine, stop_started
 from sapo_desktop.worker.hosts.examiner import Examiner, KeptIds
@@ -40,13 +39,13 @@ from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.hosts.loading import Fitting, smaller_model
 from sapo_desktop.worker.membership.side import Surroundings, SwarmSide
 from sapo_desktop.worker.node import Node
+from sapo_desktop.worker.orders import Gate
 from sapo_desktop.worker.store.checkpoints import Checkpoint, CheckpointStore, Newest
-from sapo_desktop.worker.store.history import History
-from sapo_desktop.worker.store.keeper import Keeper
+from sapo_desktop.worker.store.history import DAY, History
+from sapo_desktop.worker.store.keeper import Keeper, WriteBudget
 from sapo_desktop.worker.store.manifest import RunManifest, differs, manifest_of
-from sapo_desktop.worker.store.write_budget import DAY, WriteBudget
 
-Publish = Callable[[m.Event], None]
+Publish = Callable[[Event], None]
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ async def assemble(
     keeper = _keeper(folder, settings)
     newest = await keeper.back_to_newest()
     model = await asyncio.to_thread(find_model, settings.model, models_folder(settings))
-    way = await asyncio.to_thread(choose_way, settings, model)
+    choice = await asyncio.to_thread(choose_engine, settings, model)
     beginning = await _beginning(keeper, settings, newest.checkpoint, model)
     counters = beginning.counters
     plan = EnginePlan(
@@ -92,7 +91,7 @@ async def assemble(
         trainer=trainer_settings(settings, model.parameters, counters),
         threads=settings.threads or default_threads(),
         device=settings.device,
-        way=way,
+        choice=choice,
     )
     hosting = Hosting(folder, plan.threads, settings.low_priority, on_busy)
     engine, examining = await _start(hosting, model, settings, plan)
@@ -106,7 +105,7 @@ async def assemble(
         try:
             model = await _load(node, model, beginning.checkpoint)
         except (AdapterRefused, TooBig) as error:
-            if settings.trainer != "auto" or way.generator != "remote" or not way.trains:
+            if settings.trainer != "auto" or choice.generator != "remote" or not choice.trains:
                 raise
             note = only_answers(error.text)
             if isinstance(error, AdapterRefused):
@@ -115,7 +114,7 @@ async def assemble(
             node = ground.node(engine)
             model = await _load(node, model, beginning.checkpoint)
         for text in engine.said:
-            node.show.say("info", text)
+            node.show.notice("info", text)
         await _begin_run(node, _manifest(node, model, key), resumed=newest.checkpoint is not None)
         if beginning.another_model:
             await _keep_beginning(node, settings.model, beginning)
@@ -128,7 +127,7 @@ async def assemble(
     if before:
         node.human_groups = before.node.human_groups
     return Assembled(
-        node, SwarmSide(around, node.show.say, node.enter, publish, node.progress, keeper.lasting, identity)
+        node, SwarmSide(around, node.show.notice, node.join, publish, node.progress, keeper.lasting, identity)
     )
 
 
@@ -158,13 +157,13 @@ class _Ground:
             publish=self.publish,
             wishes=self.folder.wishes,
         )
-        way = engine.plan.way
-        if way.note:
-            node.show.say("warning", way.note)
-        if way.trains or way.generator == "llama.cpp":  # else a server elsewhere does it all
+        choice = engine.plan.choice
+        if choice.note:
+            node.show.notice("warning", choice.note)
+        if choice.trains or choice.generator == "llama.cpp":  # else a server elsewhere does it all
             engine.fitting = Fitting(
-                lambda: node.settings, node.shorten_answers, lambda text: node.show.say("warning", text)
-            )
+                lambda: node.settings, node.shorten_answers, lambda text: node.show.notice("warning", text)
+            ).fit
         return node
 
 
@@ -172,8 +171,8 @@ async def _only_answering(hosting: Hosting, engine: Engine, model: BaseModel, se
     """An engine that learns nothing in the place of one whose server takes no adapter, or whose trainer does not fit.
     `note`: why, and that it only answers."""
     await engine.stop()
-    way = Way(generator="remote", trains=False, note=note)
-    return await start_engine(hosting, model, settings, dataclasses.replace(engine.plan, way=way))
+    choice = EngineChoice(generator="remote", trains=False, note=note)
+    return await start_engine(hosting, model, settings, dataclasses.replace(engine.plan, choice=choice))
 
 
 async def _load(node: Node, model: BaseModel, checkpoint: Checkpoint | None) -> BaseModel:
@@ -189,7 +188,7 @@ async def _load(node: Node, model: BaseModel, checkpoint: Checkpoint | None) -> 
         except TooBig as error:
             if not node.engine.can_change_model:
                 raise
-            smaller = await asyncio.to_thread(smaller_model, model.parameters, node.settings, node.engine.plan.way)
+            smaller = await asyncio.to_thread(smaller_model, model.parameters, node.settings, node.engine.plan.choice)
             if smaller is None:
                 raise
             node.change_model(smaller, error.text)
@@ -236,7 +235,7 @@ async def _keep_beginning(node: Node, model: str, beginning: _Beginning) -> None
     """Make what this model begins with the newest checkpoint, which all goes back to. Raises CheckpointError."""
     await node.keeper.write(node.counters, node.engine)
     await node.keeper.call(node.keeper.store.follow, node.counters.guard)
-    node.show.say(
+    node.show.notice(
         "info",
         sentence(
             "{model} goes on where it was left. What the model before it learned is kept, for when that is chosen "
@@ -269,7 +268,7 @@ async def _start(hosting: Hosting, model: BaseModel, settings: Settings, plan: E
 def _tell(node: Node, said: Text, newest: Newest) -> None:
     for text in (said, node.keeper.history.said):
         if text:
-            node.show.say("warning", text)
+            node.show.notice("warning", text)
     node.show.damaged(newest.damaged)
 
 
@@ -294,7 +293,9 @@ async def _begin_run(node: Node, manifest: RunManifest, *, resumed: bool) -> Non
     history = node.keeper.history
     before = await node.keeper.call(history.last_manifest)
     if resumed and before and (changed := differs(before, manifest)):
-        node.show.say("info", sentence("Going on under other conditions than before: {changes}.", changes=[*changed]))
+        node.show.notice(
+            "info", sentence("Going on under other conditions than before: {changes}.", changes=[*changed])
+        )
     await node.begin_run(manifest)
 
 

@@ -30,13 +30,12 @@ from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.core.why import Ending, Starting, in_english
+from sapo_desktop.core.why import Starting, in_english
 from sapo_desktop.system import power
 from sapo_desktop.system.folders import DataFolder, FolderError
 from sapo_desktop.system.logs import begin_log, bounded_logs
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker.assembly import Assembled, assemble
-from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.control import parent as starter
 from sapo_desktop.worker.control.channel import Client, ControlServer
 from sapo_desktop.worker.control.handlers.models import ModelRequests
@@ -44,11 +43,14 @@ from sapo_desktop.worker.control.handlers.requests import Requests
 from sapo_desktop.worker.control.handlers.settings import NEEDS_RENEWAL, needs_renewal, taken_over
 from sapo_desktop.worker.control.last_words import last_words
 from sapo_desktop.worker.control.lock import FolderLock
-from sapo_desktop.worker.governor import Wishes
+from sapo_desktop.worker.control.messages.events import Event, Snapshot, StateChanged, Stopping
+from sapo_desktop.worker.control.messages.facts import Notice
+from sapo_desktop.worker.control.messages.replies import Ok, Reply, StartingStatus
+from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, Request, StartRounds
+from sapo_desktop.worker.governor import NodeState, Wishes
 from sapo_desktop.worker.membership.settings import check
 from sapo_desktop.worker.node import Node
 from sapo_desktop.worker.orders import Orders
-from sapo_desktop.worker.state import NodeState, Trigger
 
 log = logging.getLogger("sapo_desktop.worker")
 
@@ -124,14 +126,6 @@ async def _work(options: Options) -> int:
             losing.cancel()
 
 
-@dataclass(frozen=True)
-class _Replaced:
-    """The node whose place a new one is to take, closed, and the settings that it ran by."""
-
-    node: Assembled
-    settings: Settings
-
-
 class Worker:
     """The parts of one worker and their order of beginning and ending."""
 
@@ -142,7 +136,7 @@ class Worker:
         self._overrides = dict(options.overrides)
         self._catalogue = load_catalogue(resource("tasks.toml"))
         self._server = ControlServer(folder.control, self._handle, self._attached, self._detached)
-        self._notices: deque[m.Notice] = deque(maxlen=MOST_NOTICES)
+        self._notices: deque[Notice] = deque(maxlen=MOST_NOTICES)
         self._ready: asyncio.Future[Requests] = asyncio.get_running_loop().create_future()
         self._quit = asyncio.Event()
         self._renew = asyncio.Event()
@@ -185,7 +179,7 @@ class Worker:
             starter.when_let_go(self._let_go)
         models = ModelRequests(self._folder, self._in_force, self._publish)
         ending = asyncio.create_task(self._quit.wait())
-        replaced: _Replaced | None = None
+        replaced: Assembled | None = None
         try:
             while True:
                 assembled = await self._build(ending, said, replaced)
@@ -197,18 +191,18 @@ class Worker:
                     await assembled.close()
                 if code is not None:
                     return code
-                replaced, said = _Replaced(assembled, assembled.node.settings), ""
+                replaced, said = assembled, ""
         finally:
             await models.close()
 
     async def _build(
-        self, ending: asyncio.Task[bool], said: Text, replaced: _Replaced | None
+        self, ending: asyncio.Task[bool], said: Text, replaced: Assembled | None
     ) -> Assembled | BaseException | None:
         """A node by the settings, or what keeps it from being built; None where the worker is to end meanwhile. Where
-        another was replaced and the new settings cannot be used, those that it ran by are kept and used again."""
-        before = replaced.node if replaced else None
+        another was replaced, which is closed, and the new settings cannot be used, those that it ran by are kept and
+        used again."""
         building = asyncio.create_task(
-            assemble(self._folder, self._settings, self._catalogue, self._publish, said, before, self._busy)
+            assemble(self._folder, self._settings, self._catalogue, self._publish, said, replaced, self._busy)
         )
         await asyncio.wait({building, ending}, return_when=asyncio.FIRST_COMPLETED)
         if not building.done():
@@ -218,21 +212,22 @@ class Worker:
         error = building.exception()
         if error is None:
             return building.result()
-        if replaced is not None and isinstance(error, SapoError) and needs_renewal(replaced.settings, self._settings):
-            self._go_back_to(replaced.settings)
+        ran_by = replaced.node.settings if replaced else self._settings
+        if isinstance(error, SapoError) and needs_renewal(ran_by, self._settings):
+            self._go_back_to(ran_by)
             said = sentence("{reason} The node goes on with the settings from before.", reason=error.text)
             return await self._build(ending, said, replaced)
         self._ready.set_exception(error)
         return self._ready.exception()
 
     async def _serve(
-        self, assembled: Assembled, models: ModelRequests, ending: asyncio.Task[bool], replaced: _Replaced | None
+        self, assembled: Assembled, models: ModelRequests, ending: asyncio.Task[bool], replaced: Assembled | None
     ) -> int | None:
         """Play rounds and answer requests. Returns the exit code; None where a new node is to take this one's place."""
         node = assembled.node
         node.orders.on_battery = await asyncio.to_thread(power.on_battery)
         if replaced is not None:
-            node.orders.take_over(replaced.node.node.orders.wishes)
+            node.orders.take_over(replaced.node.orders.wishes)
         else:
             self._begin(node.orders)
         await assembled.side.follow(self._settings)  # first: a node that joins is not to be shown as one in silo
@@ -245,7 +240,7 @@ class Worker:
         await asyncio.wait({playing, watching, ending, renewing}, return_when=asyncio.FIRST_COMPLETED)
         failure = next((task.exception() for task in (playing, watching) if task.done()), None)
         if failure is None and ending.done():
-            node.gate.move(Trigger.QUIT, Ending())
+            node.orders.stop()
         for task in (playing, watching, renewing):
             task.cancel()
         await asyncio.wait({playing, watching, renewing})
@@ -303,14 +298,14 @@ class Worker:
         """Tell the clients why the worker ends."""
         error = error or self._abandoned
         if error is None:
-            self._server.publish(m.Stopping(failed=False, reason=sentence("Ended as asked.")))
+            self._server.publish(Stopping(failed=False, reason=sentence("Ended as asked.")))
             return 0
         if isinstance(error, SapoError):
-            self._server.publish(m.Stopping(failed=True, reason=error.text))
+            self._server.publish(Stopping(failed=True, reason=error.text))
             print(last_words(error), file=sys.stderr)
             return error.exit_code
         log.error("This is a bug in SAPO Desktop.", exc_info=error)
-        self._server.publish(m.Stopping(failed=True, reason=f"A bug: {type(error).__name__}: {error}"))
+        self._server.publish(Stopping(failed=True, reason=f"A bug: {type(error).__name__}: {error}"))
         return 1
 
     def _requests(self, assembled: Assembled, models: ModelRequests) -> Requests:
@@ -331,26 +326,26 @@ class Worker:
     def _open(self, requests: Requests) -> None:
         """From now on requests are answered; who attached before is shown how things stand."""
         self._ready.set_result(requests)
-        self._server.publish(m.Snapshot(status=requests.status()))
+        self._server.publish(Snapshot(status=requests.status()))
 
-    def _publish(self, event: m.Event) -> None:
+    def _publish(self, event: Event) -> None:
         """Tell every client; notices are kept for those who come later."""
-        if isinstance(event, m.Notice):
+        if isinstance(event, Notice):
             self._notices.append(event)
         self._server.publish(event)
 
     # -- the control channel's side ------------------------------------------------------------------------
 
-    async def _handle(self, client: Client, request: m.Request) -> m.Reply:
-        if isinstance(request, m.Quit) and client.owner and self._adopted and self._only_served:
+    async def _handle(self, client: Client, request: Request) -> Reply:
+        if isinstance(request, Quit) and client.owner and self._adopted and self._only_served:
             raise UsageError(sentence("The node goes on: a window has taken it over."))
-        if isinstance(request, m.StartRounds):
+        if isinstance(request, StartRounds):
             self._only_served = False
-        if isinstance(request, m.Quit) and not self._ready.done():
+        if isinstance(request, Quit) and not self._ready.done():
             self._quit.set()
-            return m.Ok(text=sentence("Ending."))
-        if isinstance(request, m.GetStatus) and not request.wait and not self._ready.done():
-            return m.StartingStatus(
+            return Ok(text=sentence("Ending."))
+        if isinstance(request, GetStatus) and not request.wait and not self._ready.done():
+            return StartingStatus(
                 why=self._starting,
                 pid=os.getpid(),
                 version=sapo_desktop.__version__,
@@ -362,7 +357,7 @@ class Worker:
     def _attached(self, client: Client, owner: bool) -> None:
         if (requests := self._served()) is not None:
             # Before any wait: the first event that the client is told after it is the first that is not in it.
-            self._server.tell(client, m.Snapshot(status=requests.status()))
+            self._server.tell(client, Snapshot(status=requests.status()))
         elif self._starting.busy:
             self._server.tell(client, self._state_of_start())
         self._found = self._found or owner or client.stay
@@ -406,9 +401,9 @@ class Worker:
             self._owner_left.cancel()
         self._owner_left = asyncio.get_running_loop().call_later(OWNER_GRACE, self._quit.set)
 
-    def _state_of_start(self) -> m.StateChanged:
+    def _state_of_start(self) -> StateChanged:
         why = self._starting
-        return m.StateChanged(state=NodeState.STARTING.value, reason=in_english(why, time.time()), why=why)
+        return StateChanged(state=NodeState.STARTING.value, reason=in_english(why, time.time()), why=why)
 
     def _busy(self, text: Text) -> None:
         """A host loads slowly, as the computer is busy."""
@@ -417,7 +412,7 @@ class Worker:
             self._starting = msgspec.structs.replace(self._starting, busy=text)
             self._publish(self._state_of_start())
         else:
-            self._publish(m.Notice(level="info", text=text, time=time.time()))
+            self._publish(Notice(level="info", text=text, time=time.time()))
 
 
 def _give_way(assembled: Assembled, low: bool) -> bool:

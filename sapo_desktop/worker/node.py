@@ -1,8 +1,8 @@
 """The node: plays rounds until told otherwise, and keeps what they teach.
 
-What a round is stands in learning/round.py, what the next one is in learning/plan.py, who may compute in
-worker/gate.py, what is scored and gone back to in worker/validation.py, how a round is made to last in
-worker/store/keeper.py, what was ordered in worker/orders.py, what is shown of it all in worker/showing.py. The node
+What a round is stands in learning/round.py, what the next one is in learning/plan.py, what was ordered and who may
+compute in worker/orders.py, what is scored and gone back to in worker/validation.py, how a round is made to last in
+worker/store/keeper.py, what is shown of it all in worker/showing.py. The node
 puts them in order and deals with what goes wrong. Two rules:
 
 - A round counts once its history row and its checkpoint (or the decision to write none) are on disk; whatever
@@ -16,13 +16,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from sapo_desktop.core.errors import CheckpointError, HostCancelled, HostError, UsageError
-from sapo_desktop.core.records import EvalReport, Sampling
+from sapo_desktop.core.records import EvalReport, Group, Sampling
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.learning import adaptive, guard
@@ -39,20 +39,18 @@ from sapo_desktop.learning.plan import (
     trainer_settings,
 )
 from sapo_desktop.learning.reasoning import medians, with_new
-from sapo_desktop.learning.round import RoundResult, Swarm, run_round
+from sapo_desktop.learning.round import EncodedGroup, RoundResult, Swarm, run_round
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.tasks.heldout import SetName
-from sapo_desktop.worker.control.handlers.human_groups import HumanGroups
-from sapo_desktop.worker.control.messages import CheckpointsChanged, EvalFinished, Event, RoundFinished
-from sapo_desktop.worker.gate import Gate
+from sapo_desktop.worker.control.messages.events import CheckpointsChanged, EvalFinished, Event, RoundFinished
+from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.hosts.examiner import Examiner
 from sapo_desktop.worker.hosts.hosting import PATIENCE, grace_of_caller
 from sapo_desktop.worker.membership.foreign import Yardstick
-from sapo_desktop.worker.orders import Orders
+from sapo_desktop.worker.orders import Gate, Orders
 from sapo_desktop.worker.recovery import Recovery
 from sapo_desktop.worker.showing import RoundWatcher, Showing
-from sapo_desktop.worker.state import NodeState
 from sapo_desktop.worker.store.checkpoints import Checkpoint
 from sapo_desktop.worker.store.keeper import Keeper
 from sapo_desktop.worker.store.manifest import RunManifest
@@ -60,6 +58,32 @@ from sapo_desktop.worker.validation import BASE_NUMBER, Validated, Validation
 
 _PARTING_SECONDS = 20.0
 """How long the last checkpoint may keep a node that ends."""
+_MOST_WAITING = 32
+"""Groups with a person's answer."""
+_A_ROUND = 4
+"""How many of them one step takes: they are heard, and drown nothing."""
+
+
+class HumanGroups:
+    """Groups with a person's answer, in their order, from when it was given until a round has learned from it."""
+
+    def __init__(self) -> None:
+        self._waiting: list[EncodedGroup] = []
+
+    def add(self, group: EncodedGroup) -> bool:
+        """Have it learned from in one of the next rounds; False where too many wait already."""
+        if len(self._waiting) >= _MOST_WAITING:
+            return False
+        self._waiting.append(group)
+        return True
+
+    def next(self) -> tuple[EncodedGroup, ...]:
+        """What the next round takes; it waits until that round is done."""
+        return tuple(self._waiting[:_A_ROUND])
+
+    def learned(self, groups: Sequence[Group]) -> None:
+        """A round with these groups is done."""
+        self._waiting = [one for one in self._waiting if not any(one.group is group for group in groups)]
 
 
 class Node:
@@ -109,7 +133,7 @@ class Node:
             evaluator,
             engine,
             keeper,
-            self.show.say,
+            self.show.notice,
         )
         self._recovery = Recovery(self)
         self._round: asyncio.Task[RoundResult] | None = None
@@ -137,7 +161,7 @@ class Node:
             settings = msgspec.structs.replace(settings, max_tokens=longest)
         self.settings = settings
 
-    def enter(self, swarm: Swarm | None) -> None:
+    def join(self, swarm: Swarm | None) -> None:
         """From the next round on share and draw there; None: play alone."""
         self.swarm = swarm
 
@@ -271,7 +295,7 @@ class Node:
                 await self.keeper.write(self.counters, self.engine)
         except (CheckpointError, HostError, TimeoutError) as error:
             reason = sentence("The engine was busy.") if isinstance(error, TimeoutError) else error.text
-            self.show.say(
+            self.show.notice(
                 "warning",
                 sentence("{reason} The next start goes on after round {round}.", reason=reason, round=str(kept)),
             )
@@ -310,7 +334,7 @@ class Node:
             await self.engine.configure(threads=threads)
             one = sentence("Computing with at most 1 thread from now on.")
             more = sentence("Computing with at most {count} threads from now on.", count=threads)
-            self.show.say("info", one if threads == 1 else more)
+            self.show.notice("info", one if threads == 1 else more)
         if self._manifest is not None and self._manifest.threads != threads:
             fitted = plan.trainer.micro_batch
             await self.begin_run(
@@ -318,7 +342,7 @@ class Node:
             )
 
     def _wishes_not_kept(self, error: OSError) -> None:
-        self.show.say(
+        self.show.notice(
             "warning",
             sentence(
                 "What you asked for holds now, but could not be written down ({error}): the next start may "
@@ -332,7 +356,7 @@ class Node:
         settings = self.settings
         if settings.mix == "adaptive" and not settings.silo and not settings.validate_every and not self._said_unjudged:
             self._said_unjudged = True
-            self.show.say(
+            self.show.notice(
                 "warning",
                 sentence(
                     "The adaptive mix goes by validation scores, and there are none: rounds are played {mix}. To "
@@ -347,7 +371,7 @@ class Node:
         reasoning = with_new(self.counters.reasoning, result.reasoning)
         self.counters = msgspec.structs.replace(self.counters, reasoning=reasoning)
         for move in moves:
-            self.show.say(
+            self.show.notice(
                 "info",
                 sentence(
                     "{family} moves to level {after}: {percent}% solved at {before}.",
@@ -382,7 +406,7 @@ class Node:
         try:
             written = await self.keeper.keep_round(result, self.counters, self.engine, must=must)
         except CheckpointError as error:
-            self.show.say("error", sentence("{reason} Training goes on.", reason=error.text))
+            self.show.notice("error", sentence("{reason} Training goes on.", reason=error.text))
             # A best checkpoint that was never written must not be gone back to.
             self.counters = msgspec.structs.replace(self.counters, guard=unjudged)
             return None
@@ -429,7 +453,9 @@ class Node:
         if 0 < fitted < self.engine.plan.trainer.micro_batch:
             self.engine.plan.trainer = msgspec.structs.replace(self.engine.plan.trainer, micro_batch=fitted)
             self.counters = msgspec.structs.replace(self.counters, micro_batch=fitted)
-            self.show.say("info", sentence("Answers are trained on {count} at a time, as memory allows.", count=fitted))
+            self.show.notice(
+                "info", sentence("Answers are trained on {count} at a time, as memory allows.", count=fitted)
+            )
 
     def shorten_answers(self, tokens: int) -> None:
         """Cut answers at so many tokens from now on; the kept setting stays."""
@@ -446,7 +472,7 @@ class Node:
         trainer = trainer_settings(settings, model.parameters, counters)
         self.engine.use_model(model, trainer)
         name = model.path.name
-        self.show.say(
+        self.show.notice(
             "warning",
             sentence(
                 "{reason} Going on with {model}. To keep it: sapo-desktop settings set model {model}",

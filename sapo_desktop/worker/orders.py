@@ -1,14 +1,17 @@
 """What a node was told to do, kept and made true: rounds to play, a pause, an end after the round in hand.
 
-Every order changes the wishes and leads to a new decision (worker/governor.py), which the gate makes true. The same
-happens when the power supply changes and when a pause is over. The wishes are on disk, so a node that is started again
-`as before` goes on with them.
+Every order changes the wishes and leads to a new decision (worker/governor.py), which the gate makes true: while paused
+the hosts are suspended where they stand, so a pause takes effect within a second whatever they compute. A new decision
+is taken, too, when the power supply changes and when a pause is over. The wishes are on disk, so a node that is started
+again `as before` goes on with them.
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -16,16 +19,28 @@ import msgspec
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.files.durable import write_atomically
 from sapo_desktop.core.files.reading import read_json
-from sapo_desktop.core.sentences import sentence
+from sapo_desktop.core.sentences import Sentence, sentence
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.core.why import RoundsDone, Starting
+from sapo_desktop.core.why import Failed, Starting, Why, in_english
 from sapo_desktop.system.hardware import usable_cores
-from sapo_desktop.worker.gate import Gate
-from sapo_desktop.worker.governor import Decision, Situation, Wishes, decide
-from sapo_desktop.worker.state import NodeState, Trigger, transition
+from sapo_desktop.worker.control.messages.events import Event, StateChanged
+from sapo_desktop.worker.governor import Decision, NodeState, Situation, Wishes, decide
+from sapo_desktop.worker.hosts.hosting import Host
 
 _LONGEST_PAUSE = 10**8
-_BEGINNINGS = {NodeState.STARTING: Trigger.READY, NodeState.IDLE: Trigger.START}
+_STATES = {
+    NodeState.STARTING: sentence("starting"),
+    NodeState.IDLE: sentence("idle"),
+    NodeState.STOPPING: sentence("stopping"),
+    NodeState.FAILED: sentence("failed"),
+}
+"""Those in which some orders make no sense."""
+_RESUME, _PAUSE, _FINISH = sentence("resume"), sentence("pause"), sentence("finish")
+_SENSELESS = {
+    _RESUME: {NodeState.STOPPING},
+    _PAUSE: {NodeState.STOPPING, NodeState.FAILED, NodeState.IDLE},
+    _FINISH: {NodeState.STOPPING, NodeState.FAILED, NodeState.IDLE, NodeState.STARTING},
+}
 
 Later = Callable[[Callable[[], None], Callable[[OSError], None]], None]
 """Has work done that writes a file, now or in another thread; the second is told where it cannot be written."""
@@ -37,6 +52,109 @@ def at_once(work: Callable[[], None], failed: Callable[[OSError], None]) -> None
         work()
     except OSError as error:
         failed(error)
+
+
+class Gate:
+    """The node's state, made true: who may go on, and who is suspended. A request that needs a host although the node
+    is paused wakes them for as long as it takes; the round itself then stops at its next phase."""
+
+    def __init__(self, hosts: Sequence[Host], publish: Callable[[Event], None]) -> None:
+        self.state = NodeState.STARTING
+        self.why: Why = Starting()
+        self._hosts = hosts
+        self._publish = publish
+        self._open = asyncio.Event()
+        self._shut = asyncio.Event()
+        self._shut.set()
+        self._closed_at = time.perf_counter()
+        self._closed_seconds = 0.0
+        self._awake = 0
+        self._resume_at: float | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def reason(self) -> str:
+        """One sentence for a person, in English."""
+        return in_english(self.why, time.time())
+
+    def follow(self, decision: Decision, again: Callable[[], None]) -> None:
+        """Do as decided; `again` is called when a new decision is due."""
+        before, self.state, self.why = (self.state, self.why), decision.state, decision.why
+        self._set_timer(decision.resume_at, again)
+        self._open_or_close(self.state in (NodeState.WORKING, NodeState.FINISHING))
+        self._suspend_or_resume()
+        if before != (self.state, self.why):
+            reason, why = self.reason, self.why
+            self._publish(StateChanged(state=self.state.value, reason=reason, why=why, resume_at=self._resume_at))
+
+    async def wait(self) -> None:
+        """Return when work may go on."""
+        await self._open.wait()
+
+    async def wait_shut(self) -> None:
+        """Return when no work may go on."""
+        await self._shut.wait()
+
+    @property
+    def is_open(self) -> bool:
+        return self._open.is_set()
+
+    def clock(self) -> float:
+        """Seconds by a clock that stands still while work may not go on: a pause is no part of what it interrupts."""
+        return (time.perf_counter() if self.is_open else self._closed_at) - self._closed_seconds
+
+    @property
+    def resumes_in(self) -> float | None:
+        """Seconds until a timed pause ends."""
+        return None if self._resume_at is None else max(0.0, self._resume_at - time.time())
+
+    def cancel_timer(self) -> None:
+        self._resume_at = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _set_timer(self, at: float | None, again: Callable[[], None]) -> None:
+        if at == self._resume_at and (at is None or self._timer is not None):
+            return
+        self.cancel_timer()
+        self._resume_at = at
+        if at is not None:
+            self._timer = asyncio.get_running_loop().call_later(max(0.0, at - time.time()), self._due, again)
+
+    def _due(self, again: Callable[[], None]) -> None:
+        # Gone first: where the clock was set back meanwhile, the same moment is waited for again.
+        self._timer = None
+        again()
+
+    @contextlib.asynccontextmanager
+    async def awake(self) -> AsyncIterator[None]:
+        """Let the hosts compute for a request although the node is paused."""
+        self._awake += 1
+        self._suspend_or_resume()
+        try:
+            yield
+        finally:
+            self._awake -= 1
+            self._suspend_or_resume()
+
+    def _open_or_close(self, may_work: bool) -> None:
+        if may_work and not self.is_open:
+            self._closed_seconds += time.perf_counter() - self._closed_at
+            self._open.set()
+            self._shut.clear()
+        elif not may_work and self.is_open:
+            self._closed_at = time.perf_counter()
+            self._open.clear()
+            self._shut.set()
+
+    def _suspend_or_resume(self) -> None:
+        asleep = self.state is NodeState.PAUSED and not self._awake
+        for host in self._hosts:
+            if asleep:
+                host.suspend()
+            else:
+                host.resume()
 
 
 class Orders:
@@ -80,6 +198,9 @@ class Orders:
         self.wishes = Wishes()
         self._on_disk: Wishes | None = None
         """What was written last."""
+        self._rounds_done: int | None = None
+        self._failed: Failed | None = None
+        self._ending = False
         self._when_finished: Callable[[], None] | None = None
         """Called once the round that `finish` waits for is done."""
         self._afterwards: Wishes | None = None
@@ -91,10 +212,9 @@ class Orders:
         """Begin training, or go on; `rounds` more, or until told. On battery too, until the plug comes and goes."""
         if rounds is not None and rounds < 1:
             raise UsageError(sentence("Rounds are counted from 1, not {count}.", count=rounds))
-        self._check(_BEGINNINGS.get(self._gate.state, Trigger.RESUME))
+        self._check(_RESUME)
         self._forget_end()
-        if self._gate.state is NodeState.FAILED:
-            self._gate.move(Trigger.RESUME, Starting(again=True))
+        self._failed = self._rounds_done = None
         self._wish(Wishes(contribute=True, rounds_left=rounds, despite_battery=self.on_battery))
 
     def as_before(self) -> None:
@@ -113,7 +233,7 @@ class Orders:
         """Stop computing now; with `seconds`, for that long."""
         if seconds is not None and not 0 < seconds < _LONGEST_PAUSE:
             raise UsageError(sentence("Pause for a time above zero, such as 15m or 1h."))
-        self._check(Trigger.PAUSE)
+        self._check(_PAUSE)
         self._forget_end()
         until = None if seconds is None else self._clock() + seconds
         self._wish(
@@ -126,13 +246,13 @@ class Orders:
         """Finish the round in hand, then pause; a pause in the middle of one is lifted for that."""
         if self._gate.state is NodeState.PAUSED and not self._is_playing():
             return
-        self._check(Trigger.FINISH)
+        self._check(_FINISH)
         self._forget_end()
         self._wish(self._finishing())
 
     def end(self, quit: Callable[[], None]) -> None:
         """Finish the round in hand, then `quit`. At its next start `as before` the node goes on as it did until now."""
-        self._check(Trigger.FINISH)
+        self._check(_FINISH)
         if self._when_finished is None:
             self._afterwards = self.wishes
         self._when_finished = quit
@@ -147,14 +267,23 @@ class Orders:
         self.on_battery = on_battery
         self.follow()
 
+    def fail(self, why: Failed) -> None:
+        """The node gives up, until somebody starts it again."""
+        self._failed = why
+        self.follow()
+
+    def stop(self) -> None:
+        """The node ends, now; what was wished is kept."""
+        self._ending = True
+        self.follow()
+
     def follow(self) -> None:
-        """Take the decision anew and make it true, where a node plays rounds at all."""
+        """Take the decision anew and make it true."""
         wishes = self.wishes
         if wishes.paused and wishes.paused_until is not None and wishes.paused_until <= self._clock():
             self._wish(msgspec.structs.replace(wishes, paused=False, paused_until=None))
             return
-        if self._gate.state not in (NodeState.FAILED, NodeState.STOPPING, NodeState.STOPPED):
-            self._gate.follow(self.decision, self.follow)
+        self._gate.follow(self.decision, self.follow)
 
     @property
     def decision(self) -> Decision:
@@ -162,9 +291,12 @@ class Orders:
         situation = Situation(
             wishes=self.wishes,
             round=self._finished + 1,
+            rounds_done=self._rounds_done,
             trains=self._trains(),
             on_battery=self.on_battery,
             cores=self._cores,
+            failed=self._failed,
+            ending=self._ending,
         )
         return decide(situation, self._settings(), self._clock())
 
@@ -190,7 +322,7 @@ class Orders:
         finishing = self.wishes.finish
         if self.rounds_left is not None and self.rounds_left <= 0:
             self._afterwards = None
-            self._gate.move(Trigger.ROUNDS_DONE, RoundsDone(round=number))
+            self._rounds_done = number
             self._wish(Wishes())
         elif finishing:
             self._wish(Wishes(contribute=True, paused=True, paused_after_round=number, rounds_left=self.rounds_left))
@@ -207,9 +339,12 @@ class Orders:
 
     # -- the wishes ------------------------------------------------------------------------------------------
 
-    def _check(self, trigger: Trigger) -> None:
+    def _check(self, order: Sentence) -> None:
         """Refuse an order that makes no sense now, before anything changes. Raises UsageError."""
-        transition(self._gate.state, trigger)
+        state = self._gate.state
+        if state in _SENSELESS[order]:
+            text = sentence("The node is {state}: it cannot {order} now.", state=_STATES[state], order=order)
+            raise UsageError(text)
 
     def _finishing(self) -> Wishes:
         return Wishes(contribute=True, finish=True, rounds_left=self.rounds_left, despite_battery=self.on_battery)

@@ -17,7 +17,6 @@ from sapo_desktop.core.why import Failed, given_up
 from sapo_desktop.learning import adaptive, guard
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.worker.hosts.loading import smaller_model
-from sapo_desktop.worker.state import Trigger
 from sapo_desktop.worker.store.checkpoints import Checkpoint
 
 if TYPE_CHECKING:
@@ -47,12 +46,12 @@ class Recovery:
         while True:
             self._failures += 1
             if self._failures >= _MOST_FAILURES or not await self._relieve(error):
-                node.gate.move(Trigger.FAIL, Failed(text=error.text, failures=self._failures))
-                node.show.say("error", given_up(error.text, self._failures))
+                node.orders.fail(Failed(text=error.text, failures=self._failures))
+                node.show.notice("error", given_up(error.text, self._failures))
                 await node.gate.wait()
                 self._failures = 0
             else:
-                node.show.say("warning", sentence("{reason} Going on from the last checkpoint.", reason=error.text))
+                node.show.notice("warning", sentence("{reason} Going on from the last checkpoint.", reason=error.text))
                 await asyncio.sleep(min(_LONGEST_BACK_OFF, 2.0 ** (self._failures - 1) - 1))
             try:
                 async with node.concluding:
@@ -105,7 +104,7 @@ class Recovery:
             return False
         if plan.batch > 1:
             plan.batch //= 2
-            node.show.say(
+            node.show.notice(
                 "info", sentence("At most {count} answers are given at once, as memory allows.", count=plan.batch)
             )
         node.remember_micro_batch(max(1, plan.trainer.micro_batch // 2))
@@ -117,7 +116,7 @@ class Recovery:
         if tokens < _FEWEST_TOKENS:
             return False
         node.shorten_answers(tokens)
-        node.show.say(
+        node.show.notice(
             "warning",
             sentence("Not enough memory for one answer at a time: answers are cut at {count} tokens.", count=tokens),
         )
@@ -128,8 +127,8 @@ class Recovery:
         node = self._node
         if node.keeper.newest is not None or not node.engine.can_change_model:
             return False
-        way = node.engine.plan.way
-        smaller = await asyncio.to_thread(smaller_model, node.engine.parameters, node.settings, way)
+        choice = node.engine.plan.choice
+        smaller = await asyncio.to_thread(smaller_model, node.engine.parameters, node.settings, choice)
         if smaller is None:
             return False
         node.change_model(smaller, reason)

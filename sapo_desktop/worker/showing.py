@@ -14,22 +14,15 @@ from sapo_desktop.core.errors import HostError
 from sapo_desktop.core.records import Group, Phase, Question
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.learning.round import Examiner
-from sapo_desktop.worker.control.messages import (
-    Answered,
-    CheckpointsChanged,
-    Event,
-    Level,
-    Notice,
-    PhaseChanged,
-    Progressed,
-)
-from sapo_desktop.worker.gate import Gate
+from sapo_desktop.worker.control.messages.events import Answered, CheckpointsChanged, Event, PhaseChanged, Progressed
+from sapo_desktop.worker.control.messages.facts import Level, Notice
+from sapo_desktop.worker.orders import Gate
 from sapo_desktop.worker.store.checkpoints import Damaged
 
 log = logging.getLogger(__name__)
 
-Say = Callable[[Level, Text], None]
-"""Tells people a sentence: `Showing.say`, for whoever needs nothing else of it."""
+Notify = Callable[[Level, Text], None]
+"""Tells people a sentence: `Showing.notice`, for whoever needs nothing else of it."""
 _LOG_LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
@@ -46,7 +39,7 @@ class Showing:
         self.phase: Phase = "waiting"
         self._examiner = examiner
 
-    def say(self, level: Level, text: Text) -> None:
+    def notice(self, level: Level, text: Text) -> None:
         """Tell whoever watches, and the log."""
         log.log(_LOG_LEVELS[level], "%s", text)
         self.publish(Notice(level=level, text=text, time=time.time()))
@@ -54,7 +47,7 @@ class Showing:
     def damaged(self, checkpoints: Sequence[Damaged]) -> None:
         """Say of each checkpoint that did not verify where it went."""
         for one in checkpoints:
-            self.say(
+            self.notice(
                 "warning",
                 sentence(
                     "Checkpoint {number} was damaged ({reason}): see {path}.",

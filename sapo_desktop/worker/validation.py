@@ -20,7 +20,7 @@ from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.heldout import Evaluator, Subject
 from sapo_desktop.learning.plan import is_adaptive, mix_in_force, share_of
 from sapo_desktop.worker.hosts.engine import Engine
-from sapo_desktop.worker.showing import Say
+from sapo_desktop.worker.showing import Notify
 from sapo_desktop.worker.store.keeper import Keeper
 
 BASE = "base"
@@ -41,12 +41,12 @@ class Validated:
 class Validation:
     """Scores the adapter every few rounds and goes back to the best checkpoint where the guard says so."""
 
-    def __init__(self, score: Score, evaluator: Evaluator, engine: Engine, keeper: Keeper, say: Say) -> None:
+    def __init__(self, score: Score, evaluator: Evaluator, engine: Engine, keeper: Keeper, notify: Notify) -> None:
         self._score = score
         self._evaluator = evaluator
         self._engine = engine
         self._keeper = keeper
-        self._say = say
+        self._notify = notify
 
     async def after_round(self, settings: Settings, counters: Counters) -> Validated:
         """Score what the round left, if that is due, and act on it."""
@@ -76,11 +76,11 @@ class Validation:
             counters.guard, share_of(settings, counters, self._engine.parameters).external
         )
         # Another answerer or a lower limit moves a score without any learning.
-        answered = f"{held_out.fingerprint} {self._engine.plan.way.generator} {settings.max_tokens}"
+        answered = f"{held_out.fingerprint} {self._engine.plan.choice.generator} {settings.max_tokens}"
         decision = guard.observe(counters.guard, report, number, external, answered)
         if decision.reason:
             back = decision.action is guard.Action.ROLL_BACK
-            self._say("warning" if back else "info", decision.reason)
+            self._notify("warning" if back else "info", decision.reason)
         return _Judged(msgspec.structs.replace(counters, guard=decision.state), decision)
 
     def _adapted(self, settings: Settings, judged: _Judged, report: EvalReport) -> Counters:
@@ -95,7 +95,7 @@ class Validation:
             state = adaptive.conclude(counters.adaptive, report, judgement.questions)
         counters = msgspec.structs.replace(counters, adaptive=state)
         if (mix := mix_in_force(settings, counters)) != before:
-            self._say(
+            self._notify(
                 "info", sentence("The mix is {mix} from now on (adaptive); it was {before}.", mix=mix, before=before)
             )
         return counters

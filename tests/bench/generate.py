@@ -29,7 +29,7 @@ from typing import Any
 import torch
 
 from sapo_desktop.core.records import TrainerSettings
-from sapo_desktop.engines.answering import GenerationJob, Watch
+from sapo_desktop.engines.answering import GenerationJob, GenerationMonitor
 from sapo_desktop.engines.protocols import Load, WriteGguf
 from sapo_desktop.engines.torch.service import Service, TorchEngine
 from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
@@ -146,7 +146,7 @@ class LlamaWays:
     def ours(self) -> object:
         from sapo_desktop.engines.llama_cpp.generator import generate as generate_with_llama
 
-        return generate_with_llama(self.job, self.streams, Watch())
+        return generate_with_llama(self.job, self.streams, GenerationMonitor())
 
     def bare(self) -> None:
         """The same tokens through llama_decode, prompts shared, nothing drawn and nothing noted."""
@@ -187,7 +187,7 @@ class LlamaWays:
         self.streams.use_threads(pace.count)
         began, tokens = time.monotonic(), 0
         while time.monotonic() - began < seconds:
-            watch = Watch()
+            watch = GenerationMonitor()
             generate_with_llama(self.job, self.streams, watch, lambda: self.streams.use_threads(pace.passed(used())))
             tokens += watch.tokens
         self.streams.use_threads(1)

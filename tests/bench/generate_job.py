@@ -9,7 +9,7 @@ import msgspec
 import torch
 
 from sapo_desktop.core.records import Sampling
-from sapo_desktop.engines.answering import GenerationJob, Watch
+from sapo_desktop.engines.answering import GenerationJob, GenerationMonitor
 from sapo_desktop.engines.torch.generation import generate
 from sapo_desktop.engines.torch.lm import load_language_model
 from sapo_desktop.engines.torch.service import TorchEngine
@@ -40,7 +40,7 @@ def with_our_torch(engine: TorchEngine, job: GenerationJob) -> Callable[[], obje
 
     def ours() -> object:
         engine._packed.clear()  # as in a round: the weights have changed
-        return generate(job, engine.starter(base=False), engine.lm.device, Watch())
+        return generate(job, engine.starter(base=False), engine.lm.device, GenerationMonitor())
 
     return ours
 

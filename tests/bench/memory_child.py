@@ -76,7 +76,7 @@ def with_torch(job: Job) -> None:
 
     from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
     from sapo_desktop.engines.protocols import Load
-    from sapo_desktop.engines.torch.generation import Watch, generate
+    from sapo_desktop.engines.torch.generation import GenerationMonitor, generate
     from sapo_desktop.engines.torch.service import TorchEngine
     from sapo_desktop.worker.hosts import host
 
@@ -94,7 +94,7 @@ def with_torch(job: Job) -> None:
         sampling = Sampling(max_tokens=job.answer_tokens, seed=job.seed)
         prompts = random(job.prompts, job.prompt_tokens)
         wanted = dataclasses.replace(engine.job(prompts, job.answers, sampling), stop_tokens=frozenset())
-        generate(wanted, engine.starter(False), engine.lm.device, Watch())
+        generate(wanted, engine.starter(False), engine.lm.device, GenerationMonitor())
     else:
         for _ in range(job.steps):
             rows = zip(

@@ -108,7 +108,7 @@ def start(folder: Path) -> None:
 
 
 def load(folder: Path, seconds: float) -> None:
-    from sapo_desktop.worker.control.messages import Pause, Resume, StartRounds
+    from sapo_desktop.worker.control.messages.requests import Pause, Resume, StartRounds
 
     app, desktop = our_desktop(folder)
     desktop.begin()

@@ -20,8 +20,64 @@ from sapo_desktop.core.why import Ready, Training
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.fit.fit import badges, described, fit
 from sapo_desktop.system.hardware import Hardware
-from sapo_desktop.worker.control import messages as m
-from sapo_desktop.worker.control.messages import CatalogueIs, FitIs, FitReply, FitRequest, GetFit
+from sapo_desktop.worker.control.messages.asking import Ask, Asked, Tried, TryTask
+from sapo_desktop.worker.control.messages.events import (
+    Answered,
+    EvalFinished,
+    Event,
+    PhaseChanged,
+    Progressed,
+    RoundFinished,
+    StateChanged,
+    Stopping,
+)
+from sapo_desktop.worker.control.messages.facts import Examine, Facts
+from sapo_desktop.worker.control.messages.fitting import CatalogueIs, FitIs, FitReply, FitRequest, GetFit
+from sapo_desktop.worker.control.messages.replies import (
+    CheckpointInfo,
+    Checkpoints,
+    Evaluated,
+    Exported,
+    History,
+    HumanMarked,
+    IdentityIs,
+    InviteIs,
+    Ok,
+    PosedQuestion,
+    Reply,
+    SettingsAre,
+    Source,
+    Sources,
+    Status,
+    TaskInfo,
+    Tasks,
+)
+from sapo_desktop.worker.control.messages.requests import (
+    AdmitPeer,
+    AskForQuestion,
+    ChangeIdentity,
+    CreateSwarm,
+    Evaluate,
+    ExportModel,
+    GetHistory,
+    GetIdentity,
+    GetInvite,
+    GetSettings,
+    GetSources,
+    GetStatus,
+    GiveAnswer,
+    JoinSwarm,
+    ListCheckpoints,
+    ListTasks,
+    Quit,
+    Request,
+    ResetSettings,
+    RollBack,
+    SetSettings,
+    StartRounds,
+)
+from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollout, Rollouts
+from sapo_desktop.worker.control.messages.swarm import SwarmInfo
 from tests.records import round_report
 
 SMALL_MACHINE = Hardware(
@@ -86,102 +142,102 @@ class FakeNode:
     """The channel breaks after that many rounds."""
     settings: Settings = field(default_factory=Settings)
     overridden: list[str] = field(default_factory=list)
-    requests: list[m.Request] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
     rounds: list[RoundReport] = field(default_factory=list)
     playing: asyncio.Task[None] | None = None
     finishing: bool = False
     without_keyring: bool = False
-    identity: m.IdentityIs = field(default_factory=lambda: m.IdentityIs(key="ab" * 32, kept="keyring", created=True))
+    identity: IdentityIs = field(default_factory=lambda: IdentityIs(key="ab" * 32, kept="keyring", created=True))
     ended: bool = False
     why: Text = "It ended without a word."
     closed: int = 0
     machine: Hardware = SMALL_MACHINE
-    listeners: list[asyncio.Queue[m.Event | None]] = field(default_factory=list)
+    listeners: list[asyncio.Queue[Event | None]] = field(default_factory=list)
 
-    async def call(self, request: m.Request) -> m.Reply:
+    async def call(self, request: Request) -> Reply:
         self.requests.append(request)
         await asyncio.sleep(0)
         if self.fail is not None:
             raise self.fail
         match request:
-            case m.GetStatus():
+            case GetStatus():
                 return self._status()
-            case m.StartRounds(rounds=rounds):
+            case StartRounds(rounds=rounds):
                 self._change("working", f"Training round {len(self.rounds) + 1}")
                 if self.playing is None:
                     self.playing = asyncio.create_task(self._play(rounds))
-                return m.Ok()
-            case m.Quit(finish_round=finish) if finish and self.playing is not None:
+                return Ok()
+            case Quit(finish_round=finish) if finish and self.playing is not None:
                 self.finishing = True
                 self._change("finishing", "Finishing this round, then ending")
-                return m.Ok()
-            case m.Quit():
+                return Ok()
+            case Quit():
                 self._end()
-                return m.Ok()
-            case m.GetSettings():
-                return m.SettingsAre(
+                return Ok()
+            case GetSettings():
+                return SettingsAre(
                     settings=self.settings,
                     changed=settings_file.changed_keys(self.settings),
                     overridden=self.overridden,
                 )
-            case m.SetSettings(values=values):
+            case SetSettings(values=values):
                 self.settings = settings_file.apply(self.settings, values)
-                return m.Ok(text="Saved.")
-            case m.ResetSettings(keys=keys):
+                return Ok(text="Saved.")
+            case ResetSettings(keys=keys):
                 self.settings = settings_file.reset(self.settings, keys)
-                return m.Ok(text="Saved.")
-            case m.GetFit():
+                return Ok(text="Saved.")
+            case GetFit():
                 machine = described(request.ram, request.vram, self.machine)
                 return FitIs(fit=fit(machine, model_catalogue(), self.settings))
-            case m.GetHistory(after=after, limit=limit):
+            case GetHistory(after=after, limit=limit):
                 found = [report for report in self.rounds if report.round > after]
-                return m.History(rounds=found[:limit], more=len(found) > limit)
-            case m.GetRollouts(after=after):
+                return History(rounds=found[:limit], more=len(found) > limit)
+            case GetRollouts(after=after):
                 return self._rollouts(after)
-            case m.GetSources():
-                own = m.Source(task="gcd/easy", origin="own", author="", groups=30, answers=240, weight=30.0)
-                peer = m.Source(task="lcm/easy", origin="peer", author="ab" * 32, groups=9, answers=72, weight=10.0)
-                return m.Sources(items=[own, peer])
-            case m.ListCheckpoints():
-                return m.Checkpoints(items=_checkpoints())
-            case m.RollBack(to=to):
+            case GetSources():
+                own = Source(task="gcd/easy", origin="own", author="", groups=30, answers=240, weight=30.0)
+                peer = Source(task="lcm/easy", origin="peer", author="ab" * 32, groups=9, answers=72, weight=10.0)
+                return Sources(items=[own, peer])
+            case ListCheckpoints():
+                return Checkpoints(items=_checkpoints())
+            case RollBack(to=to):
                 if to == "99":
                     raise CheckpointError("There is no checkpoint 99; the newest is 12.")
-                return m.Ok(text=f"Back at {to}.")
-            case m.Evaluate(checkpoint=checkpoint, which=which):
-                return m.Evaluated(report=eval_report(checkpoint, 12, 0.27, which))
-            case m.Ask():
-                return m.Asked(text=HOSTILE, tokens=12, seconds=0.2)
-            case m.ExportModel(to=to):
-                return m.Exported(folder=to, files=["adapter.safetensors"])
-            case m.ListTasks():
-                return m.Tasks(items=_tasks())
-            case m.TryTask():
+                return Ok(text=f"Back at {to}.")
+            case Evaluate(checkpoint=checkpoint, which=which):
+                return Evaluated(report=eval_report(checkpoint, 12, 0.27, which))
+            case Ask():
+                return Asked(text=HOSTILE, tokens=12, seconds=0.2)
+            case ExportModel(to=to):
+                return Exported(folder=to, files=["adapter.safetensors"])
+            case ListTasks():
+                return Tasks(items=_tasks())
+            case TryTask():
                 return _tried(request)
-            case m.AskForQuestion(task=task):
+            case AskForQuestion(task=task):
                 return _posed(task or "gcd/easy", self.settings.share)
-            case m.GiveAnswer():
+            case GiveAnswer():
                 return _human_marked(request, self.settings.share)
-            case m.GetIdentity():
+            case GetIdentity():
                 return self.identity
-            case m.ChangeIdentity():
+            case ChangeIdentity():
                 return self._change_identity(request)
-            case m.FoundSwarm(passphrase=None) if self.without_keyring:
+            case CreateSwarm(passphrase=None) if self.without_keyring:
                 raise PassphraseNeeded("The admission key needs a passphrase.")
-            case m.AdmitPeer() | m.GetInvite():
-                return m.InviteIs(link=LINK)
-            case m.JoinSwarm():
-                return m.Ok(text="This node goes to the private swarm.")
-            case m.Examine():
-                return m.Facts(values={"torch": "2.13.0", "device": "cpu"})
+            case AdmitPeer() | GetInvite():
+                return InviteIs(link=LINK)
+            case JoinSwarm():
+                return Ok(text="This node goes to the private swarm.")
+            case Examine():
+                return Facts(values={"torch": "2.13.0", "device": "cpu"})
             case _:
-                return m.Ok()
+                return Ok()
 
-    async def events(self) -> AsyncIterator[m.Event]:
-        queue: asyncio.Queue[m.Event | None] = asyncio.Queue()
+    async def events(self) -> AsyncIterator[Event]:
+        queue: asyncio.Queue[Event | None] = asyncio.Queue()
         self.listeners.append(queue)
         if self.ended:
-            queue.put_nowait(m.Stopping(failed=False, reason="Ended as asked."))
+            queue.put_nowait(Stopping(failed=False, reason="Ended as asked."))
         while (event := await queue.get()) is not None:
             yield event
 
@@ -191,7 +247,7 @@ class FakeNode:
     async def close(self) -> None:
         self.closed += 1
 
-    def publish(self, event: m.Event | None) -> None:
+    def publish(self, event: Event | None) -> None:
         for queue in self.listeners:
             queue.put_nowait(event)
 
@@ -215,11 +271,11 @@ class FakeNode:
     async def _play_one(self, number: int, solved: float) -> None:
         self._change("working", f"Training round {number}")
         for done in range(0, 65, 16):
-            self.publish(m.Progressed(round=number, phase="generate", done=done, total=64))
+            self.publish(Progressed(round=number, phase="generate", done=done, total=64))
             await asyncio.sleep(self.delay)
         for family in FAMILIES:
             self.publish(
-                m.Answered(
+                Answered(
                     round=number,
                     task=f"{family}/easy",
                     question="Find the greatest common divisor of 48 and 36.",
@@ -227,22 +283,22 @@ class FakeNode:
                     solved=solved > 0.3,
                 )
             )
-        self.publish(m.PhaseChanged(round=number, phase="train"))
+        self.publish(PhaseChanged(round=number, phase="train"))
         await asyncio.sleep(self.delay)
         report = scripted_round(number, solved)
         self.rounds.append(report)
-        self.publish(m.RoundFinished(report=report))
+        self.publish(RoundFinished(report=report))
         if number == 1:
-            self.publish(m.EvalFinished(report=eval_report("base", 0, 0.21)))
+            self.publish(EvalFinished(report=eval_report("base", 0, 0.21)))
         if number % 5 == 0 or number == 1:
-            self.publish(m.EvalFinished(report=eval_report(str(number), number, min(0.9, 0.21 + 0.003 * number))))
+            self.publish(EvalFinished(report=eval_report(str(number), number, min(0.9, 0.21 + 0.003 * number))))
 
-    def _change_identity(self, request: m.ChangeIdentity) -> m.IdentityIs:
+    def _change_identity(self, request: ChangeIdentity) -> IdentityIs:
         closed = self.identity.kept and not self.identity.key
         if closed and (request.action != "unlock" or request.passphrase != "open sesame"):
             raise PassphraseNeeded("The identity is closed. Give its passphrase.")
         kept = "file" if request.action == "protect" else self.identity.kept
-        self.identity = m.IdentityIs(key="ab" * 32, kept=kept)
+        self.identity = IdentityIs(key="ab" * 32, kept=kept)
         return msgspec.structs.replace(self.identity, sealed=b"sealed" if request.action == "export" else b"")
 
     def _end(self) -> None:
@@ -250,15 +306,15 @@ class FakeNode:
             self.playing.cancel()
         self._change("stopping", "Ending")
         self.ended = True
-        self.publish(m.Stopping(failed=False, reason="Ended as asked."))
+        self.publish(Stopping(failed=False, reason="Ended as asked."))
         self.publish(None)
 
     def _change(self, state: str, reason: str) -> None:
         self.state = state
-        self.publish(m.StateChanged(state=state, reason=reason, why=Ready()))
+        self.publish(StateChanged(state=state, reason=reason, why=Ready()))
 
-    def _status(self) -> m.Status:
-        return m.Status(
+    def _status(self) -> Status:
+        return Status(
             state=self.state,
             reason="Ready" if self.state == "idle" else "Training round 13",
             why=Ready() if self.state == "idle" else Training(round=13),
@@ -267,7 +323,7 @@ class FakeNode:
             rounds_left=None,
             silo=True,
             mix="8/0",
-            swarm=m.SwarmInfo(state="silo", reason="In silo: no network at all."),
+            swarm=SwarmInfo(state="silo", reason="In silo: no network at all."),
             model="starter",
             seed=3,
             device="cpu",
@@ -282,10 +338,10 @@ class FakeNode:
             rounds_per_hour=1241.4,
         )
 
-    def _rollouts(self, after: int) -> m.Rollouts:
+    def _rollouts(self, after: int) -> Rollouts:
         found = [report.round for report in self.rounds if report.round > after]
         items = [
-            m.Rollout(
+            Rollout(
                 round=number,
                 task="gcd/easy",
                 seed=7,
@@ -301,7 +357,7 @@ class FakeNode:
             )
             for number in found[:2]
         ]
-        return m.Rollouts(items=items, more=len(found) > 2)
+        return Rollouts(items=items, more=len(found) > 2)
 
 
 @dataclass
@@ -344,17 +400,17 @@ class FakeDoor:
         return CatalogueIs(models=badges(self.machine, model_catalogue(), self.node.settings, frozenset()))
 
 
-def _checkpoints() -> list[m.CheckpointInfo]:
-    base = m.CheckpointInfo(number=0, round=0, created=0.0, bytes=0, validation=0.21, best=False, last=False)
+def _checkpoints() -> list[CheckpointInfo]:
+    base = CheckpointInfo(number=0, round=0, created=0.0, bytes=0, validation=0.21, best=False, last=False)
     last = msgspec.structs.replace(
         base, number=12, round=12, created=1_700_000_000.0, bytes=3_600_000, validation=0.27, best=True, last=True
     )
     return [base, last]
 
 
-def _tasks() -> list[m.TaskInfo]:
+def _tasks() -> list[TaskInfo]:
     return [
-        m.TaskInfo(
+        TaskInfo(
             family=family,
             title=f"Title of {family}",
             level=level,
@@ -370,8 +426,8 @@ def _tasks() -> list[m.TaskInfo]:
     ]
 
 
-def _posed(task: str, shared: bool) -> m.PosedQuestion:
-    return m.PosedQuestion(
+def _posed(task: str, shared: bool) -> PosedQuestion:
+    return PosedQuestion(
         id="0123456789abcdef",
         task=task,
         title="Title of gcd",
@@ -383,9 +439,9 @@ def _posed(task: str, shared: bool) -> m.PosedQuestion:
     )
 
 
-def _human_marked(request: m.GiveAnswer, shared: bool) -> m.HumanMarked:
+def _human_marked(request: GiveAnswer, shared: bool) -> HumanMarked:
     solved = request.answer.strip() == "12"
-    return m.HumanMarked(
+    return HumanMarked(
         task="gcd/easy",
         question="Find the greatest common divisor of 48 and 36.",
         completion=f"<answer>{request.answer.strip()}</answer>",
@@ -405,8 +461,8 @@ def _human_marked(request: m.GiveAnswer, shared: bool) -> m.HumanMarked:
     )
 
 
-def _tried(request: m.TryTask) -> m.Tried:
-    return m.Tried(
+def _tried(request: TryTask) -> Tried:
+    return Tried(
         task=request.task,
         seed=request.seed if request.seed is not None else 7,
         question="Find the greatest common divisor of 48 and 36.",

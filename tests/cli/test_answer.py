@@ -11,7 +11,8 @@ import pytest
 from sapo_desktop.cli import main
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAnswer
+from sapo_desktop.worker.control.messages.rollouts import Rollout, Rollouts
 from tests.cli.fake_node import FakeDoor, FakeNode
 from tests.cli.test_cli import Words
 
@@ -30,8 +31,8 @@ def typed(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
 
 
-def given(door: FakeDoor) -> list[m.GiveAnswer]:
-    return [request for request in door.node.requests if isinstance(request, m.GiveAnswer)]
+def given(door: FakeDoor) -> list[GiveAnswer]:
+    return [request for request in door.node.requests if isinstance(request, GiveAnswer)]
 
 
 def test_a_person_sees_where_the_text_goes_before_it_is_taken(
@@ -39,8 +40,8 @@ def test_a_person_sees_where_the_text_goes_before_it_is_taken(
 ) -> None:
     typed(monkeypatch, "12\n13\n")
     assert run("answer", "gcd") == 0
-    assert door.node.requests[0] == m.AskForQuestion(task="gcd")
-    assert given(door) == [m.GiveAnswer(id="0123456789abcdef", answer="12\n")]
+    assert door.node.requests[0] == AskForQuestion(task="gcd")
+    assert given(door) == [GiveAnswer(id="0123456789abcdef", answer="12\n")]
     before, after = run.stdout.split("skips the question.")
     assert "48 and 36" in before and "a whole number, like 42" in before and "published under this node" in before
     assert "\x1b" not in before and "\u202e" not in before
@@ -50,8 +51,8 @@ def test_a_person_sees_where_the_text_goes_before_it_is_taken(
 def test_wrong_and_not_shared_is_said_so(run: Words, door: FakeDoor) -> None:
     door.node.settings = Settings()
     assert run("answer", "--answer", "13", "--reasoning", "a guess") == 0
-    assert door.node.requests[0] == m.AskForQuestion(task=None)
-    assert given(door) == [m.GiveAnswer(id="0123456789abcdef", answer="13", reasoning="a guess")]
+    assert door.node.requests[0] == AskForQuestion(task=None)
+    assert given(door) == [GiveAnswer(id="0123456789abcdef", answer="13", reasoning="a guess")]
     assert "stays on this computer" in run.stdout
     assert "✗ wrong. Right: 12" in run.stdout and "Not shared." in run.stdout
 
@@ -110,7 +111,7 @@ def test_without_a_running_node_nobody_is_asked(tmp_path: Path, capsys: pytest.C
 def test_rollouts_tell_a_persons_answer_from_the_models(run: Words, door: FakeDoor, tmp_path: Path) -> None:
     door.node.rounds = []
     assert run("history", "--rollouts", str(tmp_path / "r.jsonl")) == 0
-    answer = m.Rollout(
+    answer = Rollout(
         round=1,
         task="gcd/easy",
         seed=7,
@@ -125,6 +126,6 @@ def test_rollouts_tell_a_persons_answer_from_the_models(run: Words, door: FakeDo
         verdict="solved",
         kind="human",
     )
-    door.node._rollouts = lambda after: m.Rollouts(items=[answer], more=False)  # type: ignore[method-assign]
+    door.node._rollouts = lambda after: Rollouts(items=[answer], more=False)  # type: ignore[method-assign]
     assert run("history", "--rollouts", str(tmp_path / "r.jsonl")) == 0
     assert json.loads((tmp_path / "r.jsonl").read_text())["kind"] == "human"

@@ -14,7 +14,16 @@ from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import ModelError, SapoError, UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import remote_key
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.asking import Ask, TryTask
+from sapo_desktop.worker.control.messages.replies import IdentityIs
+from sapo_desktop.worker.control.messages.requests import (
+    AdmitPeer,
+    ChangeIdentity,
+    CreateSwarm,
+    ExportModel,
+    Pause,
+    Quit,
+)
 from tests.cli.fake_node import LINK, FakeDoor, FakeNode, scripted_round
 
 
@@ -136,7 +145,7 @@ def test_a_newcomer_is_let_into_a_private_swarm(run: Words, door: FakeDoor) -> N
     assert run("peers", "found") == 0 and "peers admit KEY" in run.stdout
     assert run("peers", "admit", "AB" * 32, "--days", "30", "--json") == 0
     assert run.lines == [{"event": "invite", "link": LINK, "key": "ab" * 32}]
-    assert door.node.requests[-1] == m.AdmitPeer(key="AB" * 32, days=30)
+    assert door.node.requests[-1] == AdmitPeer(key="AB" * 32, days=30)
     assert run("peers", "invite") == 0 and run.stdout.splitlines()[0] == LINK
     assert run("peers", "join", LINK, "--json") == 0
     assert run.lines == [{"event": "ok", "text": "This node goes to the private swarm."}]
@@ -150,10 +159,10 @@ def test_a_passphrase_is_asked_for_where_one_is_needed(
     monkeypatch.setattr("getpass.getpass", lambda prompt: "correct horse")
     assert run("peers", "found") == 0
     assert "needs a passphrase" in run.stderr
-    assert door.node.requests[-1] == m.FoundSwarm(passphrase="correct horse")
+    assert door.node.requests[-1] == CreateSwarm(passphrase="correct horse")
     monkeypatch.setenv("SAPO_PASSPHRASE", "battery staple")
     assert run("peers", "found") == 0 and run.stderr == ""
-    assert door.node.requests[-1] == m.FoundSwarm(passphrase="battery staple")
+    assert door.node.requests[-1] == CreateSwarm(passphrase="battery staple")
 
 
 def typing(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
@@ -171,7 +180,7 @@ def typing(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
 
 
 def changes(door: FakeDoor) -> list[tuple[str, str | None]]:
-    return [(one.action, one.passphrase) for one in door.node.requests if isinstance(one, m.ChangeIdentity)]
+    return [(one.action, one.passphrase) for one in door.node.requests if isinstance(one, ChangeIdentity)]
 
 
 @pytest.mark.parametrize("command", ["protect", "export"])
@@ -179,7 +188,7 @@ def test_a_closed_identity_is_opened_before_a_new_passphrase_is_asked_for(
     run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str
 ) -> None:
     words = ("identity", command, *([str(tmp_path / "me")] if command == "export" else []))
-    door.node.identity = m.IdentityIs(key="", kept="file")
+    door.node.identity = IdentityIs(key="", kept="file")
     prompts = typing(monkeypatch, "wrong", "open sesame", "correct horse", "correct horse")
     assert run(*words) == 1
     assert prompts == ["Passphrase: "], "what is refused is not asked for twice first"
@@ -193,7 +202,7 @@ def test_what_cannot_be_done_with_the_identity_is_said_before_anything_is_typed(
 ) -> None:
     prompts = typing(monkeypatch)
     assert run("identity", "export", str(tmp_path / "nowhere" / "me")) == 2 and "no folder" in run.stderr
-    door.node.identity = m.IdentityIs(key="", kept="")
+    door.node.identity = IdentityIs(key="", kept="")
     assert run("identity", "export", str(tmp_path / "me")) == 2 and "no identity yet" in run.stderr
     door.node.fail = UsageError("This folder is a relay's.")
     assert run("identity", "protect") == 2 and "a relay's" in run.stderr
@@ -214,7 +223,7 @@ def test_an_open_identity_is_not_asked_to_be_opened(
     run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert typing(monkeypatch) == [] and run("identity", "unlock") == 0
-    door.node.identity = m.IdentityIs(key="", kept="file")
+    door.node.identity = IdentityIs(key="", kept="file")
     prompts = typing(monkeypatch, "open sesame")
     assert run("identity", "unlock") == 0 and prompts == ["Passphrase: "]
     assert "ab" * 32 in run.stdout
@@ -267,37 +276,37 @@ def test_status_for_people_and_for_machines(run: Words) -> None:
 
 def test_pause_says_until_when(run: Words, door: FakeDoor) -> None:
     assert run("pause", "--for", "1h30m") == 0
-    assert door.node.requests[-1] == m.Pause(seconds=5400)
+    assert door.node.requests[-1] == Pause(seconds=5400)
     assert "until" in run.stdout
     assert run("pause", "--until", "tomorrow") == 0
     assert "00:00" in run.stdout
     assert run("pause") == 0
-    assert door.node.requests[-1] == m.Pause(seconds=None)
+    assert door.node.requests[-1] == Pause(seconds=None)
 
 
 def test_a_node_started_for_one_question_is_ended_after_it(run: Words, door: FakeDoor) -> None:
     door.there = False
     assert run("ask", "What is 17 + 25?") == 0
-    assert isinstance(door.node.requests[-1], m.Quit)
+    assert isinstance(door.node.requests[-1], Quit)
     assert door.node.closed == 1
 
 
 def test_a_node_started_for_one_question_is_ended_after_a_failure_too(run: Words, door: FakeDoor) -> None:
     door.there = False
     assert run("checkpoints", "back", "99") == 1
-    assert isinstance(door.node.requests[-1], m.Quit)
+    assert isinstance(door.node.requests[-1], Quit)
 
 
 def test_a_node_that_was_given_rounds_meanwhile_goes_on(run: Words, door: FakeDoor) -> None:
     door.there = False
     door.node.state = "working"
     assert run("ask", "What is 17 + 25?") == 0
-    assert not [request for request in door.node.requests if isinstance(request, m.Quit)]
+    assert not [request for request in door.node.requests if isinstance(request, Quit)]
 
 
 def test_a_running_node_is_not_ended(run: Words, door: FakeDoor) -> None:
     assert run("ask", "What is 17 + 25?") == 0
-    assert not [request for request in door.node.requests if isinstance(request, m.Quit)]
+    assert not [request for request in door.node.requests if isinstance(request, Quit)]
 
 
 def test_hostile_answers_are_plain_on_a_terminal_and_escaped_in_json(run: Words) -> None:
@@ -312,7 +321,7 @@ def test_hostile_answers_are_plain_on_a_terminal_and_escaped_in_json(run: Words)
 def test_an_argument_that_is_no_text_in_this_encoding_is_asked_all_the_same(run: Words, door: FakeDoor) -> None:
     assert run("ask", "caf\udce9?") == 0
     asked = door.node.requests[-1]
-    assert isinstance(asked, m.Ask)
+    assert isinstance(asked, Ask)
     assert asked.question == "caf\ufffd?"
 
 
@@ -381,7 +390,7 @@ def test_tasks_are_listed_shown_and_tried(run: Words, door: FakeDoor) -> None:
     assert run("tasks", "show", "gcd/middle", "--json") == 0
     assert [line["task"] for line in run.lines] == ["gcd/middle"]
     assert run("tasks", "try", "gcd", "--level", "hard", "--answer", "12", "--seed", "3") == 0
-    assert door.node.requests[-1] == m.TryTask(task="gcd/hard", seed=3, answer="12")
+    assert door.node.requests[-1] == TryTask(task="gcd/hard", seed=3, answer="12")
     assert "✓ solved" in run.stdout
 
 
@@ -406,7 +415,7 @@ def test_export_resolves_the_folder_where_the_user_stands(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert run("export", "--format", "gguf", "--to", "out") == 0
-    assert door.node.requests[-1] == m.ExportModel(format="gguf", to=str(tmp_path / "out"), checkpoint="last")
+    assert door.node.requests[-1] == ExportModel(format="gguf", to=str(tmp_path / "out"), checkpoint="last")
 
 
 def test_history_shows_the_newest_rounds_and_writes_all(run: Words, tmp_path: Path) -> None:

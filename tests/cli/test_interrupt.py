@@ -14,12 +14,12 @@ import pytest
 COMMAND = """
 import fcntl, sys, termios
 from sapo_desktop.cli import main
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.replies import IdentityIs
 from tests.cli.fake_node import FakeDoor, FakeNode
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 node = FakeNode(without_keyring=True)
 if "unlock" in sys.argv:
-    node.identity = m.IdentityIs(key="", kept="file")
+    node.identity = IdentityIs(key="", kept="file")
 code = main(sys.argv[1:], FakeDoor(node=node, there="there" in sys.argv[-1]))
 sys.exit(code)
 """

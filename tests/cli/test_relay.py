@@ -8,23 +8,27 @@ from pathlib import Path
 
 import pytest
 
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.events import Event, Stopping
+from sapo_desktop.worker.control.messages.facts import Notice
+from sapo_desktop.worker.control.messages.replies import RelayStatus, Reply
+from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, Request
+from sapo_desktop.worker.control.messages.swarm import SwarmInfo
 from tests.cli.fake_node import FakeDoor, FakeNode
 from tests.cli.test_cli import Words
 
-STATUS = m.RelayStatus(swarm=m.SwarmInfo(state="linked", reason="Relaying."), pid=1, version="0.1.0", uptime=1.0)
+STATUS = RelayStatus(swarm=SwarmInfo(state="linked", reason="Relaying."), pid=1, version="0.1.0", uptime=1.0)
 
 
 class Relay(FakeNode):
     """Says where it relays once it was asked how it stands; what comes `then` is up to the test."""
 
-    then: m.Event | int | None = None
+    then: Event | int | None = None
 
-    async def call(self, request: m.Request) -> m.Reply:
+    async def call(self, request: Request) -> Reply:
         reply = await super().call(request)
-        if not isinstance(request, m.GetStatus):
+        if not isinstance(request, GetStatus):
             return reply
-        self.publish(m.Notice(level="info", text="Relaying at wss://relay.example:1"))
+        self.publish(Notice(level="info", text="Relaying at wss://relay.example:1"))
         if isinstance(self.then, int):
             os.kill(os.getpid(), self.then)
         else:
@@ -48,18 +52,18 @@ def test_a_signal_ends_it_in_good_order(run: Words, door: FakeDoor, number: int)
     assert run("relay", "--listen", "[::]:1", "--json") == 0
     assert {line["event"] for line in run.lines} == {"notice", "swarm"}
     assert "Relaying at wss://relay.example:1" in run.stderr
-    assert door.node.requests == [m.GetStatus(), m.Quit()] and door.node.closed == 1
+    assert door.node.requests == [GetStatus(), Quit()] and door.node.closed == 1
     assert door.relay[:2] == ["--listen", "[::]:1"]
 
 
 @pytest.mark.parametrize(
     ("event", "said"),
     [
-        (m.Stopping(failed=True, reason="The port is taken."), "The port is taken."),
+        (Stopping(failed=True, reason="The port is taken."), "The port is taken."),
         (None, "ended without a word. (The relay's log is in"),
     ],
 )
-def test_a_relay_that_fails_gives_its_reason(run: Words, door: FakeDoor, event: m.Event | None, said: str) -> None:
+def test_a_relay_that_fails_gives_its_reason(run: Words, door: FakeDoor, event: Event | None, said: str) -> None:
     door.node.then = event  # type: ignore[attr-defined]
     assert run("relay", "--listen", "[::]:1") == 1
     assert said in run.stderr and door.node.closed == 1

@@ -15,7 +15,10 @@ from sapo_desktop.cli import main
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Failed
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.base import Message
+from sapo_desktop.worker.control.messages.events import Event, StateChanged, Stopping
+from sapo_desktop.worker.control.messages.replies import Reply
+from sapo_desktop.worker.control.messages.requests import GetHistory, JoinSwarm, Quit, Request, StartRounds
 from tests.cli.fake_node import LINK, FakeDoor, FakeNode, scripted_round
 
 ROUND_LINE = {
@@ -33,7 +36,7 @@ def run(folder: Path, door: FakeDoor, *words: str) -> int:
     return main(["run", "--data", str(folder), *words], door)
 
 
-def sent(node: FakeNode, kind: type[m.Message]) -> list[m.Message]:
+def sent(node: FakeNode, kind: type[Message]) -> list[Message]:
     return [request for request in node.requests if isinstance(request, kind)]
 
 
@@ -52,8 +55,8 @@ def test_three_rounds_then_the_node_ends_and_a_summary_closes(
     assert "3 rounds in" in words
     assert "Held-out  21% (base)" in words
     assert str(tmp_path) in words
-    assert sent(door.node, m.StartRounds) == [m.StartRounds(rounds=3)]
-    assert sent(door.node, m.Quit) == [m.Quit()]
+    assert sent(door.node, StartRounds) == [StartRounds(rounds=3)]
+    assert sent(door.node, Quit) == [Quit()]
 
 
 def test_json_lines_alone_on_stdout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,8 +116,8 @@ def test_an_invite_is_followed_before_anybody_is_dialled(tmp_path: Path, capsys:
         "invited": "wss://a.example:8765",
         "admission": "0f" * 72,
     }, "else it would go to the swarm of its settings first"
-    asked = [request for request in door.node.requests if isinstance(request, m.JoinSwarm | m.StartRounds)]
-    assert asked == [m.JoinSwarm(link=LINK), m.StartRounds(rounds=1)]
+    asked = [request for request in door.node.requests if isinstance(request, JoinSwarm | StartRounds)]
+    assert asked == [JoinSwarm(link=LINK), StartRounds(rounds=1)]
     assert "goes to the private swarm" in capsys.readouterr().err
 
 
@@ -142,15 +145,15 @@ def test_a_node_at_work_is_watched_not_told(tmp_path: Path) -> None:
 
     original = node.call
 
-    async def call(request: m.Request) -> m.Reply:
-        if isinstance(request, m.GetHistory):
+    async def call(request: Request) -> Reply:
+        if isinstance(request, GetHistory):
             node.playing = asyncio.create_task(end_soon())
         return await original(request)
 
     node.call = call  # type: ignore[method-assign]
     assert run(tmp_path, door) == 0
-    assert not sent(node, m.StartRounds)
-    assert not sent(node, m.Quit)
+    assert not sent(node, StartRounds)
+    assert not sent(node, Quit)
     assert not door.owned
 
 
@@ -158,14 +161,14 @@ def test_an_idle_node_is_set_to_work_and_owned(tmp_path: Path) -> None:
     door = FakeDoor(there=True)
     assert run(tmp_path, door, "--rounds", "1") == 0
     assert door.owned
-    assert sent(door.node, m.StartRounds)
+    assert sent(door.node, StartRounds)
 
 
 def test_other_settings_than_the_running_nodes_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     door = FakeDoor(node=FakeNode(state="working", settings=Settings(seed=1)), there=True)
     assert run(tmp_path, door, "--seed", "2") == 1
     assert "other settings (seed)" in capsys.readouterr().err
-    assert not sent(door.node, m.Quit)
+    assert not sent(door.node, Quit)
 
 
 def test_a_node_that_vanishes_is_a_failure_with_advice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -178,15 +181,15 @@ def test_a_node_that_vanishes_is_a_failure_with_advice(tmp_path: Path, capsys: p
 @pytest.mark.parametrize(
     ("event", "reason"),
     [
-        (m.Stopping(failed=True, reason="The disk is full."), "The disk is full."),
+        (Stopping(failed=True, reason="The disk is full."), "The disk is full."),
         (
-            m.StateChanged(state="failed", reason="The engine keeps dying.", why=Failed(text="", failures=5)),
+            StateChanged(state="failed", reason="The engine keeps dying.", why=Failed(text="", failures=5)),
             "The engine keeps dying.",
         ),
     ],
 )
 def test_a_node_that_fails_gives_its_reason(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], event: m.Event, reason: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], event: Event, reason: str
 ) -> None:
     node = FakeNode()
 
@@ -222,7 +225,7 @@ class Interrupted(FakeNode):
 def test_ctrl_c_finishes_the_round_and_ends(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     node = Interrupted([2])
     assert run(tmp_path, FakeDoor(node=node)) == 0
-    assert sent(node, m.Quit) == [m.Quit(finish_round=True)]
+    assert sent(node, Quit) == [Quit(finish_round=True)]
     assert len(node.rounds) == 2
     assert "2 rounds in" in capsys.readouterr().out
 
@@ -230,14 +233,14 @@ def test_ctrl_c_finishes_the_round_and_ends(tmp_path: Path, capsys: pytest.Captu
 def test_ctrl_c_twice_ends_without_the_half_round(tmp_path: Path) -> None:
     node = Interrupted([2, 2])
     assert run(tmp_path, FakeDoor(node=node)) == 0
-    assert sent(node, m.Quit) == [m.Quit(finish_round=True), m.Quit()]
+    assert sent(node, Quit) == [Quit(finish_round=True), Quit()]
     assert len(node.rounds) == 1
 
 
 def test_sigterm_ends_at_once(tmp_path: Path) -> None:
     node = Interrupted([2], signal.SIGTERM)
     assert run(tmp_path, FakeDoor(node=node)) == 0
-    assert sent(node, m.Quit) == [m.Quit()]
+    assert sent(node, Quit) == [Quit()]
 
 
 def test_ctrl_c_leaves_a_node_that_is_only_watched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -245,14 +248,14 @@ def test_ctrl_c_leaves_a_node_that_is_only_watched(tmp_path: Path, capsys: pytes
     node.state = "working"
     original = node.call
 
-    async def call(request: m.Request) -> m.Reply:
-        if isinstance(request, m.GetHistory):
+    async def call(request: Request) -> Reply:
+        if isinstance(request, GetHistory):
             node.playing = asyncio.create_task(node._play(None))
         return await original(request)
 
     node.call = call  # type: ignore[method-assign]
     assert run(tmp_path, FakeDoor(node=node, there=True)) == 0
-    assert not sent(node, m.Quit)
+    assert not sent(node, Quit)
     assert "the node goes on" in capsys.readouterr().err
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from sapo_desktop.cli import main
 from sapo_desktop.gui.shell import display
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.requests import StartRounds
 from tests.cli.fake_node import FakeDoor, FakeNode
 
 NO_DISPLAY = "There is no display here to open a window on."
@@ -70,7 +70,7 @@ def test_else_rounds_are_played_in_the_terminal_and_it_is_said_why(
     code, door = start(tmp_path, *words)
     assert code == 0 and opened == []
     assert capsys.readouterr().err.startswith(said + "\n")
-    assert m.StartRounds() in door.node.requests
+    assert StartRounds() in door.node.requests
 
 
 def test_a_tray_is_no_terminal(

@@ -16,7 +16,6 @@ NOON = time.mktime((2026, 11, 21, 12, 0, 0, 0, 0, -1))
     ("reason", "said"),
     [
         (why.Starting(), "Starting"),
-        (why.Starting(again=True), "Starting again"),
         (why.Ready(), "Ready"),
         (why.Training(round=41), "Training round 41"),
         (why.Answering(round=2), "Answering round 2; nothing is trained"),

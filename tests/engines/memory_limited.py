@@ -18,7 +18,7 @@ from sapo_desktop.core.errors import OutOfMemory
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
 from sapo_desktop.core.resources import resource as shipped
 from sapo_desktop.engines.protocols import Load
-from sapo_desktop.engines.torch.generation import GenerationJob, Watch, generate
+from sapo_desktop.engines.torch.generation import GenerationJob, GenerationMonitor, generate
 from sapo_desktop.engines.torch.service import TorchEngine
 
 SEQUENCES, LENGTH = 8, 384
@@ -59,7 +59,7 @@ def learn(engine: TorchEngine, sequences: int) -> dict[str, object]:
 def answer(engine: TorchEngine) -> dict[str, object]:
     """32 answers of 496 tokens; about 3 MB of cache each."""
     job = GenerationJob([[5] * 16] * 8, 4, Sampling(max_tokens=496, seed=1), frozenset(), engine.lm.context)
-    answers = generate(job, engine.starter(False), engine.lm.device, Watch())
+    answers = generate(job, engine.starter(False), engine.lm.device, GenerationMonitor())
     return {"batch": answers.batch, "lengths": sorted({len(tokens) for tokens in answers.tokens})}
 
 

@@ -126,7 +126,7 @@ def batch(made: p.Generated, marks: list[list[float]]) -> list[TrainingSequence]
             prompt=prompt,
             tokens=one.tokens,
             advantage=advantage,
-            sampler_logprobs=one.logprobs if made.elsewhere else None,
+            sampler_logprobs=one.logprobs if made.off_policy else None,
         )
         for prompt, row, group in zip(made.prompt_tokens, made.completions, marks, strict=True)
         for one, advantage in zip(row, group_advantages(group), strict=True)

@@ -18,7 +18,10 @@ from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.window import MainWindow, entries
 from sapo_desktop.gui.widgets.folded import Folded
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages import Answered, ModelFailed, Notice, Reply, SwarmChanged
+from sapo_desktop.worker.control.messages.events import Answered, SwarmChanged
+from sapo_desktop.worker.control.messages.facts import Notice
+from sapo_desktop.worker.control.messages.models import ModelFailed
+from sapo_desktop.worker.control.messages.replies import Reply
 from tests.gui.scenes import NOW, a_view, swarm_curve
 from tests.gui.stage import StageBridge
 from tests.gui.staged_model import PROGRESS

@@ -8,7 +8,8 @@ from concurrent.futures import Future
 from PySide6.QtCore import QObject
 
 from sapo_desktop.gui.link.bridge import Answer, Call, Failure
-from sapo_desktop.worker.control.messages import Reply, Request
+from sapo_desktop.worker.control.messages.replies import Reply
+from sapo_desktop.worker.control.messages.requests import Request
 from tests.gui.stage import StageBridge
 
 

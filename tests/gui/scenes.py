@@ -18,16 +18,9 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Ready, Training, Why
 from sapo_desktop.view.link import Attached
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages import (
-    Claim,
-    Curve,
-    EvalPoint,
-    LinkInfo,
-    Progressed,
-    SettingsAre,
-    Status,
-    SwarmInfo,
-)
+from sapo_desktop.worker.control.messages.events import Progressed
+from sapo_desktop.worker.control.messages.replies import Curve, EvalPoint, SettingsAre, Status
+from sapo_desktop.worker.control.messages.swarm import Claim, LinkInfo, SwarmInfo
 from tests.records import round_report
 
 NOW = 1_790_000_000.0

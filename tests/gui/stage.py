@@ -13,12 +13,11 @@ from sapo_desktop.gui.link.bridge import Answer, Call, Failure
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.link import Arrival
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages import (
+from sapo_desktop.worker.control.messages.replies import Ok, Reply
+from sapo_desktop.worker.control.messages.requests import (
     Finish,
     JoinSwarm,
-    Ok,
     Pause,
-    Reply,
     Request,
     ResetSettings,
     Resume,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sapo_desktop.worker.control.messages import Aha, Ahas, GetAhas
+from sapo_desktop.worker.control.messages.replies import Aha, Ahas
+from sapo_desktop.worker.control.messages.requests import GetAhas
 from tests.gui.stage import StageBridge
 
 

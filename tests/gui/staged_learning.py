@@ -7,18 +7,14 @@ import tomllib
 from typing import Any
 
 from sapo_desktop.core.resources import resource
-from sapo_desktop.worker.control.messages import (
-    Answered,
-    Exported,
+from sapo_desktop.worker.control.messages.events import Answered
+from sapo_desktop.worker.control.messages.replies import Exported, Ok, TaskInfo, Tasks
+from sapo_desktop.worker.control.messages.requests import ListTasks, SetSettings
+from sapo_desktop.worker.control.messages.rollouts import (
     ExportRollouts,
     GetRollouts,
-    ListTasks,
-    Ok,
     Rollout,
     Rollouts,
-    SetSettings,
-    TaskInfo,
-    Tasks,
 )
 from tests.gui.stage import StageBridge
 

@@ -6,7 +6,8 @@ import random
 import time
 from pathlib import Path
 
-from sapo_desktop.worker.control.messages import Diagnose, Exported, GetLog, GetNotices, LogIs, Notice, Notices
+from sapo_desktop.worker.control.messages.facts import Diagnose, GetLog, GetNotices, LogIs, Notice, Notices
+from sapo_desktop.worker.control.messages.replies import Exported
 from tests.gui import scenes
 from tests.gui.stage import StageBridge
 

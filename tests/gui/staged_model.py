@@ -13,34 +13,28 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.fit.fit import badges, fit
 from sapo_desktop.system.hardware import Gpu, Hardware
-from sapo_desktop.worker.control.messages import (
+from sapo_desktop.worker.control.messages.facts import GetModelInfo, ModelInfo
+from sapo_desktop.worker.control.messages.fitting import CatalogueIs, FitIs, GetCatalogue, GetFit
+from sapo_desktop.worker.control.messages.models import (
     CancelModelWork,
-    CatalogueIs,
-    CheckpointInfo,
-    Checkpoints,
     DownloadModel,
-    Evaluate,
-    Evaluated,
-    Exported,
-    ExportModel,
-    FitIs,
-    GetCatalogue,
-    GetFit,
-    GetModelInfo,
     GetModels,
     ImportModel,
-    ListCheckpoints,
     ModelFailed,
-    ModelInfo,
     ModelInstalled,
     ModelProgressed,
     ModelRemoved,
     ModelsAre,
-    Ok,
-    Quit,
     RemoveModel,
-    RollBack,
     SetHubToken,
+)
+from sapo_desktop.worker.control.messages.replies import CheckpointInfo, Checkpoints, Evaluated, Exported, Ok
+from sapo_desktop.worker.control.messages.requests import (
+    Evaluate,
+    ExportModel,
+    ListCheckpoints,
+    Quit,
+    RollBack,
     SetSettings,
 )
 from tests.gui import scenes

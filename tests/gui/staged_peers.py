@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from sapo_desktop.core.records import Mark
-from sapo_desktop.worker.control.messages import (
-    AdmitPeer,
-    AskForQuestion,
-    ChangeIdentity,
-    FoundSwarm,
-    GetIdentity,
-    GetInvite,
-    GetRefused,
-    GiveAnswer,
+from sapo_desktop.worker.control.messages.replies import (
     HumanMarked,
     IdentityIs,
     InviteIs,
-    JoinSwarm,
     Ok,
     PeerAnswered,
     PosedQuestion,
-    Refused,
-    RefusedGroup,
+)
+from sapo_desktop.worker.control.messages.requests import (
+    AdmitPeer,
+    AskForQuestion,
+    ChangeIdentity,
+    CreateSwarm,
+    GetIdentity,
+    GetInvite,
+    GiveAnswer,
+    JoinSwarm,
     ResetSettings,
     SetSettings,
     TestPeer,
 )
+from sapo_desktop.worker.control.messages.rollouts import GetRefused, Refused, RefusedGroup
 from tests.gui.scenes import NOW
 from tests.gui.stage import StageBridge
 
@@ -73,7 +73,7 @@ def stage(bridge: StageBridge) -> None:
             ResetSettings: Ok(text="Saved."),
             TestPeer: PeerAnswered(key="12" * 32, program="sapo-desktop 0.4.0", milliseconds=38.2),
             JoinSwarm: Ok(text=f"This node goes to the private swarm {'cd' * 32}."),
-            FoundSwarm: Ok(text="This node is in its own private swarm."),
+            CreateSwarm: Ok(text="This node is in its own private swarm."),
             GetInvite: InviteIs(link=LINK),
             AdmitPeer: InviteIs(link=f"{LINK}&admission={'01' * 72}"),
             AskForQuestion: POSED,

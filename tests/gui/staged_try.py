@@ -10,18 +10,9 @@ from PySide6.QtCore import QObject
 
 from sapo_desktop.core.records import Mark
 from sapo_desktop.gui.link.bridge import Answer, Failure
-from sapo_desktop.worker.control.messages import (
-    Ask,
-    Asked,
-    ListTasks,
-    QuestionSet,
-    Request,
-    SetQuestion,
-    TaskInfo,
-    Tasks,
-    Tried,
-    TryTask,
-)
+from sapo_desktop.worker.control.messages.asking import Ask, Asked, QuestionSet, SetQuestion, Tried, TryTask
+from sapo_desktop.worker.control.messages.replies import TaskInfo, Tasks
+from sapo_desktop.worker.control.messages.requests import ListTasks, Request
 from tests.gui.stage import StageBridge
 
 FAMILIES = {

@@ -134,7 +134,7 @@ def test_the_tray_shows_it_as_it_is(qtbot: QtBot, monkeypatch: pytest.MonkeyPatc
 
     from sapo_desktop.core.why import Failed
     from sapo_desktop.gui.shell.actions import Actions
-    from sapo_desktop.worker.control.messages import StateChanged
+    from sapo_desktop.worker.control.messages.events import StateChanged
     from tests.gui.stage import StageBridge
 
     monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", staticmethod(lambda: True))

@@ -11,8 +11,8 @@ from sapo_desktop.core.errors import HostDied
 from sapo_desktop.learning.adaptive import AdaptiveState, begin, choose, conclude, rolled_back
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.plan import mix_shown
-from sapo_desktop.worker.control import messages as m
-from sapo_desktop.worker.state import NodeState
+from sapo_desktop.worker.control.messages.events import EvalFinished, RoundFinished
+from sapo_desktop.worker.governor import NodeState
 from tests.learning.test_round import FakeSwarm
 from tests.worker.test_node import SETTINGS, Scene, playing
 
@@ -40,7 +40,7 @@ async def test_a_run_that_was_broken_off_goes_on_like_an_unbroken_one(tmp_path: 
         settings = msgspec.structs.replace(ADAPTIVE, validate_every=2)
         async with playing(folder, settings, rounds=7, swarm=FakeSwarm(groups=8)) as it:
             if breaks:
-                await it.until(m.RoundFinished, count=3)
+                await it.until(RoundFinished, count=3)
                 it.engine.errors.append(HostDied("The engine ended."))
             await it.until_state(NodeState.IDLE)
             kept = it.keeper.store.get("last")
@@ -54,7 +54,7 @@ async def test_a_run_that_was_broken_off_goes_on_like_an_unbroken_one(tmp_path: 
 
 async def test_a_roll_back_by_the_guard_is_a_bad_block(tmp_path: Path) -> None:
     async with playing(tmp_path, ADAPTIVE, swarm=FakeSwarm(groups=8)) as it:
-        await it.until(m.RoundFinished, count=9)
+        await it.until(RoundFinished, count=9)
         it.engine.skill = -100
         async with asyncio.timeout(20):
             while it.node.counters.guard.roll_backs == 0:
@@ -62,7 +62,7 @@ async def test_a_roll_back_by_the_guard_is_a_bad_block(tmp_path: Path) -> None:
                 await it.changed.wait()
         it.engine.hold = asyncio.Event()
         judgement = it.node.counters.guard
-        base, *scores, last = [event.report for event in it.events if isinstance(event, m.EvalFinished)]
+        base, *scores, last = [event.report for event in it.events if isinstance(event, EvalFinished)]
         assert judgement.roll_backs == 1 and last.score == 0.0
         state = begin(base.solved, judgement.questions, AdaptiveState())
         for report in scores:
@@ -74,7 +74,7 @@ async def test_a_roll_back_by_the_guard_is_a_bad_block(tmp_path: Path) -> None:
 
 async def test_going_back_by_hand_ends_the_block_without_a_verdict(tmp_path: Path) -> None:
     async with playing(tmp_path, ADAPTIVE, swarm=FakeSwarm(groups=8)) as it:
-        await it.until(m.RoundFinished, count=2)
+        await it.until(RoundFinished, count=2)
         it.engine.hold = asyncio.Event()
         written = await it.node.roll_back("1")
         assert written.counters.adaptive.began_at is None

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sapo_desktop.core.records import TreatmentName
-from sapo_desktop.learning.external import TREATMENTS, Standpoint, external_advantages
+from sapo_desktop.learning.external import TREATMENTS, Baseline, external_advantages
 
 ONE_OF_EIGHT = [1.0] + [0.0] * 7
-HALF = Standpoint(own_rate=0.5)
+HALF = Baseline(own_rate=0.5)
 
 
 @pytest.mark.parametrize(
@@ -32,15 +32,15 @@ def test_one_right_answer_among_eight(treatment: TreatmentName, first: float, se
 
 
 def test_what_this_node_always_solves_teaches_it_nothing() -> None:
-    assert TREATMENTS["guarded"]([1.0, 1.0], Standpoint(own_rate=1.0)) == [0.0, 0.0]
-    assert TREATMENTS["guarded"]([1.0, 1.0], Standpoint(own_rate=0.0)) == [1.0, 1.0]
-    assert TREATMENTS["paper"]([1.0, 1.0], Standpoint(own_rate=0.0)) == [0.0, 0.0]
+    assert TREATMENTS["guarded"]([1.0, 1.0], Baseline(own_rate=1.0)) == [0.0, 0.0]
+    assert TREATMENTS["guarded"]([1.0, 1.0], Baseline(own_rate=0.0)) == [1.0, 1.0]
+    assert TREATMENTS["paper"]([1.0, 1.0], Baseline(own_rate=0.0)) == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(("author", "scale"), [(None, 1.0), (0.5, 1.0), (0.75, 1.5), (1.0, 2.0), (0.1, 0.5)])
 def test_a_capable_author_counts_more_within_bounds(author: float | None, scale: float) -> None:
-    standpoint = Standpoint(own_rate=0.5, author_rate=author)
-    assert TREATMENTS["capable"]([1.0], standpoint) == pytest.approx([0.5 * scale])
+    baseline = Baseline(own_rate=0.5, author_rate=author)
+    assert TREATMENTS["capable"]([1.0], baseline) == pytest.approx([0.5 * scale])
 
 
 def test_a_group_weighs_the_same_whatever_its_length() -> None:
@@ -67,4 +67,4 @@ def test_nothing_to_learn_is_exactly_nothing() -> None:
 def test_a_sender_never_chooses_the_size(
     treatment: TreatmentName, rewards: list[float], own: float, author: float | None
 ) -> None:
-    assert all(0 <= a <= 1 for a in TREATMENTS[treatment](rewards, Standpoint(own_rate=own, author_rate=author)))
+    assert all(0 <= a <= 1 for a in TREATMENTS[treatment](rewards, Baseline(own_rate=own, author_rate=author)))

@@ -9,8 +9,7 @@ import pytest
 
 from sapo_desktop.core.records import Completion, Generated, Group, Question, Sampling, SwarmReward
 from sapo_desktop.learning.mixing import MixShare
-from sapo_desktop.learning.round import EncodedGroup, RoundPlan, RoundResult, round_seed, run_round
-from sapo_desktop.worker.hosts.engine import Ended
+from sapo_desktop.learning.round import EncodedGroup, Ended, RoundPlan, RoundResult, round_seed, run_round
 from tests.worker.fakes import FakeEngine, FakeExaminer, FakeWatcher, Progress, generated, mark, question
 
 MEASURED = SwarmReward(value=0.5, low=0.4, high=0.6, peers=3, tasks={"gcd/easy": 0.5})
@@ -203,14 +202,14 @@ def test_an_answer_that_ended_is_shown_with_its_question_before_the_others_are_t
 
 def test_what_another_sampler_drew_goes_to_the_trainer_with_its_log_probabilities() -> None:
     engine, swarm = FakeEngine(skill=1), FakeSwarm(groups=1)
-    engine.elsewhere = True
+    engine.off_policy = True
     play(engine, swarm=swarm, share=MixShare(1, 1))
     (batch,) = engine.batches
     own, foreign = batch[:4], batch[4:]
     assert [one.sampler_logprobs for one in own] == [[-0.5, -0.5], [-1.0], [-1.0], [-1.0]]
     assert [one.sampler_logprobs for one in foreign] == [None] * 4
     play(FakeEngine(skill=1))
-    engine.elsewhere = False
+    engine.off_policy = False
     play(engine)
     assert [one.sampler_logprobs for one in engine.batches[-1]] == [None] * 12
 

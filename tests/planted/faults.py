@@ -313,7 +313,7 @@ FAULTS = (
         "Pause is shown, and the fan goes on.",
         "asleep = self.state is NodeState.PAUSED and not self._awake",
         "asleep = self.state is NodeState.PAUSED and bool(self._awake)",
-        first="gate",
+        first="orders",
     ),
     # -- models ------------------------------------------------------------------------------------------------------
     Fault(

@@ -8,7 +8,16 @@ import pytest
 
 from sapo_desktop.core.why import Paused, Training
 from sapo_desktop.terminal.dashboard import Dashboard
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.events import (
+    Answered,
+    EvalFinished,
+    Event,
+    PhaseChanged,
+    Progressed,
+    RoundFinished,
+    StateChanged,
+)
+from sapo_desktop.worker.control.messages.facts import Notice
 from tests.cli.fake_node import eval_report, scripted_round
 
 
@@ -20,13 +29,13 @@ def a_view(**more: Any) -> Dashboard:
     return view
 
 
-def tell(view: Dashboard, now: float, event: m.Event) -> None:
+def tell(view: Dashboard, now: float, event: Event) -> None:
     view.moment[0] = now  # type: ignore[attr-defined]
     view.take(event)
 
 
-def finished(number: int, solved: float) -> m.RoundFinished:
-    return m.RoundFinished(report=scripted_round(number, solved))
+def finished(number: int, solved: float) -> RoundFinished:
+    return RoundFinished(report=scripted_round(number, solved))
 
 
 def test_rounds_fill_rewards_and_count() -> None:
@@ -57,7 +66,7 @@ def test_pace_and_time_left_come_from_the_rounds_seen() -> None:
 def test_a_pause_does_not_slow_the_pace() -> None:
     view = a_view()
     tell(view, 10.0, finished(1, 0.2))
-    tell(view, 11.0, m.StateChanged(state="paused", reason="Paused", why=Paused()))
+    tell(view, 11.0, StateChanged(state="paused", reason="Paused", why=Paused()))
     tell(view, 5000.0, finished(2, 0.2))
     tell(view, 5010.0, finished(3, 0.2))
     assert view.rounds_per_hour == 360
@@ -66,27 +75,27 @@ def test_a_pause_does_not_slow_the_pace() -> None:
 def test_scores_keep_base_and_best_and_leave_out_what_is_not_of_this_curve() -> None:
     view = a_view()
     for name, number, score in (("base", 0, 0.2), ("25", 25, 0.3), ("50", 50, 0.25)):
-        tell(view, 1.0, m.EvalFinished(report=eval_report(name, number, score)))
-    tell(view, 2.0, m.EvalFinished(report=eval_report("25", 25, 0.3)))
-    tell(view, 3.0, m.EvalFinished(report=eval_report("last", 50, 0.9, "test")))
+        tell(view, 1.0, EvalFinished(report=eval_report(name, number, score)))
+    tell(view, 2.0, EvalFinished(report=eval_report("25", 25, 0.3)))
+    tell(view, 3.0, EvalFinished(report=eval_report("last", 50, 0.9, "test")))
     assert view.scores == [0.2, 0.3, 0.25]
     assert (view.base, view.best) == (0.2, 0.3)
 
 
 def test_progress_belongs_to_its_phase() -> None:
     view = a_view()
-    tell(view, 1.0, m.Progressed(round=3, phase="generate", done=5, total=64))
+    tell(view, 1.0, Progressed(round=3, phase="generate", done=5, total=64))
     assert (view.round, view.phase, view.done, view.total) == (3, "generate", 5, 64)
-    tell(view, 2.0, m.PhaseChanged(round=3, phase="train"))
+    tell(view, 2.0, PhaseChanged(round=3, phase="train"))
     assert (view.phase, view.done, view.total) == ("train", 0, 0)
 
 
 def test_text_from_the_node_is_cleaned_as_it_comes_in() -> None:
     view = a_view()
     hostile = "a\x1b[2J\n\u202eb"
-    tell(view, 1.0, m.Answered(round=1, task="gcd/easy", question=hostile, completion=hostile, solved=True))
-    tell(view, 1.0, m.Notice(level="warning", text=hostile))
-    tell(view, 1.0, m.StateChanged(state="working", reason=hostile, why=Training(round=1)))
-    tell(view, 1.0, m.Progressed(round=1, phase="generate", done=0, total=1, detail=hostile))
+    tell(view, 1.0, Answered(round=1, task="gcd/easy", question=hostile, completion=hostile, solved=True))
+    tell(view, 1.0, Notice(level="warning", text=hostile))
+    tell(view, 1.0, StateChanged(state="working", reason=hostile, why=Training(round=1)))
+    tell(view, 1.0, Progressed(round=1, phase="generate", done=0, total=1, detail=hostile))
     shown = [view.answers[0].question, view.answers[0].completion, view.reason, view.detail]
     assert shown == ["a b"] * 4 and view.notices[0].text == "a\nb"

@@ -15,7 +15,17 @@ from sapo_desktop.core.why import Training
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.glyphs import ASCII, UNICODE, glyphs_for
 from sapo_desktop.terminal.render import render
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.events import (
+    Answered,
+    EvalFinished,
+    Progressed,
+    RoundFinished,
+    SettingsChanged,
+    StateChanged,
+    SwarmChanged,
+)
+from sapo_desktop.worker.control.messages.facts import Notice
+from sapo_desktop.worker.control.messages.replies import SettingsAre
 from tests.cli.fake_node import HOSTILE, eval_report, scripted_round
 from tests.gui.scenes import status
 
@@ -24,24 +34,24 @@ def busy_view() -> Dashboard:
     """A node in the middle of round 41 of 300, with notices and hostile answers."""
     moment = 0.0
     view = Dashboard("/home/ann/node", rounds_wanted=300, clock=lambda: moment)
-    are = m.SettingsAre(settings=Settings(mix="8/0"), changed=[], overridden=[])
+    are = SettingsAre(settings=Settings(mix="8/0"), changed=[], overridden=[])
     told = msgspec.structs.replace(status(Training(round=1), "working", are.settings, 0), rounds_per_hour=None)
     view.greet(told, are)
-    view.take(m.EvalFinished(report=eval_report("base", 0, 0.21)))
+    view.take(EvalFinished(report=eval_report("base", 0, 0.21)))
     for number in range(1, 41):
         moment += 3.0
         view.take(round_finished(number))
-    view.take(m.EvalFinished(report=eval_report("40", 40, 0.3)))
-    view.take(m.StateChanged(state="working", reason="Training round 41", why=Training(round=41)))
-    view.take(m.Progressed(round=41, phase="generate", done=38, total=64))
+    view.take(EvalFinished(report=eval_report("40", 40, 0.3)))
+    view.take(StateChanged(state="working", reason="Training round 41", why=Training(round=41)))
+    view.take(Progressed(round=41, phase="generate", done=38, total=64))
     for task, text in (("gcd/easy", HOSTILE), ("lcm/easy", "漢字" * 100)):
-        view.take(m.Answered(round=40, task=task, question="Q: " + text, completion=text, solved=True))
-    view.take(m.Notice(level="warning", text="Out of memory: [b]smaller[/b] batches."))
+        view.take(Answered(round=40, task=task, question="Q: " + text, completion=text, solved=True))
+    view.take(Notice(level="warning", text="Out of memory: [b]smaller[/b] batches."))
     return view
 
 
-def round_finished(number: int) -> m.RoundFinished:
-    return m.RoundFinished(report=scripted_round(number, 0.2 + number / 100))
+def round_finished(number: int) -> RoundFinished:
+    return RoundFinished(report=scripted_round(number, 0.2 + number / 100))
 
 
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
@@ -91,7 +101,7 @@ def test_many_tasks_use_two_columns_and_keep_their_level() -> None:
     report = scripted_round(41)
     names = [f"a_family_with_a_long_name_{number}/middle" for number in range(16)]
     marks = [TaskMark(task=name, answers=8, solved=0.5, partial=0.5, reward=0.5) for name in names]
-    view.take(m.RoundFinished(report=msgspec.structs.replace(report, tasks=marks)))
+    view.take(RoundFinished(report=msgspec.structs.replace(report, tasks=marks)))
     text = "\n".join(line.plain for line in render(view, 80, 24, UNICODE))
     assert text.count("…/middle") >= 12
 
@@ -105,14 +115,14 @@ def test_glyphs_follow_the_encoding(encoding: str | None, glyphs: object) -> Non
 
 def test_in_the_swarm_a_line_says_how_it_stands_and_never_a_reward_without_its_interval() -> None:
     view = busy_view()
-    view.take(m.SettingsChanged(settings=Settings(mix="8/0", silo=False)))
-    view.take(m.SwarmChanged(state="linked", reason="Linked to 3 peers.", peers=3))
+    view.take(SettingsChanged(settings=Settings(mix="8/0", silo=False)))
+    view.take(SwarmChanged(state="linked", reason="Linked to 3 peers.", peers=3))
     measured = SwarmReward(value=0.59, low=0.45, high=0.7, peers=12, tasks={})
     report = msgspec.structs.replace(scripted_round(41, 0.6), swarm_reward=measured)
-    view.take(m.RoundFinished(report=report))
+    view.take(RoundFinished(report=report))
     lines = [line.plain for line in render(view, 80, 24, UNICODE)]
     assert "swarm, 8/0" in lines[0]
     assert lines[3].startswith("Linked to 3 peers.")
     assert lines[3].endswith("peers' reward 0.59 (0.45 to 0.70), measured on 12 peers")
-    view.take(m.SettingsChanged(settings=Settings(mix="8/0")))
+    view.take(SettingsChanged(settings=Settings(mix="8/0")))
     assert "peers" not in "\n".join(line.plain for line in render(view, 80, 24, UNICODE)[:4])

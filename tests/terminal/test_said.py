@@ -12,7 +12,8 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.terminal.json_lines import emit_event
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.transfers import transfer_line
-from sapo_desktop.worker.control.messages import Notice, SwarmChanged
+from sapo_desktop.worker.control.messages.events import SwarmChanged
+from sapo_desktop.worker.control.messages.facts import Notice
 
 SAID = sentence("Linked to {count} peers.", count=1200)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.glyphs import ASCII
 from sapo_desktop.terminal.summary import summary_lines
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.events import EvalFinished, RoundFinished
 from tests.cli.fake_node import eval_report, scripted_round
 
 
@@ -13,9 +13,9 @@ def test_rewards_scores_place_and_next_commands() -> None:
     moment = 0.0
     view = Dashboard("/home/ann/node", clock=lambda: moment)
     for number in (1, 2, 3):
-        view.take(m.RoundFinished(report=scripted_round(number, number / 10)))
-    view.take(m.EvalFinished(report=eval_report("base", 0, 0.2)))
-    view.take(m.EvalFinished(report=eval_report("3", 3, 0.3)))
+        view.take(RoundFinished(report=scripted_round(number, number / 10)))
+    view.take(EvalFinished(report=eval_report("base", 0, 0.2)))
+    view.take(EvalFinished(report=eval_report("3", 3, 0.3)))
     moment = 65.0
     text = "\n".join(summary_lines(view, ASCII, data_option=" --data n"))
     assert "3 rounds in 1m 05s." in text

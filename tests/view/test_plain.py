@@ -6,7 +6,8 @@ import msgspec
 
 from sapo_desktop.core.models import Contents
 from sapo_desktop.view.plain import LONGEST, plain
-from sapo_desktop.worker.control.messages import IdentityIs, ModelsAre
+from sapo_desktop.worker.control.messages.models import ModelsAre
+from sapo_desktop.worker.control.messages.replies import IdentityIs
 from tests.gui.staged_model import INFO, a_fit, installed
 
 

@@ -9,9 +9,8 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Failed, OnBattery, Paused, Ready, Training
 from sapo_desktop.view.link import Connecting, Ended, Lost
 from sapo_desktop.view.viewmodel import ALL, View
-from sapo_desktop.worker.control.messages import (
+from sapo_desktop.worker.control.messages.events import (
     Answered,
-    Notice,
     PhaseChanged,
     Progressed,
     RoundFinished,
@@ -19,6 +18,8 @@ from sapo_desktop.worker.control.messages import (
     StateChanged,
     SwarmChanged,
 )
+from sapo_desktop.worker.control.messages.facts import Notice
+from sapo_desktop.worker.control.messages.replies import SettingsAre
 from tests.gui.scenes import NOW, a_view, silo_curve, swarm_curve
 from tests.records import round_report
 
@@ -58,7 +59,7 @@ def test_the_large_button_and_the_tray_follow_the_state(state: str, why: object,
 def test_out_of_silo_the_tray_shows_plain_work() -> None:
     view = a_view(silo=False)
     assert view.face == "working"
-    view.take(SettingsChanged(settings=Settings(silo=True)))
+    view.take(SettingsChanged(now=SettingsAre(settings=Settings(silo=True), changed=[], overridden=[])))
     assert view.face == "silo", "the switch is seen before any state changes"
 
 

@@ -13,8 +13,8 @@ import msgspec
 import psutil
 
 from sapo_desktop.core.records import RoundReport
-from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.control.client import Client, connect, start_worker
+from sapo_desktop.worker.control.messages.events import Event, RoundFinished, StateChanged
 from sapo_desktop.worker.store.history import History
 
 PATIENCE = 300.0
@@ -36,7 +36,7 @@ async def worker(data: Path, rounds: int, seed: int = 1, **settings: str) -> Cli
     return await connect(data, owner=True)
 
 
-async def until(client: Client, wanted: Callable[[m.Event], bool]) -> m.Event:
+async def until(client: Client, wanted: Callable[[Event], bool]) -> Event:
     """The next event that `wanted` is true of."""
     async with asyncio.timeout(PATIENCE):
         async for event in client.events():
@@ -45,12 +45,12 @@ async def until(client: Client, wanted: Callable[[m.Event], bool]) -> m.Event:
     raise AssertionError("the worker ended before it")
 
 
-def is_state(name: str) -> Callable[[m.Event], bool]:
-    return lambda event: isinstance(event, m.StateChanged) and event.state == name
+def is_state(name: str) -> Callable[[Event], bool]:
+    return lambda event: isinstance(event, StateChanged) and event.state == name
 
 
-def finished(number: int) -> Callable[[m.Event], bool]:
-    return lambda event: isinstance(event, m.RoundFinished) and event.report.round == number
+def finished(number: int) -> Callable[[Event], bool]:
+    return lambda event: isinstance(event, RoundFinished) and event.report.round == number
 
 
 def host(worker_pid: int, kind: str) -> psutil.Process:

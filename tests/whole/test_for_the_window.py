@@ -9,8 +9,29 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.system.hardware import default_threads
-from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.control.client import Client, connect
+from sapo_desktop.worker.control.messages.asking import (
+    AskProgressed,
+    EnvelopePreview,
+    PreviewEnvelope,
+    QuestionSet,
+    SetQuestion,
+    Tried,
+    TryTask,
+)
+from sapo_desktop.worker.control.messages.events import Event, PhaseChanged, RoundFinished, Snapshot
+from sapo_desktop.worker.control.messages.facts import (
+    GetLog,
+    GetModelInfo,
+    GetNotices,
+    LogIs,
+    ModelInfo,
+    Notice,
+    Notices,
+)
+from sapo_desktop.worker.control.messages.replies import Exported, Ok, SwarmIs
+from sapo_desktop.worker.control.messages.requests import Evaluate, GetSwarm, Quit, SetSettings
+from sapo_desktop.worker.control.messages.rollouts import ExportRollouts
 from sapo_desktop.worker.store.history import History
 from tests.whole.nodes import finished, until, worker
 
@@ -31,7 +52,7 @@ def test_a_window_over_a_real_node(tmp_path: Path) -> None:
             finally:
                 await window.close()
         finally:
-            await node.call(m.Quit())
+            await node.call(Quit())
             await node.close()
 
     asyncio.run(scene())
@@ -44,18 +65,18 @@ def test_a_window_over_a_real_node(tmp_path: Path) -> None:
 async def _looks(window: Client, data: Path) -> None:
     events = window.events()
     snapshot = await anext(events)
-    assert isinstance(snapshot, m.Snapshot) and snapshot.status.round >= 1 and snapshot.status.answers_own >= 64
-    preview = await window.call(m.PreviewEnvelope())
-    assert isinstance(preview, m.EnvelopePreview)
+    assert isinstance(snapshot, Snapshot) and snapshot.status.round >= 1 and snapshot.status.answers_own >= 64
+    preview = await window.call(PreviewEnvelope())
+    assert isinstance(preview, EnvelopePreview)
     assert json.loads(preview.text)["batch"][0]["body"]["type"] == "group" and preview.bytes < 64 * 1024
-    asked = await window.call(m.SetQuestion(task="gcd/easy"))
-    assert isinstance(asked, m.QuestionSet)
-    tried = await window.call(m.TryTask(task=asked.task, seed=asked.seed, checkpoint="base", stream=5))
-    assert isinstance(tried, m.Tried) and tried.question == asked.question
-    told = [event for event in _already(window) if isinstance(event, m.AskProgressed)]
+    asked = await window.call(SetQuestion(task="gcd/easy"))
+    assert isinstance(asked, QuestionSet)
+    tried = await window.call(TryTask(task=asked.task, seed=asked.seed, checkpoint="base", stream=5))
+    assert isinstance(tried, Tried) and tried.question == asked.question
+    told = [event for event in _already(window) if isinstance(event, AskProgressed)]
     assert told and all(event.stream == 5 and tried.completion.startswith(event.text) for event in told)
-    info = await window.call(m.GetModelInfo())
-    assert isinstance(info, m.ModelInfo) and info.memory_used is not None and info.memory_estimate is not None
+    info = await window.call(GetModelInfo())
+    assert isinstance(info, ModelInfo) and info.memory_used is not None and info.memory_estimate is not None
     assert (info.kind, info.generator, info.trainer, info.threads) == (
         "transformers",
         "torch",
@@ -63,36 +84,36 @@ async def _looks(window: Client, data: Path) -> None:
         default_threads(),
     )
     assert info.parameters > 10**6 and info.bytes > 10**6
-    log = await window.call(m.GetLog())
-    assert isinstance(log, m.LogIs)
-    exported = await window.call(m.ExportRollouts(to=str(data / "out.jsonl"), verdict="solved"))
-    assert exported == m.Exported(folder=str(data), files=["out.jsonl"])
+    log = await window.call(GetLog())
+    assert isinstance(log, LogIs)
+    exported = await window.call(ExportRollouts(to=str(data / "out.jsonl"), verdict="solved"))
+    assert exported == Exported(folder=str(data), files=["out.jsonl"])
 
 
 async def _gives_up(window: Client) -> None:
     """A score of minutes is given up at once, and the node goes on."""
-    scoring = asyncio.create_task(window.call(m.Evaluate(checkpoint="base", samples=8)))
-    await until(window, lambda event: isinstance(event, m.PhaseChanged) and event.phase == "evaluate")
+    scoring = asyncio.create_task(window.call(Evaluate(checkpoint="base", samples=8)))
+    await until(window, lambda event: isinstance(event, PhaseChanged) and event.phase == "evaluate")
     scoring.cancel()
     await asyncio.wait([scoring])
-    assert isinstance(await window.call(m.GetSwarm()), m.SwarmIs)
+    assert isinstance(await window.call(GetSwarm()), SwarmIs)
 
 
 async def _computes_with(window: Client, threads: int) -> None:
-    reply = await window.call(m.SetSettings(values={"threads": str(threads)}))
-    assert isinstance(reply, m.Ok) and str(reply.text) == f"Saved. threads: {threads} from the next round on."
+    reply = await window.call(SetSettings(values={"threads": str(threads)}))
+    assert isinstance(reply, Ok) and str(reply.text) == f"Saved. threads: {threads} from the next round on."
     words = f"Computing with at most {threads} threads from now on."
-    await until(window, lambda event: isinstance(event, m.Notice) and str(event.text) == words)
-    await until(window, lambda event: isinstance(event, m.RoundFinished))
-    info = await window.call(m.GetModelInfo())
-    assert isinstance(info, m.ModelInfo) and info.threads == threads
-    kept = await window.call(m.GetNotices())
-    assert isinstance(kept, m.Notices) and words in [str(notice.text) for notice in kept.items]
+    await until(window, lambda event: isinstance(event, Notice) and str(event.text) == words)
+    await until(window, lambda event: isinstance(event, RoundFinished))
+    info = await window.call(GetModelInfo())
+    assert isinstance(info, ModelInfo) and info.threads == threads
+    kept = await window.call(GetNotices())
+    assert isinstance(kept, Notices) and words in [str(notice.text) for notice in kept.items]
 
 
-def _already(client: Client) -> list[m.Event]:
+def _already(client: Client) -> list[Event]:
     """Events that have come."""
-    found: list[m.Event] = []
+    found: list[Event] = []
     while not client._events.empty():
         if (event := client._events.get_nowait()) is not None:
             found.append(event)

@@ -13,8 +13,10 @@ import pytest
 from sapo_desktop.core.records import RoundReport
 from sapo_desktop.engines.gguf.generator_files import write_base
 from sapo_desktop.models.starter import starter_folder
-from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.control.client import Client
+from sapo_desktop.worker.control.messages.facts import Examine, Facts
+from sapo_desktop.worker.control.messages.replies import Status
+from sapo_desktop.worker.control.messages.requests import GetStatus, Pause, Quit, Resume
 from tests.whole.nodes import finished, host, is_state, reports, sapo, until, wait_gone, worker
 
 pytestmark = [
@@ -68,8 +70,8 @@ def test_no_torch_is_loaded_where_llama_cpp_answers_and_no_llama_where_torch_lea
             generator, trainer = host(client.worker_pid, "generator"), host(client.worker_pid, "engine")
             assert "libllama" in maps(generator) and "libtorch" not in maps(generator)
             assert "libtorch" in maps(trainer) and "libllama" not in maps(trainer)
-        facts = await client.call(m.Examine())
-        assert isinstance(facts, m.Facts) and facts.values["library generator weights"] == "F16"
+        facts = await client.call(Examine())
+        assert isinstance(facts, Facts) and facts.values["library generator weights"] == "F16"
         await until(client, is_state("idle"))
         await ended(client)
 
@@ -112,14 +114,14 @@ def test_a_pause_suspends_both_and_ending_leaves_no_process(tmp_path: Path) -> N
         client = await worker(tmp_path, 50, **LLAMA)
         await until(client, finished(1))
         pid = client.worker_pid
-        await client.call(m.Pause())
+        await client.call(Pause())
         hosts = [host(pid, kind) for kind in ("generator", "engine", "examiner")]
         await asyncio.sleep(0.2)
         if sys.platform == "linux":
             assert [one.status() for one in hosts] == [psutil.STATUS_STOPPED] * 3
-        await client.call(m.Resume())
+        await client.call(Resume())
         await until(client, finished(2))
-        await client.call(m.Quit())
+        await client.call(Quit())
         await client.close()
         return [one.pid for one in hosts]
 
@@ -147,8 +149,8 @@ def test_a_gguf_file_answers_and_nothing_is_trained(tmp_path: Path) -> None:
     async def play() -> None:
         client = await worker(data, 2, **HARD)
         await until(client, finished(1))
-        status = await client.call(m.GetStatus())
-        assert isinstance(status, m.Status) and status.reason == "Answering round 2; nothing is trained"
+        status = await client.call(GetStatus())
+        assert isinstance(status, Status) and status.reason == "Answering round 2; nothing is trained"
         kinds = {word for child in psutil.Process(client.worker_pid).children() for word in child.cmdline()}
         assert "generator" in kinds and "engine" not in kinds
         host(client.worker_pid, "generator").kill()

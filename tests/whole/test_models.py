@@ -13,9 +13,26 @@ from safetensors.torch import load, save
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.worker.control import messages as m
-from sapo_desktop.worker.control import messages as mm
 from sapo_desktop.worker.control.client import Client
+from sapo_desktop.worker.control.messages.events import RoundFinished, Snapshot
+from sapo_desktop.worker.control.messages.models import (
+    DownloadModel,
+    GetModels,
+    ModelFailed,
+    ModelInstalled,
+    ModelProgressed,
+    ModelsAre,
+)
+from sapo_desktop.worker.control.messages.replies import Checkpoints, SettingsAre, Status
+from sapo_desktop.worker.control.messages.requests import (
+    GetSettings,
+    GetStatus,
+    ListCheckpoints,
+    Quit,
+    SetSettings,
+    SetSilo,
+    StartRounds,
+)
 from tests.models.hub_server import FakeHub, Fault, Repo, running_hub, with_a_network
 from tests.whole.nodes import is_state, sapo, until, worker
 
@@ -52,13 +69,13 @@ def lines(text: str) -> list[dict[str, object]]:
 
 async def goes_on_with(client: Client, model: str, *, after: int) -> None:
     """Choose a model, and play a round with it."""
-    await client.call(m.SetSettings(values={"model": model}))
-    await until(client, lambda event: isinstance(event, m.Snapshot) and event.status.state == "idle")
-    are = await client.call(m.GetSettings())
-    assert isinstance(are, m.SettingsAre) and are.settings.model == model and are.waiting == []
-    await client.call(m.StartRounds(rounds=1))
-    finished = await until(client, lambda event: isinstance(event, m.RoundFinished))
-    assert isinstance(finished, m.RoundFinished) and finished.report.round == after + 1
+    await client.call(SetSettings(values={"model": model}))
+    await until(client, lambda event: isinstance(event, Snapshot) and event.status.state == "idle")
+    are = await client.call(GetSettings())
+    assert isinstance(are, SettingsAre) and are.settings.model == model and are.waiting == []
+    await client.call(StartRounds(rounds=1))
+    finished = await until(client, lambda event: isinstance(event, RoundFinished))
+    assert isinstance(finished, RoundFinished) and finished.report.round == after + 1
     await until(client, is_state("idle"))
 
 
@@ -81,32 +98,32 @@ def test_a_running_node_downloads_while_it_learns_stops_in_silo_and_goes_on_with
         client = await worker(data, 1, silo="off")
         try:
             hub.plan("cdn", Fault(hold_after=1_000_000))
-            await client.call(mm.DownloadModel(model=REPO))
-            await until(client, lambda event: isinstance(event, mm.ModelProgressed) and event.transfer.done > 1_000_000)
-            await client.call(m.SetSilo(on=True))
-            failed = await until(client, lambda event: isinstance(event, mm.ModelFailed))
-            assert isinstance(failed, mm.ModelFailed) and "cancelled" in str(failed.text)
-            await client.call(m.SetSilo(on=False))
-            await client.call(mm.DownloadModel(model=REPO))
-            installed = await until(client, lambda event: isinstance(event, mm.ModelInstalled))
-            assert isinstance(installed, mm.ModelInstalled) and installed.installed.name == NAME
+            await client.call(DownloadModel(model=REPO))
+            await until(client, lambda event: isinstance(event, ModelProgressed) and event.transfer.done > 1_000_000)
+            await client.call(SetSilo(on=True))
+            failed = await until(client, lambda event: isinstance(event, ModelFailed))
+            assert isinstance(failed, ModelFailed) and "cancelled" in str(failed.text)
+            await client.call(SetSilo(on=False))
+            await client.call(DownloadModel(model=REPO))
+            installed = await until(client, lambda event: isinstance(event, ModelInstalled))
+            assert isinstance(installed, ModelInstalled) and installed.installed.name == NAME
             assert [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"] == [
                 None,
                 "bytes=1000000-",
             ]
-            found = await client.call(mm.GetModels())
-            assert isinstance(found, mm.ModelsAre) and [model.name for model in found.contents.models] == [NAME]
-            status = await client.call(m.GetStatus())
-            assert isinstance(status, m.Status)
+            found = await client.call(GetModels())
+            assert isinstance(found, ModelsAre) and [model.name for model in found.contents.models] == [NAME]
+            status = await client.call(GetStatus())
+            assert isinstance(status, Status)
             if status.state != "idle":  # the event was read above, where the round was the faster one
                 await until(client, is_state("idle"))
             await goes_on_with(client, NAME, after=1)
             await goes_on_with(client, "starter", after=2)
-            listed = await client.call(m.ListCheckpoints())
-            assert isinstance(listed, m.Checkpoints)
+            listed = await client.call(ListCheckpoints())
+            assert isinstance(listed, Checkpoints)
             assert {item.round for item in listed.items if item.other_model} == {1, 2}  # begun after 1, learned in 2
         finally:
-            await client.call(m.Quit())
+            await client.call(Quit())
             await client.close()
 
     asyncio.run(scene())

@@ -8,7 +8,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.asking import Ask, Asked
+from sapo_desktop.worker.control.messages.events import PhaseChanged, RoundFinished
+from sapo_desktop.worker.control.messages.replies import Status
+from sapo_desktop.worker.control.messages.requests import GetStatus, Pause, Quit, Resume
 from tests.whole.nodes import finished, host, is_state, reports, rewards, until, wait_gone, wait_stopped, worker
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -62,19 +65,19 @@ def test_a_killed_host_is_started_again_and_no_round_is_lost(tmp_path: Path, kin
 def test_a_pause_stops_all_computing_and_requests_still_work(tmp_path: Path) -> None:
     async def scene() -> None:
         client = await worker(tmp_path, 100)
-        await until(client, lambda event: isinstance(event, m.PhaseChanged) and event.phase == "generate")
+        await until(client, lambda event: isinstance(event, PhaseChanged) and event.phase == "generate")
         engine = host(client.worker_pid, "engine")
         examiner = host(client.worker_pid, "examiner")
-        await client.call(m.Pause())
+        await client.call(Pause())
         wait_stopped(engine)
         wait_stopped(examiner)
-        asked = await client.call(m.Ask(question="What is 3 + 4?"))
-        assert isinstance(asked, m.Asked) and asked.tokens > 0
-        status = await client.call(m.GetStatus())
-        assert isinstance(status, m.Status) and status.state == "paused"
-        await client.call(m.Resume())
-        await until(client, lambda event: isinstance(event, m.RoundFinished))
-        await client.call(m.Quit())
+        asked = await client.call(Ask(question="What is 3 + 4?"))
+        assert isinstance(asked, Asked) and asked.tokens > 0
+        status = await client.call(GetStatus())
+        assert isinstance(status, Status) and status.state == "paused"
+        await client.call(Resume())
+        await until(client, lambda event: isinstance(event, RoundFinished))
+        await client.call(Quit())
         await client.close()
 
     asyncio.run(scene())
@@ -102,8 +105,8 @@ def test_quitting_keeps_the_rounds_that_the_write_allowance_left_without_a_check
     async def scene() -> None:
         client = await worker(tmp_path, 100, write_gigabytes_a_day="1e-9")
         await until(client, finished(2))
-        await until(client, lambda event: isinstance(event, m.PhaseChanged) and event.phase == "generate")
-        await client.call(m.Quit())
+        await until(client, lambda event: isinstance(event, PhaseChanged) and event.phase == "generate")
+        await client.call(Quit())
         wait_gone(client.worker_pid)
         await client.close()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -24,11 +24,10 @@ from sapo_desktop.core.records import (
     TrainingSequence,
 )
 from sapo_desktop.engines.protocols import Loaded
+from sapo_desktop.learning.round import Ended, Progress
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.system.hardware import default_threads
-from sapo_desktop.worker.hosts.engine import Ended, EnginePlan, Spoken
-
-Progress = Callable[[int, int], None]
+from sapo_desktop.worker.hosts.engine import EnginePlan, Spoken
 
 
 class FakeHost:
@@ -95,7 +94,7 @@ class FakeEngine:
         self.busy = False
         self.trains = True
         self.can_change_model = True
-        self.elsewhere = False
+        self.off_policy = False
         """Whether answers come from another sampler than the trainer's model."""
 
     @property
@@ -127,7 +126,7 @@ class FakeEngine:
         if self.errors:
             raise self.errors.pop(0)
         progress(len(questions) * answers, len(questions) * answers)
-        return msgspec.structs.replace(generated(questions, answers, self.skill), elsewhere=self.elsewhere)
+        return msgspec.structs.replace(generated(questions, answers, self.skill), off_policy=self.off_policy)
 
     async def generate_with(
         self,

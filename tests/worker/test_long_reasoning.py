@@ -16,7 +16,7 @@ from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.reasoning import KEPT, lengths_in, medians, with_new
 from sapo_desktop.swarm.protocol.refusals import Reason
 from sapo_desktop.swarm.sockets import network
-from sapo_desktop.worker.state import NodeState
+from sapo_desktop.worker.governor import NodeState
 from tests.worker.control.handlers.test_human import Examiner
 from tests.worker.membership.test_foreign import question
 from tests.worker.membership.test_joining import Seat, Solver, until
@@ -64,7 +64,7 @@ class Learner:
         self.engine = self.seat.engine = self.node.engine = Reasoner(characters)  # type: ignore[assignment]
         self.node.examiner = Examiner()  # type: ignore[assignment]
         self.node.levels = {"gcd": ["easy"]}
-        self.node.enter(self.seat.joined.member)
+        self.node.join(self.seat.joined.member)
 
     async def play(self) -> None:
         """One round."""

@@ -11,10 +11,13 @@ import pytest
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.control.client import Client, connect
+from sapo_desktop.worker.control.messages.events import CheckpointsChanged, Event, RoundFinished, Snapshot
+from sapo_desktop.worker.control.messages.facts import Notice
+from sapo_desktop.worker.control.messages.replies import Ok, Reply, Status
+from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, Request, StartRounds
+from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.main import MOST_NOTICES, Options, Worker
-from sapo_desktop.worker.state import NodeState
 from tests.cli.fake_node import FakeNode, scripted_round
 from tests.worker.test_orders import Told
 
@@ -26,11 +29,11 @@ class Served:
         self.settings = Settings()
         self.node = FakeNode()
 
-    def status(self) -> m.Status:
+    def status(self) -> Status:
         return self.node._status()
 
-    async def handle(self, request: m.Request) -> m.Reply:
-        return m.Ok()
+    async def handle(self, request: Request) -> Reply:
+        return Ok()
 
 
 def play(folder: Path, scene: Callable[[Worker, Served], Awaitable[None]]) -> None:
@@ -42,7 +45,7 @@ def play(folder: Path, scene: Callable[[Worker, Served], Awaitable[None]]) -> No
     asyncio.run(run())
 
 
-async def told(client: Client, count: int) -> list[m.Event]:
+async def told(client: Client, count: int) -> list[Event]:
     events = client.events()
     return [await anext(events) for _ in range(count)]
 
@@ -52,13 +55,13 @@ def test_a_client_that_comes_is_first_told_how_things_stand_and_then_what_happen
         worker._open(served)  # type: ignore[arg-type]
         for number in (1, 2):
             async with await connect(tmp_path) as client:
-                await client.call(m.GetStatus())  # by now it is attached
+                await client.call(GetStatus())  # by now it is attached
                 report = scripted_round(number)
                 served.node.rounds.append(report)
-                worker._publish(m.RoundFinished(report=report))
+                worker._publish(RoundFinished(report=report))
                 first, second = await told(client, 2)
-                assert isinstance(first, m.Snapshot) and first.status.round == number - 1
-                assert second == m.RoundFinished(report=report)
+                assert isinstance(first, Snapshot) and first.status.round == number - 1
+                assert second == RoundFinished(report=report)
 
     play(tmp_path, scene)
 
@@ -68,11 +71,11 @@ def test_who_comes_before_the_node_is_there_is_told_once_it_is(tmp_path: Path) -
         async with await connect(tmp_path) as client, await connect(tmp_path, events=False) as quiet:
             while len(worker._server._clients) < 2:
                 await asyncio.sleep(0)
-            worker._publish(m.Notice(level="info", text="Loading."))
+            worker._publish(Notice(level="info", text="Loading."))
             worker._open(served)  # type: ignore[arg-type]
-            await client.call(m.GetStatus())
-            assert [type(event) for event in await told(client, 2)] == [m.Notice, m.Snapshot]
-            await quiet.call(m.GetStatus())
+            await client.call(GetStatus())
+            assert [type(event) for event in await told(client, 2)] == [Notice, Snapshot]
+            await quiet.call(GetStatus())
             assert quiet._events.empty()
 
     play(tmp_path, scene)
@@ -86,17 +89,17 @@ def test_a_window_takes_over_a_worker_that_serves_a_command(tmp_path: Path) -> N
         worker._orders = it.orders
         worker._open(served)  # type: ignore[arg-type]
         command = await connect(tmp_path, owner=True)
-        await command.call(m.GetStatus())
+        await command.call(GetStatus())
         assert it.gate.state is NodeState.IDLE
         async with await connect(tmp_path, stay=True) as window:
-            await window.call(m.GetStatus())
+            await window.call(GetStatus())
             assert it.gate.state is NodeState.WORKING, "as it was wished before"
             with pytest.raises(UsageError, match="goes on"):
-                await command.call(m.Quit())
+                await command.call(Quit())
             await command.close()
-            await window.call(m.GetStatus())
+            await window.call(GetStatus())
             assert worker._owner_left is None
-            await window.call(m.Quit())
+            await window.call(Quit())
 
     play(tmp_path, scene)
 
@@ -105,8 +108,8 @@ def test_who_asked_for_rounds_may_end_the_node_beside_a_window(tmp_path: Path) -
     async def scene(worker: Worker, served: Served) -> None:
         worker._open(served)  # type: ignore[arg-type]
         async with await connect(tmp_path, stay=True), await connect(tmp_path, owner=True) as run:
-            await run.call(m.StartRounds())
-            assert await run.call(m.Quit()) == m.Ok()
+            await run.call(StartRounds())
+            assert await run.call(Quit()) == Ok()
 
     play(tmp_path, scene)
 
@@ -114,8 +117,8 @@ def test_who_asked_for_rounds_may_end_the_node_beside_a_window(tmp_path: Path) -
 def test_the_last_notices_are_kept_for_those_who_come_later(tmp_path: Path) -> None:
     async def scene(worker: Worker, served: Served) -> None:
         for number in range(MOST_NOTICES + 5):
-            worker._publish(m.Notice(level="info", text=str(number)))
-            worker._publish(m.CheckpointsChanged())
+            worker._publish(Notice(level="info", text=str(number)))
+            worker._publish(CheckpointsChanged())
         kept = [notice.text for notice in worker._notices]
         assert kept == [str(number) for number in range(5, MOST_NOTICES + 5)]
 

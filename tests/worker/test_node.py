@@ -16,14 +16,21 @@ from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.heldout import Evaluator
 from sapo_desktop.learning.round import Swarm
 from sapo_desktop.system.hardware import default_threads
-from sapo_desktop.worker.control import messages as m
-from sapo_desktop.worker.gate import Gate
+from sapo_desktop.worker.control.messages.base import Message
+from sapo_desktop.worker.control.messages.events import (
+    CheckpointsChanged,
+    EvalFinished,
+    Event,
+    PhaseChanged,
+    RoundFinished,
+)
+from sapo_desktop.worker.control.messages.facts import Notice
+from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.node import Node
-from sapo_desktop.worker.state import NodeState
+from sapo_desktop.worker.orders import Gate
 from sapo_desktop.worker.store.checkpoints import Checkpoint, CheckpointStore
 from sapo_desktop.worker.store.history import History
-from sapo_desktop.worker.store.keeper import Keeper
-from sapo_desktop.worker.store.write_budget import WriteBudget
+from sapo_desktop.worker.store.keeper import Keeper, WriteBudget
 from tests.learning.test_plan import LEVELS
 from tests.records import run_manifest
 from tests.worker.fakes import FakeEngine, FakeExaminer
@@ -37,7 +44,7 @@ class Scene:
     task: asyncio.Task[None]
 
     def __init__(self, folder: Path, settings: Settings, bytes_a_day: float, swarm: Swarm | None = None) -> None:
-        self.events: list[m.Event] = []
+        self.events: list[Event] = []
         self.changed = asyncio.Event()
         self.engine = FakeEngine()
         self.examiner = FakeExaminer()
@@ -58,11 +65,11 @@ class Scene:
             swarm=swarm,
         )
 
-    def publish(self, event: m.Event) -> None:
+    def publish(self, event: Event) -> None:
         self.events.append(event)
         self.changed.set()
 
-    async def until(self, *kinds: type[m.Message], count: int = 1) -> None:
+    async def until(self, *kinds: type[Message], count: int = 1) -> None:
         """Wait until `count` events of these kinds were published."""
         async with asyncio.timeout(20):
             while sum(isinstance(event, kinds) for event in self.events) < count:
@@ -76,7 +83,7 @@ class Scene:
                 await self.changed.wait()
 
     def notices(self) -> list[str]:
-        return [str(event.text) for event in self.events if isinstance(event, m.Notice)]
+        return [str(event.text) for event in self.events if isinstance(event, Notice)]
 
 
 @contextlib.asynccontextmanager
@@ -128,7 +135,7 @@ def test_finish_ends_the_round_in_hand_and_pauses(tmp_path: Path) -> None:
     async def scene() -> None:
         async with playing(tmp_path) as it:
             it.engine.hold = asyncio.Event()
-            await it.until(m.PhaseChanged)
+            await it.until(PhaseChanged)
             it.node.orders.finish()
             it.engine.hold.set()
             await it.until_state(NodeState.PAUSED)
@@ -140,12 +147,12 @@ def test_finish_ends_the_round_in_hand_and_pauses(tmp_path: Path) -> None:
 def test_a_pause_suspends_the_hosts_and_resuming_goes_on(tmp_path: Path) -> None:
     async def scene() -> None:
         async with playing(tmp_path) as it:
-            await it.until(m.RoundFinished)
+            await it.until(RoundFinished)
             it.node.orders.pause(None)
             assert it.engine.host.suspended and it.examiner.host.suspended
             reached = it.node.counters.round
             it.node.orders.resume()
-            await it.until(m.RoundFinished, count=reached + 2)
+            await it.until(RoundFinished, count=reached + 2)
 
     asyncio.run(scene())
 
@@ -154,10 +161,10 @@ def test_a_pause_suspends_the_hosts_and_resuming_goes_on(tmp_path: Path) -> None
 def test_a_dead_engine_goes_on_from_the_newest_checkpoint(tmp_path: Path, error: HostDied | HostTimeout) -> None:
     async def scene() -> None:
         async with playing(tmp_path) as it:
-            await it.until(m.RoundFinished, count=2)
+            await it.until(RoundFinished, count=2)
             it.engine.errors.append(error)
-            await it.until(m.Notice)
-            await it.until(m.RoundFinished, count=5)
+            await it.until(Notice)
+            await it.until(RoundFinished, count=5)
             rounds = [r.round for r in it.keeper.history.rounds().rounds]
             assert rounds == list(range(1, len(rounds) + 1))
             assert it.engine.host.restarts == 1
@@ -173,11 +180,11 @@ def test_rounds_without_a_checkpoint_are_played_again_after_the_engine_died(
 
     async def scene() -> None:
         async with playing(tmp_path) as it:
-            await it.until(m.RoundFinished, count=4)
+            await it.until(RoundFinished, count=4)
             it.engine.errors.append(HostDied("The engine ended."))
-            await it.until(m.Notice)
-            await it.until(m.RoundFinished, count=it.node.counters.round + 1)
-            played = [event.report.round for event in it.events if isinstance(event, m.RoundFinished)]
+            await it.until(Notice)
+            await it.until(RoundFinished, count=it.node.counters.round + 1)
+            played = [event.report.round for event in it.events if isinstance(event, RoundFinished)]
             assert played.count(3) == 2 and played.count(2) == 1, "the weights have seen two rounds"
 
     asyncio.run(scene())
@@ -188,7 +195,7 @@ def test_a_killed_engine_is_given_less_at_once(tmp_path: Path) -> None:
         async with playing(tmp_path) as it:
             before = it.engine.plan.trainer.micro_batch
             it.engine.errors.append(HostDied("The engine was killed.", killed=True))
-            await it.until(m.RoundFinished, count=2)
+            await it.until(RoundFinished, count=2)
             assert it.engine.plan.trainer.micro_batch == before // 2
 
     asyncio.run(scene())
@@ -198,7 +205,7 @@ def test_out_of_memory_shortens_answers_and_goes_on(tmp_path: Path) -> None:
     async def scene() -> None:
         async with playing(tmp_path) as it:
             it.engine.errors.append(OutOfMemory("No memory."))
-            await it.until(m.RoundFinished, count=2)
+            await it.until(RoundFinished, count=2)
             assert it.node.max_tokens == 256
             it.node.take_settings(SETTINGS)  # somebody changed another one
             assert it.node.max_tokens == 256
@@ -213,10 +220,10 @@ def test_a_killed_engine_that_cannot_do_less_at_once_gets_shorter_answers(tmp_pa
             it.engine.plan.trainer = msgspec.structs.replace(it.engine.plan.trainer, micro_batch=1)
             it.engine.plan.batch = 2
             it.engine.errors.append(HostDied("The engine was killed.", killed=True))
-            await it.until(m.RoundFinished, count=2)
+            await it.until(RoundFinished, count=2)
             assert it.engine.plan.batch == 1 and it.node.max_tokens == 512
             it.engine.errors.append(HostDied("The engine was killed.", killed=True))
-            await it.until(m.RoundFinished, count=4)
+            await it.until(RoundFinished, count=4)
             assert it.node.max_tokens == 256
 
     asyncio.run(scene())
@@ -226,7 +233,7 @@ def test_a_model_that_does_not_fit_gives_way_to_the_starter_before_there_is_a_ch
     async def scene() -> None:
         async with playing(tmp_path) as it:
             it.engine.errors.append(TooBig("qwen does not fit."))
-            await it.until(m.RoundFinished, count=2)
+            await it.until(RoundFinished, count=2)
             assert it.engine.plan.model.name == "starter"
             said = next(text for text in it.notices() if text.startswith("qwen does not fit."))
             assert "Going on with starter." in said and "settings set model starter" in said
@@ -237,7 +244,7 @@ def test_a_model_that_does_not_fit_gives_way_to_the_starter_before_there_is_a_ch
 def test_a_model_with_checkpoints_is_not_given_up(tmp_path: Path) -> None:
     async def scene() -> None:
         async with playing(tmp_path) as it:
-            await it.until(m.RoundFinished, count=1)
+            await it.until(RoundFinished, count=1)
             it.engine.errors.append(TooBig("It does not fit."))
             await it.until_state(NodeState.FAILED)
             assert it.gate.reason.startswith("It does not fit.") and it.engine.plan.model == Path("model")
@@ -266,13 +273,13 @@ def test_an_engine_that_keeps_dying_ends_the_work_with_the_reason(
 def test_rolling_back_discards_the_round_in_hand_and_counts_on(tmp_path: Path) -> None:
     async def scene() -> None:
         async with playing(tmp_path) as it:
-            await it.until(m.RoundFinished, count=3)
+            await it.until(RoundFinished, count=3)
             it.engine.hold = asyncio.Event()
             written = await it.node.roll_back("2")
             reached = it.node.counters.round
             assert (it.engine.skill, written.round) == (3, reached)
             it.engine.hold.set()
-            await it.until(m.RoundFinished, count=reached + 1)
+            await it.until(RoundFinished, count=reached + 1)
             rounds = [r.round for r in it.keeper.history.rounds().rounds]
             assert rounds == sorted(set(rounds))
 
@@ -283,8 +290,8 @@ def test_validation_names_base_and_best_and_the_guard_rolls_back(tmp_path: Path)
     async def scene() -> None:
         settings = msgspec.structs.replace(SETTINGS, validate_every=1, learning_rate=1e-3)
         async with playing(tmp_path, settings) as it:
-            await it.until(m.RoundFinished, count=9)
-            scores = [e.report for e in it.events if isinstance(e, m.EvalFinished)]
+            await it.until(RoundFinished, count=9)
+            scores = [e.report for e in it.events if isinstance(e, EvalFinished)]
             assert (scores[0].checkpoint, scores[0].round, scores[0].score) == ("base", 0, 1 / 8)
             assert [r.checkpoint for r in scores[1:4]] == ["1", "2", "3"]
             it.node.orders.pause(None)
@@ -296,7 +303,7 @@ def test_validation_names_base_and_best_and_the_guard_rolls_back(tmp_path: Path)
                 while not any("learning rate" in text for text in it.notices()):
                     it.changed.clear()
                     await it.changed.wait()
-            await it.until(m.RoundFinished, count=it.node.counters.round + 1)
+            await it.until(RoundFinished, count=it.node.counters.round + 1)
             assert it.engine.rates == [5e-4]
             assert it.engine.skill > 0
 
@@ -313,7 +320,7 @@ def test_the_rate_falls_with_the_steps_of_the_adapter_and_rises_again_where_it_i
             assert it.engine.rates == pytest.approx([1e-3 / 1.5, 1e-3 / 2, 1e-3 / 2.5])
             await it.node.roll_back("1")
             it.node.orders.start(1)
-            await it.until(m.RoundFinished, count=5)
+            await it.until(RoundFinished, count=5)
             assert it.node.counters.round == 5
             assert it.engine.rates[-1] == pytest.approx(1e-3 / 1.5)
             await it.node.roll_back("base")
@@ -330,7 +337,7 @@ def test_going_back_by_hand_to_a_weaker_adapter_is_no_lost_skill(tmp_path: Path)
             await it.node.roll_back("base")
             it.engine.steps, it.engine.skill = 0, -100
             it.node.orders.start(8)
-            await it.until(m.RoundFinished, count=15)
+            await it.until(RoundFinished, count=15)
             assert it.node.counters.guard.roll_backs == 0
 
     asyncio.run(scene())
@@ -372,10 +379,10 @@ def test_a_node_that_only_answers_says_so_and_validates_nothing(tmp_path: Path) 
     async def scene() -> None:
         async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=1), rounds=2) as it:
             it.engine.trains = False
-            await it.until(m.RoundFinished, count=1)
+            await it.until(RoundFinished, count=1)
             assert it.gate.reason == "Answering round 2; nothing is trained"
-            await it.until(m.RoundFinished, count=2)
-            assert not any(isinstance(event, m.EvalFinished) for event in it.events)
+            await it.until(RoundFinished, count=2)
+            assert not any(isinstance(event, EvalFinished) for event in it.events)
             assert it.engine.batches == []
             with pytest.raises(UsageError, match="only answers"):
                 await it.node.roll_back("base")
@@ -392,9 +399,9 @@ def test_what_is_told_and_what_a_client_finds_go_hand_in_hand(tmp_path: Path) ->
         seen: list[tuple[int, int, float | None]] = []
         told: list[tuple[int, int, float | None]] = []
 
-        def publish(event: m.Event) -> None:
-            latest, rounds = it.keeper.latest, sum(isinstance(one, m.RoundFinished) for one in [*it.events, event])
-            scores = [one.report.score for one in [*it.events, event] if isinstance(one, m.EvalFinished)]
+        def publish(event: Event) -> None:
+            latest, rounds = it.keeper.latest, sum(isinstance(one, RoundFinished) for one in [*it.events, event])
+            scores = [one.report.score for one in [*it.events, event] if isinstance(one, EvalFinished)]
             seen.append((latest.rounds, latest.last.round if latest.last else 0, latest.best_validation))
             told.append((rounds, rounds, max(scores, default=None)))
             it.publish(event)
@@ -416,12 +423,12 @@ def test_clients_are_told_of_every_checkpoint_that_comes_or_goes(tmp_path: Path)
     async def scene() -> None:
         async with playing(tmp_path, rounds=3) as it:
             await it.until_state(NodeState.IDLE)
-            assert sum(isinstance(event, m.CheckpointsChanged) for event in it.events) == 3
+            assert sum(isinstance(event, CheckpointsChanged) for event in it.events) == 3
             await it.node.roll_back("1")
-            assert isinstance(it.events[-1], m.CheckpointsChanged)
+            assert isinstance(it.events[-1], CheckpointsChanged)
             assert it.keeper.store.numbers()[-1] == 4
             it.node.show.damaged([])
-            assert sum(isinstance(event, m.CheckpointsChanged) for event in it.events) == 4
+            assert sum(isinstance(event, CheckpointsChanged) for event in it.events) == 4
 
     asyncio.run(scene())
 
@@ -430,7 +437,7 @@ def test_a_round_without_a_checkpoint_tells_of_none(tmp_path: Path) -> None:
     async def scene() -> None:
         async with playing(tmp_path, rounds=3, bytes_a_day=10) as it:
             await it.until_state(NodeState.IDLE)
-            assert sum(isinstance(event, m.CheckpointsChanged) for event in it.events) == 1
+            assert sum(isinstance(event, CheckpointsChanged) for event in it.events) == 1
 
     asyncio.run(scene())
 
@@ -441,10 +448,10 @@ def test_threads_that_change_are_used_from_the_next_round_on_under_a_new_run(tmp
         async with playing(tmp_path) as it:
             await it.node.begin_run(run_manifest(threads=before))
             run = it.node.counters.run
-            await it.until(m.RoundFinished)
+            await it.until(RoundFinished)
             it.node.take_settings(msgspec.structs.replace(it.node.settings, threads=before + 1))
             reached = it.node.counters.round
-            await it.until(m.RoundFinished, count=reached + 2)
+            await it.until(RoundFinished, count=reached + 2)
             assert it.engine.threads == [before + 1]
             assert it.notices()[1:] == [f"Computing with at most {before + 1} threads from now on."]
             assert it.node.counters.run == run + 1

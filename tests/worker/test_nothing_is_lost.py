@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.learning.counters import Counters
-from sapo_desktop.worker.control.messages import GetRollouts
+from sapo_desktop.worker.control.messages.rollouts import GetRollouts
 from sapo_desktop.worker.store.checkpoints import CheckpointStore
 from sapo_desktop.worker.store.history import History
 from tests.records import group, round_report, run_manifest

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 
 import pytest
 
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.core.why import Ending, Failed, OnBattery, Paused, Ready
-from sapo_desktop.worker.control.messages import Event, StateChanged
-from sapo_desktop.worker.gate import Gate
-from sapo_desktop.worker.orders import Orders
-from sapo_desktop.worker.state import NodeState, Trigger
+from sapo_desktop.core.why import Ending, Failed, OnBattery, Paused, Ready, RoundsDone, Training, Why
+from sapo_desktop.worker.control.messages.events import Event, StateChanged
+from sapo_desktop.worker.governor import Decision, NodeState
+from sapo_desktop.worker.orders import Gate, Orders
+from tests.worker.fakes import FakeHost
 
 NOON = 1_000_000.0
 
@@ -277,11 +278,133 @@ def test_an_order_holds_on_a_full_disk_and_the_next_one_is_written(tmp_path: Pat
 def test_a_failed_node_stays_so_until_somebody_resumes() -> None:
     told = Told()
     told.orders.start(None)
-    told.gate.move(Trigger.FAIL, Failed(text="It died.", failures=5))
+    told.orders.fail(Failed(text="It died.", failures=5))
     told.orders.power(True)
     assert told.gate.state is NodeState.FAILED
     told.orders.resume()
-    assert (told.gate.state, told.states[-2:]) == (NodeState.WORKING, ["starting", "working"])
-    told.gate.move(Trigger.QUIT, Ending())
+    assert (told.gate.state, told.states[-2:]) == (NodeState.WORKING, ["failed", "working"])
+    told.orders.stop()
     told.orders.power(False)
-    assert told.gate.state is NodeState.STOPPING
+    assert (told.gate.state, told.gate.why) == (NodeState.STOPPING, Ending())
+    for order in (lambda: told.orders.pause(None), told.orders.finish, told.orders.resume):
+        with pytest.raises(UsageError, match="The node is stopping: it cannot"):
+            order()
+
+
+# -- the gate ----------------------------------------------------------------------------------------------------
+
+
+def decision(state: NodeState, why: Why) -> Decision:
+    return Decision(state=state, why=why, threads=1)
+
+
+WORK = decision(NodeState.WORKING, Training(round=7))
+PAUSE = decision(NodeState.PAUSED, Paused())
+
+
+def test_a_pause_suspends_and_a_request_wakes_for_as_long_as_it_takes() -> None:
+    async def scene() -> None:
+        host, events = FakeHost(), list[Event]()
+        gate = Gate([host], events.append)
+        gate.follow(WORK, lambda: None)
+        assert gate.is_open and not host.suspended
+        gate.follow(PAUSE, lambda: None)
+        assert host.suspended and not gate.is_open
+        async with gate.awake():
+            async with gate.awake():
+                assert not host.suspended
+            assert not host.suspended
+        assert host.suspended
+        gate.follow(WORK, lambda: None)
+        assert not host.suspended
+        states = [event.state for event in events if isinstance(event, StateChanged)]
+        assert states == ["working", "paused", "working"]
+
+    asyncio.run(scene())
+
+
+def test_a_decision_is_due_when_a_pause_is_over() -> None:
+    async def scene() -> None:
+        due = asyncio.Event()
+        gate = Gate([], lambda event: None)
+        until = time.time() + 0.01
+        gate.follow(decision(NodeState.PAUSED, Paused(until=until)), due.set)
+        assert gate.reason.startswith("Paused until")
+        assert gate.resumes_in is not None and gate.resumes_in <= 0.01
+        await asyncio.wait_for(due.wait(), 5)
+
+    asyncio.run(scene())
+
+
+def test_a_moment_that_came_too_early_is_waited_for_again() -> None:
+    async def scene() -> None:
+        gate = Gate([], lambda event: None)
+        until = time.time() + 0.01
+        again, looked = asyncio.Event(), list[float]()
+
+        def look() -> None:
+            looked.append(time.time())
+            if len(looked) > 1:
+                again.set()
+                return
+            gate.follow(decision(NodeState.PAUSED, Paused(until=until)), look)  # the clock says that it is not over
+
+        gate.follow(decision(NodeState.PAUSED, Paused(until=until)), look)
+        await asyncio.wait_for(again.wait(), 5)
+
+    asyncio.run(scene())
+
+
+def test_a_pause_that_was_overtaken_leads_to_nothing() -> None:
+    async def scene() -> None:
+        gate = Gate([], lambda event: None)
+        gate.follow(WORK, lambda: None)
+        until = time.time() + 3600
+        gate.follow(decision(NodeState.PAUSED, Paused(until=until)), lambda: None)
+        gate.follow(decision(NodeState.IDLE, RoundsDone(round=5)), lambda: None)
+        assert gate.resumes_in is None and gate.state is NodeState.IDLE
+
+    asyncio.run(scene())
+
+
+def test_a_pause_is_no_part_of_the_time_that_work_takes() -> None:
+    gate = Gate([], lambda event: None)
+    before = gate.clock()
+    time.sleep(0.002)
+    assert gate.clock() == before, "nothing works yet"
+    gate.follow(WORK, lambda: None)
+    began = gate.clock()
+    assert began - before < 0.002
+    gate.follow(PAUSE, lambda: None)
+    paused = gate.clock()
+    time.sleep(0.002)
+    gate.follow(WORK, lambda: None)
+    assert began <= paused <= gate.clock() < paused + 0.002
+
+
+def test_the_same_reason_is_told_once() -> None:
+    events = list[Event]()
+    gate = Gate([], events.append)
+    for _ in range(3):
+        gate.follow(WORK, lambda: None)
+    gate.follow(decision(NodeState.WORKING, Training(round=8)), lambda: None)
+    told = [event.why for event in events if isinstance(event, StateChanged)]
+    assert told == [Training(round=7), Training(round=8)]
+
+
+def test_a_node_that_nobody_wants_to_work_waits_for_requests() -> None:
+    gate = Gate([], lambda event: None)
+    gate.follow(decision(NodeState.IDLE, Ready()), lambda: None)
+    assert gate.state is NodeState.IDLE and not gate.is_open
+
+
+def test_work_waits_at_the_gate() -> None:
+    async def scene() -> None:
+        gate = Gate([], lambda event: None)
+        waiting = asyncio.create_task(gate.wait())
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        gate.follow(WORK, lambda: None)
+        await asyncio.wait_for(waiting, 5)
+
+    asyncio.run(scene())

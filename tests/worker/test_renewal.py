@@ -17,9 +17,24 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import Catalogue
 from sapo_desktop.worker import main as worker_main
 from sapo_desktop.worker.assembly import Assembled, Publish
-from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.control.client import Client, connect
 from sapo_desktop.worker.control.handlers import settings as settings_requests
+from sapo_desktop.worker.control.messages.events import (
+    Event,
+    RoundFinished,
+    SettingsChanged,
+    Snapshot,
+    StateChanged,
+    Stopping,
+)
+from sapo_desktop.worker.control.messages.requests import (
+    GetSettings,
+    GetStatus,
+    Pause,
+    Quit,
+    ResetSettings,
+    SetSettings,
+)
 from sapo_desktop.worker.hosts.hosting import OnBusy
 from sapo_desktop.worker.main import Options, Worker
 from tests.worker.control.handlers.test_requests import side_of
@@ -85,7 +100,7 @@ def play(folder: Path, monkeypatch: pytest.MonkeyPatch, story: Callable[[Factory
     asyncio.run(run())
 
 
-async def until(client: Client, wanted: Callable[[m.Event], bool]) -> m.Event:
+async def until(client: Client, wanted: Callable[[Event], bool]) -> Event:
     async for event in client.events():
         if wanted(event):
             return event
@@ -93,30 +108,32 @@ async def until(client: Client, wanted: Callable[[m.Event], bool]) -> m.Event:
 
 
 async def in_a_round(factory: Factory, client: Client) -> None:
-    await client.call(m.GetStatus())
+    await client.call(GetStatus())
     while factory.made[0].node.show.phase != "generate":
         await asyncio.sleep(0)
 
 
-def is_new_node(event: m.Event) -> bool:
-    return isinstance(event, m.Snapshot)
+def is_new_node(event: Event) -> bool:
+    return isinstance(event, Snapshot)
 
 
 def test_the_round_in_hand_is_finished_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def story(factory: Factory, client: Client) -> None:
         await in_a_round(factory, client)
-        reply = await client.call(m.SetSettings(values=TASKS))
+        reply = await client.call(SetSettings(values=TASKS))
         assert str(reply.text) == "Saved. tasks: taken up once the round in hand is done."
-        are = await client.call(m.GetSettings())
+        changed = await until(client, lambda event: isinstance(event, SettingsChanged))
+        are = await client.call(GetSettings())
         assert are.waiting == ["tasks"] and are.settings.tasks == SETTINGS.tasks
+        assert isinstance(changed, SettingsChanged) and changed.now == are, "one event says it all"
         assert are.wanted is not None and are.wanted.tasks == "gcd/easy"
         factory.made[0].engine.hold.set()
-        await until(client, lambda event: isinstance(event, m.RoundFinished) and event.report.round == 1)
-        await until(client, lambda event: isinstance(event, m.StateChanged) and event.state == "starting")
+        await until(client, lambda event: isinstance(event, RoundFinished) and event.report.round == 1)
+        await until(client, lambda event: isinstance(event, StateChanged) and event.state == "starting")
         await until(client, is_new_node)
-        are = await client.call(m.GetSettings())
+        are = await client.call(GetSettings())
         assert are.settings.tasks == "gcd/easy" and are.waiting == []
-        status = await client.call(m.GetStatus())
+        status = await client.call(GetStatus())
         assert status.state == "working"
         assert [settings.tasks for settings in factory.asked] == [SETTINGS.tasks, "gcd/easy"]
         assert factory.made[0].node.counters.round == 1, "no other round was begun"
@@ -126,11 +143,11 @@ def test_the_round_in_hand_is_finished_first(tmp_path: Path, monkeypatch: pytest
 
 def test_a_paused_node_is_replaced_at_once_and_stays_paused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def story(factory: Factory, client: Client) -> None:
-        await client.call(m.Pause(seconds=600))
-        reply = await client.call(m.SetSettings(values=TASKS))
+        await client.call(Pause(seconds=600))
+        reply = await client.call(SetSettings(values=TASKS))
         assert str(reply.text) == "Saved. tasks: taken up now."
         await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
-        status = await client.call(m.GetStatus())
+        status = await client.call(GetStatus())
         assert status.state == "paused" and status.resume_in is not None
 
     play(tmp_path, monkeypatch, story)
@@ -141,14 +158,14 @@ def test_a_change_under_way_is_whole_before_the_next_node(tmp_path: Path, monkey
     monkeypatch.setattr(settings_requests, "find_model", lambda *args: found.wait(10))
 
     async def story(factory: Factory, client: Client) -> None:
-        await client.call(m.Pause())
-        quick = asyncio.create_task(client.call(m.SetSettings(values=TASKS)))
-        slow = asyncio.create_task(client.call(m.SetSettings(values={"model": "other"})))
-        await until(client, lambda event: isinstance(event, m.StateChanged) and event.state == "starting")
+        await client.call(Pause())
+        quick = asyncio.create_task(client.call(SetSettings(values=TASKS)))
+        slow = asyncio.create_task(client.call(SetSettings(values={"model": "other"})))
+        await until(client, lambda event: isinstance(event, StateChanged) and event.state == "starting")
         found.set()
         await asyncio.gather(quick, slow)
         await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
-        are = await client.call(m.GetSettings())
+        are = await client.call(GetSettings())
         assert (are.settings.model, are.settings.tasks, are.waiting) == ("other", "gcd/easy", [])
         assert len(factory.made) == 2
 
@@ -158,10 +175,10 @@ def test_a_change_under_way_is_whole_before_the_next_node(tmp_path: Path, monkey
 def test_settings_that_cannot_be_used_are_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def story(factory: Factory, client: Client) -> None:
         factory.refuse = lambda settings: ModelError("No such tasks.") if settings.tasks == "gcd/easy" else None
-        await client.call(m.Pause())
-        await client.call(m.SetSettings(values=TASKS | {"threads": "1", "label": "other"}))
+        await client.call(Pause())
+        await client.call(SetSettings(values=TASKS | {"threads": "1", "label": "other"}))
         await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
-        are = await client.call(m.GetSettings())
+        are = await client.call(GetSettings())
         assert are.settings.tasks == SETTINGS.tasks and are.waiting == [] and are.settings.threads == 1
         assert str(factory.said[-1]) == "No such tasks. The node goes on with the settings from before."
         kept = settings_file.read(DataFolder.at(tmp_path).settings, 0.0).settings
@@ -174,9 +191,9 @@ def test_settings_that_cannot_be_used_are_taken_back(tmp_path: Path, monkeypatch
 def test_a_wish_that_is_taken_back_in_time_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def story(factory: Factory, client: Client) -> None:
         await in_a_round(factory, client)
-        await client.call(m.SetSettings(values=TASKS))
-        await client.call(m.ResetSettings(keys=["tasks"]))
-        are = await client.call(m.GetSettings())
+        await client.call(SetSettings(values=TASKS))
+        await client.call(ResetSettings(keys=["tasks"]))
+        are = await client.call(GetSettings())
         assert are.waiting == []
 
     play(tmp_path, monkeypatch, story)
@@ -187,17 +204,17 @@ def test_a_model_that_is_not_there_is_refused_before_it_is_kept(
 ) -> None:
     async def story(factory: Factory, client: Client) -> None:
         with pytest.raises((UsageError, ModelError), match="There is no model 'nowhere'"):
-            await client.call(m.SetSettings(values={"model": "nowhere"}))
-        assert (await client.call(m.GetSettings())).waiting == []
+            await client.call(SetSettings(values={"model": "nowhere"}))
+        assert (await client.call(GetSettings())).waiting == []
 
     play(tmp_path, monkeypatch, story)
 
 
 def test_an_end_comes_before_another_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def story(factory: Factory, client: Client) -> None:
-        await client.call(m.SetSettings(values=TASKS))
-        await client.call(m.Quit())
-        await until(client, lambda event: isinstance(event, m.Stopping) and not event.failed)
+        await client.call(SetSettings(values=TASKS))
+        await client.call(Quit())
+        await until(client, lambda event: isinstance(event, Stopping) and not event.failed)
         assert len(factory.made) == 1
 
     play(tmp_path, monkeypatch, story)

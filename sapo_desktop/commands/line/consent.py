@@ -12,7 +12,8 @@ from sapo_desktop.core import settings_file
 from sapo_desktop.core.consent import WHAT_IS_PUBLISHED
 from sapo_desktop.core.errors import NotRunning, UsageError
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.worker.control.messages import GetSettings, Ok, SetSettings, SettingsAre
+from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre
+from sapo_desktop.worker.control.messages.requests import GetSettings, SetSettings
 
 _HERE = (
     "In a terminal: `sapo-desktop answer` asks you a question, `sapo-desktop settings set share off` ends sharing, "

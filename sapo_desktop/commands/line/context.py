@@ -17,19 +17,10 @@ from sapo_desktop.core.errors import ControlError, NotRunning, SapoError, UsageE
 from sapo_desktop.core.sentences import Text
 from sapo_desktop.terminal.output import Output
 from sapo_desktop.terminal.wording import nearest
-from sapo_desktop.worker.control.messages import (
-    Evaluate,
-    Event,
-    FitReply,
-    FitRequest,
-    GetStatus,
-    Progressed,
-    Quit,
-    Reply,
-    Request,
-    Status,
-    Stopping,
-)
+from sapo_desktop.worker.control.messages.events import Event, Progressed, Stopping
+from sapo_desktop.worker.control.messages.fitting import FitReply, FitRequest
+from sapo_desktop.worker.control.messages.replies import Reply, Status
+from sapo_desktop.worker.control.messages.requests import Evaluate, GetStatus, Quit, Request
 
 ReplyType = TypeVar("ReplyType")
 _LAST_WORD_SECONDS = 1.0

@@ -9,7 +9,7 @@ from typing import TypeVar
 from sapo_desktop.commands.line.context import Context, Node, call
 from sapo_desktop.commands.line.prompts import typed_secret
 from sapo_desktop.core.errors import PassphraseNeeded, UsageError
-from sapo_desktop.worker.control.messages import Request
+from sapo_desktop.worker.control.messages.requests import Request
 
 PASSPHRASE = "SAPO_PASSPHRASE"
 Told = TypeVar("Told")

@@ -18,21 +18,9 @@ from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
 from sapo_desktop.core.records import RoundReport
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.views import View
-from sapo_desktop.worker.control.messages import (
-    Event,
-    GetHistory,
-    GetSettings,
-    GetStatus,
-    History,
-    Ok,
-    Quit,
-    SettingsAre,
-    Snapshot,
-    StartRounds,
-    StateChanged,
-    Status,
-    Stopping,
-)
+from sapo_desktop.worker.control.messages.events import Event, Snapshot, StateChanged, Stopping
+from sapo_desktop.worker.control.messages.replies import History, Ok, SettingsAre, Status
+from sapo_desktop.worker.control.messages.requests import GetHistory, GetSettings, GetStatus, Quit, StartRounds
 
 EARLIER_ROUNDS = 500
 """Finished rounds whose rewards begin the curve."""

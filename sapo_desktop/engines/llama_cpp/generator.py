@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sapo_desktop.core.errors import OutOfMemory
 from sapo_desktop.core.records import FinishReason
 from sapo_desktop.core.sentences import sentence
-from sapo_desktop.engines.answering import Answers, GenerationJob, Watch
+from sapo_desktop.engines.answering import Answers, GenerationJob, GenerationMonitor
 from sapo_desktop.engines.drawing import DrawnTokens, Floats, draw_tokens, stream
 from sapo_desktop.engines.llama_cpp.streams import Streams
 
@@ -28,7 +28,9 @@ REFILL_SHARE = 1 / 8
 """New prompts are read once this share of the streams is free: reading them one by one costs a pass each."""
 
 
-def generate(job: GenerationJob, streams: Streams, watch: Watch, passed: Callable[[], None] = lambda: None) -> Answers:
+def generate(
+    job: GenerationJob, streams: Streams, watch: GenerationMonitor, passed: Callable[[], None] = lambda: None
+) -> Answers:
     """Answer each prompt `job.answers` times in streams long enough for prompt and answer.
 
     `passed` is called after each pass (it may change the number of threads).
@@ -68,7 +70,7 @@ class _Run:
 
     job: GenerationJob
     streams: Streams
-    watch: Watch
+    watch: GenerationMonitor
     _live: int = 0
     """Streams 0 to `_live` - 1 hold a sequence that goes on, but for those in `_ended`."""
     _ended: list[int] = field(default_factory=list)

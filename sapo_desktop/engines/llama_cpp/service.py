@@ -15,7 +15,7 @@ from pathlib import Path
 from sapo_desktop.core.errors import HostError
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines import protocols as p
-from sapo_desktop.engines.answering import Answers, GenerationJob, Speaker, Watch
+from sapo_desktop.engines.answering import Answers, GenerationJob, GenerationMonitor, Speaker
 from sapo_desktop.engines.llama_cpp.generator import generate, halved, stream_length
 from sapo_desktop.engines.llama_cpp.model import Adapter, GgufModel
 from sapo_desktop.engines.llama_cpp.quantise import quantise
@@ -83,7 +83,7 @@ class LlamaCppEngine:
         began = time.monotonic()
         prompts = [self.vocabulary.prompt_tokens(text) for text in request.prompts]
         job = GenerationJob(prompts, request.answers, request.sampling, self.vocabulary.stop_tokens, self.model.context)
-        watch = Watch(should_stop=cancelled.is_set, progress=progress, text=self.vocabulary.text)
+        watch = GenerationMonitor(should_stop=cancelled.is_set, progress=progress, text=self.vocabulary.text)
         if job.total == 1:
             watch.token = Speaker(self.vocabulary.text, progress)
         answers = self._answer(job, None if request.base else self._adapter, watch)
@@ -92,10 +92,10 @@ class LlamaCppEngine:
             completions=answers.completions(request.answers, self.vocabulary.text),
             seconds=time.monotonic() - began,
             batch=answers.batch,
-            elsewhere=True,
+            off_policy=True,
         )
 
-    def _answer(self, job: GenerationJob, adapter: Adapter | None, watch: Watch) -> Answers:
+    def _answer(self, job: GenerationJob, adapter: Adapter | None, watch: GenerationMonitor) -> Answers:
         """Generate, in ever fewer streams until they fit; what did not fit once is not tried again."""
         while True:
             try:

@@ -98,7 +98,7 @@ class RemoteGenerator:
             prompt_tokens=prompts,
             completions=completions,
             seconds=time.monotonic() - began,
-            elsewhere=True,
+            off_policy=True,
             batch=min(self.dialect.at_once, max(len(asks), 1)) * (request.answers if self.dialect.together else 1),
         )
 

@@ -13,7 +13,7 @@ import torch
 from sapo_desktop.core.errors import OutOfMemory
 from sapo_desktop.core.records import FinishReason
 from sapo_desktop.core.sentences import sentence
-from sapo_desktop.engines.answering import Answers, GenerationJob, Watch
+from sapo_desktop.engines.answering import Answers, GenerationJob, GenerationMonitor
 from sapo_desktop.engines.torch.decoder import PromptBatch, Start
 from sapo_desktop.engines.torch.memory import is_out_of_memory, release_memory, return_freed_memory
 from sapo_desktop.engines.torch.sampling import draw, uniforms
@@ -23,7 +23,7 @@ COMPACT_SHARE = 1 / 8
 
 
 @torch.inference_mode()
-def generate(job: GenerationJob, start: Start, device: torch.device, watch: Watch) -> Answers:
+def generate(job: GenerationJob, start: Start, device: torch.device, watch: GenerationMonitor) -> Answers:
     """Answer each prompt `job.answers` times; raises HostCancelled, or OutOfMemory when one sequence is too
     many."""
     watch.total = job.total
@@ -76,7 +76,7 @@ class _Collected:
 
 
 def _generate_rows(
-    job: GenerationJob, rows: list[int], start: Start, device: torch.device, watch: Watch, done: _Collected
+    job: GenerationJob, rows: list[int], start: Start, device: torch.device, watch: GenerationMonitor, done: _Collected
 ) -> None:
     """Answer the given sequences in one batch."""
     limits = {row: job.limit(row) for row in rows}

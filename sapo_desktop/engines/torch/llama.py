@@ -123,7 +123,7 @@ class _Fan:
     def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
         if len(self.affines) == 1:
             y = self.affines[0](x)
-            first, second = y.split([self.first, y.shape[-1] - self.first], -1)
+            first, second = torch.split(y, [self.first, y.shape[-1] - self.first], -1)
             return first, second
         *firsts, last = (affine(x) for affine in self.affines)
         return firsts[0] if len(firsts) == 1 else torch.cat(firsts, -1), last
@@ -167,7 +167,7 @@ def can_be_written_out(model: Any) -> bool:
 
 def is_packed(model: Any) -> bool:
     """Whether weights of this model are copied and packed."""
-    return sum(p.numel() for p in model.parameters()) <= SMALL
+    return sum(int(p.numel()) for p in model.parameters()) <= SMALL
 
 
 class WrittenOutModel:
@@ -257,24 +257,23 @@ class WrittenOutModel:
 
         def continued(prompt: Tensor, answer: Tensor) -> Tensor:
             """Keys or values of each prompt before those of its answers: [G * K, kv_heads, P + A, head]."""
-            answer = answer.unflatten(0, (groups, -1))
+            answer = answer.view(groups, -1, *answer.shape[1:])
             both = [prompt[:, None].expand(-1, answer.shape[1], -1, -1, -1), answer]
             return torch.cat(both, 3).flatten(0, 1)
 
         def attend(layer: int, qk: Tensor, v: Tensor) -> Tensor:
             qk = torch.addcmul(qk * cos, qk.roll(size.head // 2, -1), sin)
-            prompt_qk, answer_qk = qk.split(parts)
-            prompt_v, answer_v = v.split(parts)
-            prompt_q, prompt_k = rows(prompt_qk, packed.prompts, packed.prompt_places).split(
-                [size.heads, size.kv_heads], 1
-            )
-            query, key = rows(answer_qk, packed.answers, packed.answer_places).split([size.heads, size.kv_heads], 1)
-            prompt_value = rows(prompt_v, packed.prompts, packed.prompt_places)
-            value = rows(answer_v, packed.answers, packed.answer_places)
+            of_prompts, of_answers = torch.split(qk, parts)
+            values = torch.split(v, parts)
+            both = [size.heads, size.kv_heads]
+            query, key = torch.split(rows(of_answers, packed.answers, packed.answer_places), both, 1)
+            prompt_query, prompt_key = torch.split(rows(of_prompts, packed.prompts, packed.prompt_places), both, 1)
+            value = rows(values[1], packed.answers, packed.answer_places)
+            prompt_value = rows(values[0], packed.prompts, packed.prompt_places)
             grouped = size.heads != size.kv_heads
             answers = F.scaled_dot_product_attention(
                 query,
-                continued(prompt_k, key),
+                continued(prompt_key, key),
                 continued(prompt_value, value),
                 attn_mask=seen,
                 enable_gqa=grouped,
@@ -282,7 +281,7 @@ class WrittenOutModel:
             if layer == last or not before:
                 return picked(answers, packed.answer_places)  # nobody asks what follows the prompts' tokens
             prompts = F.scaled_dot_product_attention(
-                prompt_q, prompt_k, prompt_value, is_causal=True, enable_gqa=grouped
+                prompt_query, prompt_key, prompt_value, is_causal=True, enable_gqa=grouped
             )
             return torch.cat([picked(prompts, packed.prompt_places), picked(answers, packed.answer_places)])
 

@@ -19,7 +19,7 @@ from sapo_desktop.core.errors import HostError, TooBig, UsageError
 from sapo_desktop.core.records import Sampling, StepReport
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines import protocols as p
-from sapo_desktop.engines.answering import Answers, GenerationJob, Speaker, Watch
+from sapo_desktop.engines.answering import Answers, GenerationJob, GenerationMonitor, Speaker
 from sapo_desktop.engines.torch.decoder import Start, start_with_transformers
 from sapo_desktop.engines.torch.decoder_llama import start_written_out
 from sapo_desktop.engines.torch.generation import generate
@@ -72,7 +72,7 @@ class TorchEngine:
         began = time.monotonic()
         prompts = [self.lm.prompt_tokens(text) for text in request.prompts]
         job = self.job(prompts, request.answers, request.sampling)
-        watch = Watch(should_stop=cancelled.is_set, progress=progress, text=self.lm.text)
+        watch = GenerationMonitor(should_stop=cancelled.is_set, progress=progress, text=self.lm.text)
         if job.total == 1:
             watch.token = Speaker(self.lm.text, progress)
         answers = self._answer(job, request.base, watch)
@@ -112,7 +112,7 @@ class TorchEngine:
             self.trainer.steps,
         )
 
-    def _answer(self, job: GenerationJob, base: bool, watch: Watch) -> Answers:
+    def _answer(self, job: GenerationJob, base: bool, watch: GenerationMonitor) -> Answers:
         if base:
             with self.policy.as_base():
                 return generate(job, self.starter(base), self.lm.device, watch)

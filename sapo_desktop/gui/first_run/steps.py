@@ -19,7 +19,8 @@ from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words, what_is_published
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages import EnvelopePreview, FitIs, GetFit, PreviewEnvelope
+from sapo_desktop.worker.control.messages.asking import EnvelopePreview, PreviewEnvelope
+from sapo_desktop.worker.control.messages.fitting import FitIs, GetFit
 
 
 class Step(QWidget):

@@ -23,7 +23,8 @@ from sapo_desktop.gui.words.states import state_sentence
 from sapo_desktop.system.hardware import usable_cores
 from sapo_desktop.view.link import Ended, Lost
 from sapo_desktop.view.viewmodel import Section, View
-from sapo_desktop.worker.control.messages import JoinSwarm, Ok, SetSettings, StartRounds
+from sapo_desktop.worker.control.messages.replies import Ok
+from sapo_desktop.worker.control.messages.requests import JoinSwarm, SetSettings, StartRounds
 
 
 class Wizard(QDialog):

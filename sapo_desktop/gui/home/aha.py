@@ -14,7 +14,8 @@ from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.tasks import task_name
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages import Aha, Ahas, GetAhas
+from sapo_desktop.worker.control.messages.replies import Aha, Ahas
+from sapo_desktop.worker.control.messages.requests import GetAhas
 
 _SHOWN = 4
 

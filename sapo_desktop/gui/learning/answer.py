@@ -17,7 +17,7 @@ from sapo_desktop.gui.words.learning import (
     who_words,
 )
 from sapo_desktop.gui.words.tasks import task_name
-from sapo_desktop.worker.control.messages import Rollout
+from sapo_desktop.worker.control.messages.rollouts import Rollout
 
 
 class AnswerPane(Card):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from sapo_desktop.worker.control.messages import ExportRollouts, GetRollouts, Rollout, Rollouts
+from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, GetRollouts, Rollout, Rollouts
 
 PAGE = 200
 MOST = 10_000

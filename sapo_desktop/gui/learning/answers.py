@@ -22,7 +22,8 @@ from sapo_desktop.gui.words.learning import VERDICTS, text_words, verdict_icon, 
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.tasks import families, task_name
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages import Exported, GetRollouts, Rollout, Rollouts
+from sapo_desktop.worker.control.messages.replies import Exported
+from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollout, Rollouts
 
 SEARCH_MS = 350
 """After the last key."""

@@ -19,7 +19,8 @@ from sapo_desktop.gui.widgets.buttons import Segments
 from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.view.viewmodel import ALL, Section, View
-from sapo_desktop.worker.control.messages import ListTasks, Tasks
+from sapo_desktop.worker.control.messages.replies import Tasks
+from sapo_desktop.worker.control.messages.requests import ListTasks
 
 Part = TypeVar("Part", bound=QWidget)
 

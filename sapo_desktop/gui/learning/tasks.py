@@ -20,7 +20,7 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.learning import levels_words
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages import TaskInfo, Tasks
+from sapo_desktop.worker.control.messages.replies import TaskInfo, Tasks
 
 
 class PractisedCard(Card):

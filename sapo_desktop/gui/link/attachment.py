@@ -21,18 +21,9 @@ from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.core.why import Starting
 from sapo_desktop.view.curves import COLUMNS
 from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, Lost
-from sapo_desktop.worker.control.messages import (
-    Curve,
-    GetCurve,
-    GetSettings,
-    Quit,
-    Reply,
-    Request,
-    SettingsAre,
-    Snapshot,
-    StateChanged,
-    Stopping,
-)
+from sapo_desktop.worker.control.messages.events import Snapshot, StateChanged, Stopping
+from sapo_desktop.worker.control.messages.replies import Curve, Reply, SettingsAre
+from sapo_desktop.worker.control.messages.requests import GetCurve, GetSettings, Quit, Request
 
 log = logging.getLogger("sapo_desktop.gui")
 

@@ -19,18 +19,9 @@ from sapo_desktop.gui.widgets.timers import timer
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.link import Arrival, Attached, LinkChange
 from sapo_desktop.view.viewmodel import KEPT_ROUNDS, Section, View
-from sapo_desktop.worker.control.messages import (
-    AskProgressed,
-    GetHistory,
-    GetSettings,
-    GetSwarm,
-    History,
-    Ok,
-    Reply,
-    Request,
-    SettingsAre,
-    SwarmIs,
-)
+from sapo_desktop.worker.control.messages.asking import AskProgressed
+from sapo_desktop.worker.control.messages.replies import History, Ok, Reply, SwarmIs
+from sapo_desktop.worker.control.messages.requests import GetHistory, GetSwarm, Request
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -191,16 +182,11 @@ class Bridge(QObject):
         if any(isinstance(arrival, Attached) for arrival in arrivals):
             after = max(0, self.view.curves.last_round - KEPT_ROUNDS)
             self.ask(GetHistory(after=after), self._history_is, lambda error: None, of=self)
-        elif "settings" in changed:
-            self.ask(GetSettings(), self._settings_are, lambda error: None, of=self)
         if changed:
             self.changed.emit(frozenset(changed))
 
     def _history_is(self, reply: History) -> None:
         self.changed.emit(self.view.take_history(reply.rounds))
-
-    def _settings_are(self, reply: SettingsAre) -> None:
-        self.changed.emit(self.view.take_settings(reply))
 
     @Slot(object)
     def _call_back(self, what: tuple[Future[Reply], Answer | None, Failure | None, QObject]) -> None:

@@ -10,7 +10,8 @@ from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.link.bridge import Asks
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.words.sentences import in_words
-from sapo_desktop.worker.control.messages import Ok, SetSettings
+from sapo_desktop.worker.control.messages.replies import Ok
+from sapo_desktop.worker.control.messages.requests import SetSettings
 
 
 def change(

@@ -11,7 +11,7 @@ from sapo_desktop.core.errors import SapoError
 from sapo_desktop.gui.link.bridge import Asks, Call
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.plain import plain
-from sapo_desktop.worker.control.messages import Request
+from sapo_desktop.worker.control.messages.requests import Request
 
 
 class Inquiry(QObject):

@@ -15,7 +15,7 @@ from sapo_desktop.gui.widgets.files import ask_save_path
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.widgets.text import Label, Reading
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.worker.control.messages import Exported
+from sapo_desktop.worker.control.messages.replies import Exported
 
 
 def what_is_in_it() -> list[str]:

@@ -14,7 +14,7 @@ from sapo_desktop.gui.widgets.text import Elided, Label, Reading
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
-from sapo_desktop.worker.control.messages import GetLog, LogIs
+from sapo_desktop.worker.control.messages.facts import GetLog, LogIs
 
 LINES = 2000
 

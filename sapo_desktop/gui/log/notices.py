@@ -19,7 +19,7 @@ from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.viewmodel import NoticeShown, View
-from sapo_desktop.worker.control.messages import GetNotices, Notices
+from sapo_desktop.worker.control.messages.facts import GetNotices, Notices
 
 _ICONS = {"info": ("info", "muted"), "warning": ("warning", "warning"), "error": ("error", "danger")}
 

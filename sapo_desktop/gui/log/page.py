@@ -21,7 +21,8 @@ from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.viewmodel import Section, View
-from sapo_desktop.worker.control.messages import Diagnose, Exported
+from sapo_desktop.worker.control.messages.facts import Diagnose
+from sapo_desktop.worker.control.messages.replies import Exported
 
 
 class LogPage(Page):

@@ -26,7 +26,7 @@ from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages import FitIs, GetFit
+from sapo_desktop.worker.control.messages.fitting import FitIs, GetFit
 
 _COLOURS = {
     "weights": "chart_me",

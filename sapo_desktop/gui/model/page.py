@@ -28,14 +28,9 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.states import state_sentence
 from sapo_desktop.view.viewmodel import Section, View
-from sapo_desktop.worker.control.messages import (
-    DownloadModel,
-    GetModelInfo,
-    ImportModel,
-    ModelInfo,
-    RemoveModel,
-    SetSettings,
-)
+from sapo_desktop.worker.control.messages.facts import GetModelInfo, ModelInfo
+from sapo_desktop.worker.control.messages.models import DownloadModel, ImportModel, RemoveModel
+from sapo_desktop.worker.control.messages.requests import SetSettings
 
 _AT_START = frozenset({"model", "generator", "generator_weights", "trainer", "method", "lora_rank", "device"})
 """Settings of the model, which are read when the node is put together."""

@@ -19,7 +19,7 @@ from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages import (
+from sapo_desktop.worker.control.messages.models import (
     CancelModelWork,
     DownloadModel,
     ModelFailed,

@@ -21,7 +21,8 @@ from sapo_desktop.gui.words.learning import mark_words, verdict_icon
 from sapo_desktop.gui.words.sentences import catalogued, in_words
 from sapo_desktop.gui.words.tasks import task_name
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages import AskForQuestion, GiveAnswer, HumanMarked, PosedQuestion
+from sapo_desktop.worker.control.messages.replies import HumanMarked, PosedQuestion
+from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAnswer
 
 _LINES = 5
 

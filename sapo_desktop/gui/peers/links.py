@@ -22,7 +22,8 @@ from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words import peers as peer_words
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages import LinkInfo, SetSettings
+from sapo_desktop.worker.control.messages.requests import SetSettings
+from sapo_desktop.worker.control.messages.swarm import LinkInfo
 
 
 class LinksCard(Card):

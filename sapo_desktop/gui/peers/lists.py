@@ -23,7 +23,8 @@ from sapo_desktop.gui.words import peers as peer_words
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages import JoinSwarm, PeerAnswered, SetSettings, TestPeer
+from sapo_desktop.worker.control.messages.replies import PeerAnswered
+from sapo_desktop.worker.control.messages.requests import JoinSwarm, SetSettings, TestPeer
 
 
 class ListCard(Card):

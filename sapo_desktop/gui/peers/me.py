@@ -20,7 +20,8 @@ from sapo_desktop.gui.words import peers as peer_words
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words, what_is_published
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages import ChangeIdentity, GetIdentity, IdentityIs, SetSettings
+from sapo_desktop.worker.control.messages.replies import IdentityIs
+from sapo_desktop.worker.control.messages.requests import ChangeIdentity, GetIdentity, SetSettings
 
 
 class MeCard(Card):

@@ -25,7 +25,7 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.states import state_sentence, swarm_sentence
 from sapo_desktop.view.viewmodel import Section, View
-from sapo_desktop.worker.control.messages import SwarmInfo
+from sapo_desktop.worker.control.messages.swarm import SwarmInfo
 
 _MOST_NOTES = 4
 

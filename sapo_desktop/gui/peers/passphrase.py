@@ -15,7 +15,7 @@ from sapo_desktop.gui.widgets.forms import labelled, line
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
-from sapo_desktop.worker.control.messages import Request
+from sapo_desktop.worker.control.messages.requests import Request
 
 
 class PassphraseSheet(Sheet):

@@ -17,7 +17,8 @@ from sapo_desktop.gui.widgets.text import Label, Reading
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages import AdmitPeer, FoundSwarm, GetInvite, InviteIs, Ok, ResetSettings
+from sapo_desktop.worker.control.messages.replies import InviteIs, Ok
+from sapo_desktop.worker.control.messages.requests import AdmitPeer, CreateSwarm, GetInvite, ResetSettings
 
 
 class PrivateCard(Card):
@@ -69,7 +70,7 @@ class PrivateCard(Card):
             with_passphrase(
                 self,
                 self._bridge,
-                lambda given: FoundSwarm(passphrase=given),
+                lambda given: CreateSwarm(passphrase=given),
                 self._founded,
                 self._failed,
                 new=True,

@@ -17,7 +17,8 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.peers import short_key
 from sapo_desktop.gui.words.refusals import kind_name, refusal_meaning
 from sapo_desktop.gui.words.tasks import task_name
-from sapo_desktop.worker.control.messages import GetRefused, Refused, RefusedGroup, SwarmInfo
+from sapo_desktop.worker.control.messages.rollouts import GetRefused, Refused, RefusedGroup
+from sapo_desktop.worker.control.messages.swarm import SwarmInfo
 
 MOST = 300
 """Groups that are asked for, newest first."""

@@ -6,7 +6,7 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
-from sapo_desktop.worker.control.messages import LinkInfo
+from sapo_desktop.worker.control.messages.swarm import LinkInfo
 
 LOOKS = 5
 """A rate is measured over so many looks: one alone would jump."""

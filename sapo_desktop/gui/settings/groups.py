@@ -15,7 +15,7 @@ from msgspec import inspect
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SettingsError
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.worker.control.messages import SettingsAre
+from sapo_desktop.worker.control.messages.replies import SettingsAre
 
 GroupName = Literal["window", "gentle", "network", "learning", "model", "remote", "storage"]
 Value = bool | int | float | str

@@ -26,7 +26,8 @@ from sapo_desktop.gui.words import settings as setting_words
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words, what_is_published
 from sapo_desktop.view.viewmodel import Section, View
-from sapo_desktop.worker.control.messages import Ok, ResetSettings, SetSettings, SetSilo, SettingsAre
+from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre
+from sapo_desktop.worker.control.messages.requests import ResetSettings, SetSettings, SetSilo
 
 CHANGED = "changed"
 """Stands among the groups: those that are not at their default."""

@@ -11,7 +11,8 @@ from sapo_desktop.gui.link.bridge import Bridge
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages import Finish, Ok, Pause, Request, Resume, SetSilo, StartRounds
+from sapo_desktop.worker.control.messages.replies import Ok
+from sapo_desktop.worker.control.messages.requests import Finish, Pause, Request, Resume, SetSilo, StartRounds
 
 PAUSES = (15 * 60, 3600, 3 * 3600)
 """Seconds that the tray offers."""

@@ -20,7 +20,7 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.tasks import task_name
 from sapo_desktop.view.viewmodel import Section, View
-from sapo_desktop.worker.control.messages import Asked, AskProgressed, Tried
+from sapo_desktop.worker.control.messages.asking import Asked, AskProgressed, Tried
 
 DRAW_MS = 250
 """Between two drawings of an answer that is being written."""

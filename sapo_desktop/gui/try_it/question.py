@@ -19,7 +19,9 @@ from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
 from sapo_desktop.gui.words.tasks import level_name
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages import ListTasks, QuestionSet, SetQuestion, TaskInfo, Tasks
+from sapo_desktop.worker.control.messages.asking import QuestionSet, SetQuestion
+from sapo_desktop.worker.control.messages.replies import TaskInfo, Tasks
+from sapo_desktop.worker.control.messages.requests import ListTasks
 
 
 class QuestionCard(Card):

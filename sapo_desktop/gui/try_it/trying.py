@@ -15,7 +15,8 @@ from typing import Literal
 
 from sapo_desktop.core.records import Mark
 from sapo_desktop.gui.words.sentences import catalogued
-from sapo_desktop.worker.control.messages import Ask, Asked, AskProgressed, TaskInfo, Tried, TryTask
+from sapo_desktop.worker.control.messages.asking import Ask, Asked, AskProgressed, Tried, TryTask
+from sapo_desktop.worker.control.messages.replies import TaskInfo
 
 MOST_TRIES = 20
 State = Literal["waiting", "asked", "writing", "marking", "done", "failed", "stopped"]

@@ -11,7 +11,7 @@ from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.peers import short_key
 from sapo_desktop.gui.words.tasks import level_name
-from sapo_desktop.worker.control.messages import Rollout
+from sapo_desktop.worker.control.messages.rollouts import Rollout
 
 TREATMENTS: tuple[TreatmentName, ...] = ("guarded", "positive", "shaped", "capable", "paper")
 """In the order in which they are offered."""

@@ -9,7 +9,8 @@ from sapo_desktop.gui.model.model_list import ModelRow
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.gui.words.sentences import in_words
-from sapo_desktop.worker.control.messages import CheckpointInfo, ModelInfo
+from sapo_desktop.worker.control.messages.facts import ModelInfo
+from sapo_desktop.worker.control.messages.replies import CheckpointInfo
 
 
 def parameters(count: int) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from sapo_desktop.core.plain_text import one_line
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.worker.control.messages import LinkInfo, PosedQuestion
+from sapo_desktop.worker.control.messages.replies import PosedQuestion
+from sapo_desktop.worker.control.messages.swarm import LinkInfo
 
 KEY_SHOWN = 8
 """First digits of a key, which tell peers apart well enough to be read."""

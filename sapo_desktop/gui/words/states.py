@@ -48,8 +48,8 @@ def reason_sentence(why: Why, now: float, peers: int = 0, silo: bool = True) -> 
     match why:
         case Starting(busy=busy) if busy:
             return in_words(busy)
-        case Starting(again=again):
-            return tr("Starting again after a failure") if again else tr("Loading the model")
+        case Starting():
+            return tr("Loading the model")
         case Ready():
             return tr("Ready. Nothing is computed until you say so.")
         case Training(round=number):

@@ -67,7 +67,7 @@ class Turns(Generic[T]):
         return max(0.0, -self._time.level(now) / self._share)
 
 
-class Gate:
+class FairQueue:
     """Where coroutines wait for their turn."""
 
     def __init__(self) -> None:

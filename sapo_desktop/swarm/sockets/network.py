@@ -36,7 +36,7 @@ from sapo_desktop.swarm.protocol.refusals import Reason
 from sapo_desktop.swarm.protocol.session import Session
 from sapo_desktop.swarm.sockets.dialling import Allows, client_tls, dialling, peer_certificate, reach
 from sapo_desktop.swarm.sockets.door import MOST_UNPROVEN, Door, open_door
-from sapo_desktop.swarm.sockets.fair_queue import Gate
+from sapo_desktop.swarm.sockets.fair_queue import FairQueue
 from sapo_desktop.swarm.sockets.wire import (
     PARTING_SECONDS,
     BoundedClient,
@@ -106,7 +106,7 @@ class Network:
         self._servers: list[Server] = []
         self._door = Door(most_links + MOST_UNPROVEN, at_home=at_home)
         self._most_memory = most_memory
-        self._gate = Gate()
+        self._gate = FairQueue()
         self._certificate = NO_TLS
         self.pins: dict[str, bytes] = {}
         """Keys proven first by peers whose address names none, by URL."""

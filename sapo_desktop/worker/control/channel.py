@@ -27,7 +27,22 @@ from websockets.http11 import Response as HttpResponse
 from sapo_desktop.core.errors import ControlError, NotRunning, SapoError
 from sapo_desktop.core.network.connection import BoundedConnection
 from sapo_desktop.core.sentences import Text, sentence
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.asking import AskProgressed
+from sapo_desktop.worker.control.messages.envelopes import (
+    Answer,
+    Attach,
+    Call,
+    Cancel,
+    Failure,
+    Note,
+    ToClient,
+    ToWorker,
+    Watch,
+)
+from sapo_desktop.worker.control.messages.events import Answered, Event, Progressed
+from sapo_desktop.worker.control.messages.models import CancelModelWork
+from sapo_desktop.worker.control.messages.replies import Reply
+from sapo_desktop.worker.control.messages.requests import Finish, Pause, Quit, Request, Resume, SetSilo
 from sapo_desktop.worker.control.proof import (
     ClientProof,
     ClientSide,
@@ -53,7 +68,7 @@ MAX_CALLS = 32
 """Calls of one client that are worked on; more wait until one is answered, but for orders."""
 MAX_WAITING = 256
 """More of those are refused: the reader never stops, for a Cancel or a Pause may come behind them."""
-ORDERS = (m.Pause, m.Resume, m.Finish, m.Quit, m.SetSilo, m.CancelModelWork)
+ORDERS = (Pause, Resume, Finish, Quit, SetSilo, CancelModelWork)
 """What never waits for other calls."""
 QUEUE_FOR_PROGRESS = 64
 QUEUE = 4096
@@ -61,13 +76,13 @@ QUEUE = 4096
 off."""
 FLUSH_SECONDS = 1.0
 GONE = sentence("The worker has gone; its reasons are in logs/worker.log of the data folder.")
-_TO_CLIENT = msgspec.msgpack.Decoder(m.ToClient)
+_TO_CLIENT = msgspec.msgpack.Decoder(ToClient)
 
 
 class Client:
     """One proven client, with the messages that wait for it."""
 
-    def __init__(self, connection: ServerConnection, attach: m.Attach) -> None:
+    def __init__(self, connection: ServerConnection, attach: Attach) -> None:
         self.owner = attach.owner
         self.events = attach.events
         self.stay = attach.stay
@@ -97,7 +112,7 @@ class Client:
         await self._queue.join()
 
 
-Handle = Callable[[Client, m.Request], Awaitable[m.Reply]]
+Handle = Callable[[Client, Request], Awaitable[Reply]]
 Notify = Callable[[Client, bool], None]
 """Called with a client and whether it is an owner (the window or terminal that started the worker)."""
 
@@ -147,17 +162,17 @@ class ControlServer:
         """Whether any client is attached."""
         return bool(self._clients)
 
-    def publish(self, event: m.Event) -> None:
+    def publish(self, event: Event) -> None:
         """Tell every client that wants events. Returns at once."""
-        frame = msgspec.msgpack.encode(m.Note(event=event))
+        frame = msgspec.msgpack.encode(Note(event=event))
         for client in list(self._clients):
-            if client.events and (client.closely or not isinstance(event, m.Answered | m.Progressed)):
-                client.put(frame, may_be_left_out=isinstance(event, m.Progressed | m.AskProgressed))
+            if client.events and (client.closely or not isinstance(event, Answered | Progressed)):
+                client.put(frame, may_be_left_out=isinstance(event, Progressed | AskProgressed))
 
-    def tell(self, client: Client, event: m.Event) -> None:
+    def tell(self, client: Client, event: Event) -> None:
         """Tell one client, where it wants events. Returns at once."""
         if client.events:
-            client.put(msgspec.msgpack.encode(m.Note(event=event)))
+            client.put(msgspec.msgpack.encode(Note(event=event)))
 
     async def close(self) -> None:
         """Remove the control file, let clients read what is on its way for a moment, and stop."""
@@ -216,7 +231,7 @@ class ControlServer:
                 sender.exception()  # the connection's end, which the loop above has met too
             self._on_detach(client, client.owner)
 
-    async def _proven(self, connection: ServerConnection) -> m.Attach | None:
+    async def _proven(self, connection: ServerConnection) -> Attach | None:
         """Go through the proof; the client's first message after it, or None where it does not know the
         secret."""
         assert self._file is not None
@@ -225,20 +240,20 @@ class ControlServer:
         await connection.send(msgspec.msgpack.encode(side.prove(greeting)))
         if not side.accepts(msgspec.msgpack.decode(await _received(connection), type=ClientProof)):
             return None
-        return msgspec.msgpack.decode(await _received(connection), type=m.Attach)
+        return msgspec.msgpack.decode(await _received(connection), type=Attach)
 
     async def _take_calls(self, connection: ServerConnection, client: Client) -> None:
         """Start a task per call. One that the client gives up is cancelled; when it goes, all that are unanswered."""
-        messages = msgspec.msgpack.Decoder(m.Call | m.Cancel | m.Watch)
+        messages = msgspec.msgpack.Decoder(Call | Cancel | Watch)
         free = asyncio.Semaphore(MAX_CALLS)
         running: dict[asyncio.Task[None], int] = {}
         try:
             while True:
                 message = messages.decode(await _received(connection))
-                if isinstance(message, m.Watch):
+                if isinstance(message, Watch):
                     client.closely = message.closely
                     continue
-                if isinstance(message, m.Cancel):
+                if isinstance(message, Cancel):
                     for task in [task for task, number in running.items() if number == message.id]:
                         task.cancel()
                     continue
@@ -259,16 +274,16 @@ class ControlServer:
                 # A host may take longer to give up what it does; that the client has gone is to be known now.
                 await asyncio.wait(running, timeout=FLUSH_SECONDS)
 
-    async def _answer_in_turn(self, client: Client, call: m.Call, free: asyncio.Semaphore) -> None:
+    async def _answer_in_turn(self, client: Client, call: Call, free: asyncio.Semaphore) -> None:
         if isinstance(call.request, ORDERS):
             await self._answer(client, call)
             return
         async with free:
             await self._answer(client, call)
 
-    async def _answer(self, client: Client, call: m.Call) -> None:
+    async def _answer(self, client: Client, call: Call) -> None:
         try:
-            frame = msgspec.msgpack.encode(m.Answer(id=call.id, reply=await self._handle(client, call.request)))
+            frame = msgspec.msgpack.encode(Answer(id=call.id, reply=await self._handle(client, call.request)))
             if len(frame) > MAX_MESSAGE:
                 raise SapoError(
                     sentence("The answer has {size} bytes, too many for one message; ask for less.", size=len(frame))
@@ -314,17 +329,17 @@ class ControlLink:
         self._connection = connection
         self.worker_pid = worker.pid
 
-    async def send(self, message: m.ToWorker) -> None:
+    async def send(self, message: ToWorker) -> None:
         """Raises ControlError where the worker has gone."""
         try:
             await self._connection.send(msgspec.msgpack.encode(message))
         except ConnectionClosed as error:
             raise ControlError(GONE) from error
 
-    async def receive(self) -> m.ToClient:
+    async def receive(self) -> ToClient:
         """The next message; raises ControlError where the worker has gone."""
         try:
-            message: m.ToClient = _TO_CLIENT.decode(await _received(self._connection))
+            message: ToClient = _TO_CLIENT.decode(await _received(self._connection))
         except ConnectionClosed as error:
             raise ControlError(GONE) from error
         except msgspec.DecodeError as error:
@@ -419,7 +434,7 @@ def _failure(number: int, error: Exception) -> bytes:
     else:
         log.error("A request met a bug.", exc_info=error)
         kind, text, code = "Bug", f"{type(error).__name__}: {error}", 1
-    return msgspec.msgpack.encode(m.Failure(id=number, kind=kind, text=text, exit_code=code))
+    return msgspec.msgpack.encode(Failure(id=number, kind=kind, text=text, exit_code=code))
 
 
 def _quiet_logger() -> logging.Logger:

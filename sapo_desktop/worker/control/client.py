@@ -26,11 +26,14 @@ from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.system import processes
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.logs import last_lines, log_size, open_log
-from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.control.channel import ControlLink, open_link
 from sapo_desktop.worker.control.last_words import named_error
 from sapo_desktop.worker.control.lock import holder
-from sapo_desktop.worker.control.messages import FitReply, FitRequest
+from sapo_desktop.worker.control.messages.envelopes import Answer, Attach, Call, Cancel, Failure, Note, ToClient, Watch
+from sapo_desktop.worker.control.messages.events import Event
+from sapo_desktop.worker.control.messages.fitting import FitReply, FitRequest
+from sapo_desktop.worker.control.messages.replies import Reply
+from sapo_desktop.worker.control.messages.requests import Request
 from sapo_desktop.worker.control.parent import OPTION, let_go
 from sapo_desktop.worker.hosts.patience import LOOK_SECONDS, Patience, look
 
@@ -57,8 +60,8 @@ class Client:
         self.last_words: Callable[[], str] = str
         """What the worker's log says since this client came, or since the start of a worker of our own."""
         self._number = 0
-        self._calls: dict[int, asyncio.Future[m.Reply]] = {}
-        self._events: asyncio.Queue[m.Event | None] = asyncio.Queue()
+        self._calls: dict[int, asyncio.Future[Reply]] = {}
+        self._events: asyncio.Queue[Event | None] = asyncio.Queue()
         self._ended: ControlError | None = None
         self._giving_up: set[asyncio.Task[None]] = set()
         self._reader = asyncio.create_task(self._read())
@@ -67,7 +70,7 @@ class Client:
     def worker_pid(self) -> int:
         return self._link.worker_pid
 
-    async def call(self, request: m.Request) -> m.Reply:
+    async def call(self, request: Request) -> Reply:
         """Ask the worker. Cancelled, it has the worker give up what was asked.
 
         Raises:
@@ -78,10 +81,10 @@ class Client:
             raise await self._why_it_ended() or self._ended
         self._number += 1
         number = self._number
-        answer: asyncio.Future[m.Reply] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._calls[number] = answer
         try:
-            await self._link.send(m.Call(id=number, request=request))
+            await self._link.send(Call(id=number, request=request))
             return await answer
         except asyncio.CancelledError:
             self._give_up(number)
@@ -101,14 +104,14 @@ class Client:
 
     async def _cancel(self, number: int) -> None:
         with contextlib.suppress(ControlError):  # a worker that has gone has given up everything
-            await self._link.send(m.Cancel(id=number))
+            await self._link.send(Cancel(id=number))
 
     async def watch(self, closely: bool) -> None:
         """Whether answers and progress are wanted, too."""
         with contextlib.suppress(ControlError):  # a worker that has gone tells nothing at all
-            await self._link.send(m.Watch(closely=closely))
+            await self._link.send(Watch(closely=closely))
 
-    async def events(self) -> AsyncIterator[m.Event]:
+    async def events(self) -> AsyncIterator[Event]:
         """Events from now on, in order, until the worker ends or the channel breaks."""
         while (event := await self._events.get()) is not None:
             yield event
@@ -167,17 +170,17 @@ class Client:
                     answer.set_exception(error)
             self._events.put_nowait(None)
 
-    def _take(self, message: m.ToClient) -> None:
-        if isinstance(message, m.Note):
+    def _take(self, message: ToClient) -> None:
+        if isinstance(message, Note):
             self._events.put_nowait(message.event)
             return
         answer = self._calls.get(message.id)
         if answer is None or answer.done():
             return  # whoever asked has gone
         match message:
-            case m.Answer(reply=reply):
+            case Answer(reply=reply):
                 answer.set_result(reply)
-            case m.Failure():
+            case Failure():
                 answer.set_exception(_error(message))
 
 
@@ -199,7 +202,7 @@ async def connect(folder: Path, *, owner: bool = False, events: bool = True, sta
     data = DataFolder.at(folder)
     since = log_size(data.log("worker"))
     link = await open_link(data.control)
-    await link.send(m.Attach(owner=owner, events=events, stay=stay))
+    await link.send(Attach(owner=owner, events=events, stay=stay))
     client = Client(link)
     client.last_words = functools.partial(last_lines, data.log("worker"), since)
     return client
@@ -322,11 +325,11 @@ async def start_worker(
     return process
 
 
-def ask_worker(folder: Path, request: m.Request) -> m.Reply:
+def ask_worker(folder: Path, request: Request) -> Reply:
     """One request to the running worker, for programs without an event loop. Raises as `connect` and `call`
     do."""
 
-    async def ask() -> m.Reply:
+    async def ask() -> Reply:
         async with await connect(folder, events=False) as client:
             return await client.call(request)
 
@@ -395,7 +398,7 @@ async def _answers(folder: DataFolder, process: subprocess.Popen[bytes]) -> bool
     return link.worker_pid == process.pid or (sys.platform == "win32" and process.poll() is None)
 
 
-def _error(failure: m.Failure) -> SapoError:
+def _error(failure: Failure) -> SapoError:
     if failure.kind == "Bug":
         return SapoError(sentence("The worker met a bug ({what}); the traceback is in its log.", what=failure.text))
     return error_class(failure.kind)(failure.text)

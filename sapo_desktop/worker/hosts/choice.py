@@ -53,7 +53,7 @@ class BaseModel:
 
 
 @dataclass(frozen=True)
-class Way:
+class EngineChoice:
     """Who does what."""
 
     generator: Literal["torch", "llama.cpp", "remote"]
@@ -64,7 +64,7 @@ class Way:
     """What the user should know of the choice."""
 
 
-TORCH_ALONE = Way(generator="torch", trains=True)
+TORCH_ALONE = EngineChoice(generator="torch", trains=True)
 
 
 def find_model(name: str, models: Path) -> BaseModel:
@@ -89,14 +89,14 @@ def _gguf_hash(path: Path) -> str:
     return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
 
 
-def choose_way(settings: Settings, model: BaseModel, look: Callable[[Path], Hardware] = probe) -> Way:
+def choose_engine(settings: Settings, model: BaseModel, look: Callable[[Path], Hardware] = probe) -> EngineChoice:
     """Who answers and who learns; `look` tells the memory that is free.
 
     Raises:
         UsageError: the settings ask for what does not go together, or for llama.cpp where it is not installed.
     """
     if settings.generator == "remote":
-        return _remote_way(settings, model, look)
+        return _remote_choice(settings, model, look)
     if model.is_gguf and settings.trainer == "torch":
         raise UsageError(
             sentence(
@@ -125,20 +125,22 @@ def choose_way(settings: Settings, model: BaseModel, look: Callable[[Path], Hard
             )
         )
     if not trains:
-        return Way(generator="llama.cpp", trains=False)
-    return _fitting_way(settings, model, look, llama_cpp)
+        return EngineChoice(generator="llama.cpp", trains=False)
+    return _fitting_choice(settings, model, look, llama_cpp)
 
 
-def _fitting_way(settings: Settings, model: BaseModel, look: Callable[[Path], Hardware], llama_cpp: bool) -> Way:
+def _fitting_choice(
+    settings: Settings, model: BaseModel, look: Callable[[Path], Hardware], llama_cpp: bool
+) -> EngineChoice:
     """By the memory that is free; what does not fit at all is left to the loader, which has smaller models."""
     here = look(model.path)
     found = way_for(describe(model.path), here, settings, llama_cpp=llama_cpp)
     assert found.generator != "remote"
     if not found.fits:
-        return TORCH_ALONE if settings.generator != "llama.cpp" else Way(generator="llama.cpp", trains=True)
+        return TORCH_ALONE if settings.generator != "llama.cpp" else EngineChoice(generator="llama.cpp", trains=True)
     if found.trainer == "torch":
-        return Way(generator=found.generator, trains=True, device=_device(found, here, settings))
-    return Way(
+        return EngineChoice(generator=found.generator, trains=True, device=_device(found, here, settings))
+    return EngineChoice(
         generator=found.generator,
         trains=False,
         note=sentence(
@@ -149,7 +151,7 @@ def _fitting_way(settings: Settings, model: BaseModel, look: Callable[[Path], Ha
     )
 
 
-def _remote_way(settings: Settings, model: BaseModel, look: Callable[[Path], Hardware]) -> Way:
+def _remote_choice(settings: Settings, model: BaseModel, look: Callable[[Path], Hardware]) -> EngineChoice:
     if settings.silo:
         raise UsageError(REFUSED_IN_SILO)
     if not settings.remote_url:
@@ -175,18 +177,18 @@ def _remote_way(settings: Settings, model: BaseModel, look: Callable[[Path], Har
         raise UsageError(
             sentence("A server takes a LoRA adapter, not all weights. Set method to lora, or trainer to none.")
         )
-    return _fitting_beside_server(settings, model, look) if trains else Way(generator="remote", trains=False)
+    return _fitting_beside_server(settings, model, look) if trains else EngineChoice(generator="remote", trains=False)
 
 
-def _fitting_beside_server(settings: Settings, model: BaseModel, look: Callable[[Path], Hardware]) -> Way:
+def _fitting_beside_server(settings: Settings, model: BaseModel, look: Callable[[Path], Hardware]) -> EngineChoice:
     """Learning here by the memory that is free. Where it does not fit the server answers all the same, unless the
     settings insist on learning: then the loader refuses, since no smaller model can take the place of the server's."""
     here = look(model.path)
     found = way_for(describe(model.path), here, settings, llama_cpp=False)
     if found.fits or settings.trainer == "torch":
-        return Way(generator="remote", trains=True, device=_device(found, here, settings))
+        return EngineChoice(generator="remote", trains=True, device=_device(found, here, settings))
     reason = sentence("{model} does not fit: {reason}", model=found.model, reason=found.why_not)
-    return Way(generator="remote", trains=False, note=only_answers(reason))
+    return EngineChoice(generator="remote", trains=False, note=only_answers(reason))
 
 
 def only_answers(reason: Text) -> Text:

@@ -10,10 +10,10 @@ import asyncio
 import contextlib
 import dataclasses
 import tempfile
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -38,17 +38,14 @@ from sapo_desktop.engines.protocols import (
     Stepped,
     TokenText,
 )
+from sapo_desktop.learning.round import Ended, Progress
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.system.processes import own_memory
-from sapo_desktop.worker.hosts.choice import TORCH_ALONE, Way
+from sapo_desktop.worker.hosts.choice import TORCH_ALONE, EngineChoice
 from sapo_desktop.worker.hosts.hosting import Host
 
 ReplyType = TypeVar("ReplyType", bound=msgspec.Struct)
 
-Progress = Callable[[int, int], None]
-"""Called with answers finished and answers in all."""
-Ended = Callable[[int, str], None]
-"""Called with an answer's place (question by question, answer by answer) and its text."""
 Spoken = Callable[[str, int], None]
 """Called with the text of a single answer so far, and its tokens."""
 
@@ -69,7 +66,7 @@ class EnginePlan:
     trainer: TrainerSettings
     threads: int
     device: str
-    way: Way = TORCH_ALONE
+    choice: EngineChoice = TORCH_ALONE
     gguf: Path | None = None
     """The file that llama.cpp answers with."""
     batch: int = 0
@@ -78,26 +75,6 @@ class EnginePlan:
     """Most that keys and values may take where llama.cpp answers; 0: no bound but the memory there is."""
     estimate: int = 0
     """Bytes that all of it was estimated to take, before the last load; 0: it was not."""
-
-
-class Fitted(NamedTuple):
-    """What a look at the free memory came to."""
-
-    plan: EnginePlan
-    max_tokens: int | None
-    """Answers have to be cut at so many tokens; None: they do not."""
-    said: list[Text]
-    """What the user should know, in sentences."""
-
-
-class Fits(Protocol):
-    """Cuts plans to the memory that is free."""
-
-    def measure(self, asked: EnginePlan, held: int) -> Fitted:
-        """Look, in a thread. `held`: bytes that the engine's hosts have already. Raises TooBig."""
-
-    def take(self, fitted: Fitted) -> EnginePlan:
-        """Make it known, in the event loop; returns the plan."""
 
 
 class Engine:
@@ -115,8 +92,9 @@ class Engine:
         self.loaded: Loaded | None = None
         self.steps = 0
         """Optimiser steps behind the adapter that is in the engine: its trainer counts them."""
-        self.fitting: Fits | None = None
-        """Cuts the plan to the memory that is free, before each load (worker/hosts/loading.py)."""
+        self.fitting: Callable[[EnginePlan, int], Awaitable[EnginePlan]] | None = None
+        """Cuts the plan to the memory that is free, before each load; told what bytes its hosts have. Raises
+        TooBig (worker/hosts/loading.py)."""
 
     @property
     def hosts(self) -> list[Host]:
@@ -146,7 +124,7 @@ class Engine:
     @property
     def said(self) -> list[Text]:
         """What the user should know of what answers, in sentences."""
-        return []
+        return [*self.loaded.said] if self.loaded else []
 
     async def stop(self) -> None:
         """End the processes."""
@@ -205,27 +183,27 @@ class Engine:
         `checkpoint` None is the base model, `live` the adapter as it is. `spoken` follows the answer to a single
         question.
         """
-        async with self.exclusive():
-            if live or checkpoint is None:
-                return await self._generate(questions, 1, sampling, progress, base=not live, spoken=spoken)
-            async with self._swapped(checkpoint):
-                return await self._generate(questions, 1, sampling, progress, spoken=spoken)
+        plain = live or checkpoint is None or (checkpoint / UNTRAINED).exists()
+        # Made before the lock is waited for: an engine that knows no checkpoint says so at once.
+        adapter = contextlib.nullcontext() if plain or checkpoint is None else self._answering_with(checkpoint)
+        async with self.exclusive(), adapter:
+            return await self._generate(questions, 1, sampling, progress, base=plain and not live, spoken=spoken)
 
     async def encode(self, questions: Sequence[str], texts: Sequence[str]) -> Encoded:
         """Ids of our own questions, ready to be answered, and of foreign answers, each with its end-of-sequence."""
         async with self.exclusive():
             request = Encode(texts=list(texts), end=True, questions=list(questions))
-            return expect(await self._call(request, WORK_SECONDS), Encoded)
+            return await self._call(request, Encoded)
 
     async def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
         async with self.exclusive():
-            report = expect(await self._call(Step(batch=list(batch)), WORK_SECONDS), Stepped).report
+            report = (await self._call(Step(batch=list(batch)), Stepped)).report
             self.steps = report.steps
             return report
 
     async def save(self, folder: Path) -> None:
         async with self.exclusive():
-            expect(await self._call(Save(folder=str(folder)), WORK_SECONDS), Done)
+            await self._call(Save(folder=str(folder)), Done)
 
     async def restore(self, folder: Path | None, *, weights_only: bool = False) -> None:
         async with self.exclusive():
@@ -233,7 +211,7 @@ class Engine:
 
     async def configure(self, *, learning_rate: float | None = None, threads: int | None = None) -> None:
         async with self.exclusive():
-            expect(await self._call(Configure(learning_rate=learning_rate, threads=threads), WORK_SECONDS), Done)
+            await self._call(Configure(learning_rate=learning_rate, threads=threads), Done)
         if learning_rate is not None:
             self.plan.trainer = msgspec.structs.replace(self.plan.trainer, learning_rate=learning_rate)
         if threads is not None:
@@ -244,17 +222,16 @@ class Engine:
         async with self.exclusive():
             request = Export(format=format, folder=str(to))
             if live:
-                return expect(await self._call(request, WORK_SECONDS), Done).files
+                return (await self._call(request, Done)).files
             async with self._swapped(checkpoint):
-                return expect(await self._call(request, WORK_SECONDS), Done).files
+                return (await self._call(request, Done)).files
 
     # -- inside `exclusive()` ------------------------------------------------------------------------------
 
     async def _fit(self) -> None:
         """Look at the memory that is free now. Raises TooBig."""
         if self.fitting is not None:
-            fitted = await asyncio.to_thread(self.fitting.measure, self.plan, self.held)
-            self.plan = self.fitting.take(fitted)
+            self.plan = await self.fitting(self.plan, self.held)
 
     async def _load(self, checkpoint: Path | None) -> Loaded:
         await self._fit()
@@ -262,7 +239,7 @@ class Engine:
             model=str(self.plan.model),
             trainer=self.plan.trainer,
             threads=self.plan.threads,
-            device=self.plan.way.device or self.plan.device,
+            device=self.plan.choice.device or self.plan.device,
             batch=self.plan.batch,
         )
         reply: EngineReply = await self.host.call(request, timeout=LOAD_SECONDS, loading=True)
@@ -297,20 +274,24 @@ class Engine:
         return await self._answer(request, told)
 
     async def _answer(self, request: Generate, told: Callable[[msgspec.Struct], None]) -> Generated:
-        return expect(await self._call(request, WORK_SECONDS, told), Generated)
+        return await self._call(request, Generated, told)
+
+    def _answering_with(self, checkpoint: Path) -> contextlib.AbstractAsyncContextManager[None]:
+        """Inside, what answers has this checkpoint's adapter. UsageError where it can have none."""
+        return self._swapped(checkpoint)
 
     async def _restore(self, folder: Path | None, *, weights_only: bool = False) -> None:
         if folder is not None and (folder / UNTRAINED).exists():
             folder = None
         request = Restore(folder=None if folder is None else str(folder), weights_only=weights_only)
-        self.steps = expect(await self._call(request, WORK_SECONDS), Done).steps
+        self.steps = (await self._call(request, Done)).steps
 
     @contextlib.asynccontextmanager
     async def _swapped(self, checkpoint: Path | None) -> AsyncIterator[None]:
         """Put another checkpoint in for a while. The live state waits in a temporary folder, optimiser and
         all."""
         with tempfile.TemporaryDirectory(prefix="sapo-live-") as live:
-            expect(await self._call(Save(folder=live), WORK_SECONDS), Done)
+            await self._call(Save(folder=live), Done)
             try:
                 await self._restore(checkpoint)
                 yield
@@ -331,10 +312,10 @@ class Engine:
             ) from error
 
     async def _call(
-        self, request: EngineRequest, timeout: float, progress: Callable[[msgspec.Struct], None] | None = None
-    ) -> EngineReply:
-        reply: EngineReply = await self.host.call(request, timeout=timeout, on_progress=progress)
-        return reply
+        self, request: EngineRequest, kind: type[ReplyType], told: Callable[[msgspec.Struct], None] | None = None
+    ) -> ReplyType:
+        """The reply of that kind; `told` of what comes before it."""
+        return expect(await self.host.call(request, timeout=WORK_SECONDS, on_progress=told), kind)
 
 
 class _Said:

@@ -24,7 +24,7 @@ from sapo_desktop.models.specs import catalogue_specs
 from sapo_desktop.system import remote_key
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import card_environment, gpus
-from sapo_desktop.worker.hosts.choice import GGUF, BaseModel, Way
+from sapo_desktop.worker.hosts.choice import GGUF, BaseModel, EngineChoice
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
 from sapo_desktop.worker.hosts.generator import GeneratorHost
 from sapo_desktop.worker.hosts.hosting import Host, OnBusy
@@ -63,7 +63,7 @@ class Hosting:
 async def start_engine(hosting: Hosting, model: BaseModel, settings: Settings, plan: EnginePlan) -> Engine:
     """The engine with its processes running; raises SapoError, and then none of them runs."""
     cache = hosting.folder.cache
-    match plan.way.generator:
+    match plan.choice.generator:
         case "torch":
             return Engine(await hosting.start("engine"), plan)
         case "remote":
@@ -71,22 +71,22 @@ async def start_engine(hosting: Hosting, model: BaseModel, settings: Settings, p
     base = _base(cache, model.path, model.hash, settings)
     plan = dataclasses.replace(plan, gguf=base.file)
     load = generator_load(base, plan)
-    if not plan.way.trains and base.file.exists():
+    if not plan.choice.trains and base.file.exists():
         return AnswerEngine(GeneratorHost(await hosting.start("generator"), load), plan, cache / "kept-training")
     trainer, generator = await _both(hosting)
     try:
         await base.convert(trainer, generator, plan.threads)
     except ModelError as error:
         await generator.stop()
-        if not plan.way.trains or settings.generator != "auto":
+        if not plan.choice.trains or settings.generator != "auto":
             await trainer.stop()
             raise
         note = sentence("{reason} So torch answers.", reason=error.text)
-        return Engine(trainer, dataclasses.replace(plan, way=Way("torch", True, note=note)))
+        return Engine(trainer, dataclasses.replace(plan, choice=EngineChoice("torch", True, note=note)))
     except BaseException:
         await asyncio.gather(trainer.stop(), generator.stop())
         raise
-    if not plan.way.trains:
+    if not plan.choice.trains:
         await trainer.stop()  # it was wanted for the file alone
         return AnswerEngine(GeneratorHost(generator, load), plan, cache / "kept-training")
 
@@ -107,7 +107,7 @@ async def _remote(hosting: Hosting, settings: Settings, plan: EnginePlan) -> Eng
         adapters=_shared(settings.remote_adapters, hosting.folder) if settings.remote_adapters else None,
     )
     cache = hosting.folder.cache
-    if not plan.way.trains:
+    if not plan.choice.trains:
         return AnswerEngine(GeneratorHost(await hosting.start("remote"), load), plan, cache / "kept-training")
     trainer, generator = await _both(hosting, "remote")
     return RemoteEngine(trainer, plan, GeneratorHost(generator, load), cache / "adapters")

@@ -16,7 +16,6 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import HostDied, HostError
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.protocols import (
     Configure,
     GeneratorReply,
@@ -27,12 +26,11 @@ from sapo_desktop.engines.protocols import (
     RemoteRequest,
     UseAdapter,
 )
+from sapo_desktop.worker.hosts.engine import LOAD_SECONDS, WORK_SECONDS, expect
 from sapo_desktop.worker.hosts.hosting import Host
 
 log = logging.getLogger(__name__)
 
-LOAD_SECONDS = 900.0
-WORK_SECONDS = 3600.0
 PARTING_SECONDS = 3.0
 """How long a server elsewhere may take to forget the adapter of a node that ends."""
 _TRIES = 3
@@ -81,15 +79,11 @@ class GeneratorHost:
         if self.loaded is None or self._process != self.host.pid:
             self._process = self.host.pid
             self.loaded = None
-            reply = await self.host.call(self.load, timeout=LOAD_SECONDS, loading=True)
-            if not isinstance(reply, Loaded):
-                raise HostError(
-                    sentence("The generator answered {found} where Loaded was expected.", found=type(reply).__name__)
-                )
-            self.loaded, self._holds = reply, None
+            self.loaded = expect(await self.host.call(self.load, timeout=LOAD_SECONDS, loading=True), Loaded)
+            self._holds = None
         if self._holds != self._wanted:
             wanted = self._wanted
-            await self._call(UseAdapter(file=None if wanted is None else str(wanted)), WORK_SECONDS)
+            await self._call(UseAdapter(file=None if wanted is None else str(wanted)))
             self._holds = wanted
         return self.loaded
 
@@ -110,7 +104,7 @@ class GeneratorHost:
         for left in reversed(range(_TRIES)):
             try:
                 await self.start()
-                return await self._call(request, WORK_SECONDS, told)
+                return await self._call(request, told)
             except HostDied as error:
                 if not left:
                     raise
@@ -125,9 +119,9 @@ class GeneratorHost:
             return
         self.load = msgspec.structs.replace(self.load, threads=threads)
         if self.host.pid is not None and self.loaded is not None:
-            await self._call(Configure(threads=threads), WORK_SECONDS)
+            await self._call(Configure(threads=threads))
 
-    async def part(self) -> None:
+    async def unload_adapter(self) -> None:
         """Take the adapter out of a server that would keep it; what prevents that leaves it to the next start."""
         if self.host.pid is None or self._process != self.host.pid:
             return
@@ -136,7 +130,7 @@ class GeneratorHost:
         with contextlib.suppress(HostError, TimeoutError):
             async with asyncio.timeout(PARTING_SECONDS):
                 await self.host.cancel()
-                await self._call(UseAdapter(file=None), WORK_SECONDS)
+                await self._call(UseAdapter(file=None))
 
     async def stop(self) -> None:
         await self.host.stop()
@@ -151,8 +145,7 @@ class GeneratorHost:
     async def _call(
         self,
         request: GeneratorRequest | RemoteRequest,
-        timeout: float,
         told: Callable[[msgspec.Struct], None] | None = None,
     ) -> GeneratorReply:
-        reply: GeneratorReply = await self.host.call(request, timeout=timeout, on_progress=told)
+        reply: GeneratorReply = await self.host.call(request, timeout=WORK_SECONDS, on_progress=told)
         return reply

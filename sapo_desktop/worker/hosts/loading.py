@@ -7,9 +7,11 @@ checkpoints, since those belong to their model.
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -26,14 +28,24 @@ from sapo_desktop.models.fit import fit
 from sapo_desktop.models.fit.memory import LLAMA_RUNTIME, UNLOADED_RUNTIME
 from sapo_desktop.models.starter import starter_folder
 from sapo_desktop.system.hardware import Hardware, probe
-from sapo_desktop.worker.hosts.choice import Way
-from sapo_desktop.worker.hosts.engine import EnginePlan, Fitted
+from sapo_desktop.worker.hosts.choice import EngineChoice
+from sapo_desktop.worker.hosts.engine import EnginePlan
 from sapo_desktop.worker.hosts.librarian import models_folder
 
 Probe = Callable[[Path], Hardware]
 Say = Callable[[Text], None]
 _SHARE_OF_MEMORY, _LEAST_CACHE = 4, 256 * 2**20
 """Where a GGUF file does not tell the model's shape: keys and values may take a fourth of the free memory."""
+
+
+class _Fitted(NamedTuple):
+    """What a look at the free memory came to."""
+
+    plan: EnginePlan
+    max_tokens: int | None
+    """Answers have to be cut at so many tokens; None: they do not."""
+    said: list[Text]
+    """What the user should know, in sentences."""
 
 
 class Fitting:
@@ -50,43 +62,45 @@ class Fitting:
         self._settings, self._shorten, self._say, self._look = settings, shorten, say, look
         self._said: set[Text] = set()
 
-    def measure(self, asked: EnginePlan, held: int) -> Fitted:
+    async def fit(self, asked: EnginePlan, held: int) -> EnginePlan:
         """The plan with as much at once as fits. `held`: bytes that the engine's hosts, which run already, have.
+
+        Answers are shortened for it, and the sentences said, each of them once and not at every load.
 
         Raises:
             TooBig: the model does not fit.
         """
+        fitted = await asyncio.to_thread(self._measure, asked, held)
+        if fitted.max_tokens is not None:
+            self._shorten(fitted.max_tokens)
+        for text in fitted.said:
+            self._tell(text)
+        return fitted.plan
+
+    def _measure(self, asked: EnginePlan, held: int) -> _Fitted:
         settings, here = self._settings(), self._look(asked.model.parent)
         try:
             model = describe(asked.model)
         except ModelError:
-            if asked.way.trains:
+            if asked.choice.trains:
                 raise
             cache_bytes = max(_LEAST_CACHE, here.memory_free // _SHARE_OF_MEMORY)
-            return Fitted(dataclasses.replace(asked, cache_bytes=cache_bytes), None, [])
+            return _Fitted(dataclasses.replace(asked, cache_bytes=cache_bytes), None, [])
         way = fit.plan(
             _with_file(model, asked.gguf, settings),
             here,
             settings,
             running=held,
-            generator=asked.way.generator,
-            trainer="torch" if asked.way.trains else "none",
-            device=asked.way.device,
+            generator=asked.choice.generator,
+            trainer="torch" if asked.choice.trains else "none",
+            device=asked.choice.device,
         )
         said: list[Text] = [way.why_not] if way.why_not else []
         cut = None
         if way.max_tokens < min(answer_tokens(settings, model.parameters), model.context - model.prompt_tokens):
             cut = way.max_tokens
             said.append(sentence("Not enough memory for longer answers: they are cut at {count} tokens.", count=cut))
-        return Fitted(_cut(asked, way), cut, said)
-
-    def take(self, fitted: Fitted) -> EnginePlan:
-        """Shorten the answers and say the sentences, each of them once and not at every load."""
-        if fitted.max_tokens is not None:
-            self._shorten(fitted.max_tokens)
-        for text in fitted.said:
-            self._tell(text)
-        return fitted.plan
+        return _Fitted(_cut(asked, way), cut, said)
 
     def _tell(self, text: Text) -> None:
         if text not in self._said:
@@ -98,7 +112,7 @@ def _cut(asked: EnginePlan, way: fitting.Way) -> EnginePlan:
     """No more at once than fits, and no more than was asked."""
     batch = min(asked.batch, way.batch) if asked.batch else way.batch
     trainer = asked.trainer
-    if asked.way.trains:
+    if asked.choice.trains:
         trainer = msgspec.structs.replace(
             trainer, micro_batch=min(trainer.micro_batch, way.micro_batch), recompute=way.recompute
         )
@@ -114,21 +128,21 @@ def _with_file(model: fit.Model, file: Path | None, settings: Settings) -> fit.M
     return msgspec.structs.replace(model, gguf={**model.gguf, fit.weights_of(model, settings): size})
 
 
-def smaller_model(than: int, settings: Settings, way: Way, look: Probe = probe) -> ModelFolder | None:
+def smaller_model(than: int, settings: Settings, choice: EngineChoice, look: Probe = probe) -> ModelFolder | None:
     """The largest model on disk with fewer parameters than `than` that fits in the same way; None where not even the
     starter does."""
     for entry in sorted(model_catalogue().models, key=lambda entry: -entry.exact_parameters):
         path = starter_folder() if entry.shipped else models_folder(settings) / entry.id
-        if entry.exact_parameters < than and path.is_dir() and (found := _usable(path, settings, way, look)):
+        if entry.exact_parameters < than and path.is_dir() and (found := _usable(path, settings, choice, look)):
             return found
     return None
 
 
-def _usable(path: Path, settings: Settings, way: Way, look: Probe) -> ModelFolder | None:
+def _usable(path: Path, settings: Settings, choice: EngineChoice, look: Probe) -> ModelFolder | None:
     """The model in that folder where it is whole and fits; a damaged one is no way out, and is named when asked for."""
     try:
-        held = UNLOADED_RUNTIME + (LLAMA_RUNTIME if way.generator == "llama.cpp" else 0)
-        fit.plan(describe(path), look(path), settings, running=held, generator=way.generator, device=way.device)
+        held = UNLOADED_RUNTIME + (LLAMA_RUNTIME if choice.generator == "llama.cpp" else 0)
+        fit.plan(describe(path), look(path), settings, running=held, generator=choice.generator, device=choice.device)
         return read_folder(path)  # last: it reads all of the weights for their hash
     except (SapoError, OSError):
         return None

@@ -13,7 +13,7 @@ from pathlib import Path
 from sapo_desktop.core.errors import AdapterRefused
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.engines.protocols import Done, Loaded, Save
-from sapo_desktop.worker.hosts.engine import WORK_SECONDS, EnginePlan, expect
+from sapo_desktop.worker.hosts.engine import EnginePlan
 from sapo_desktop.worker.hosts.generator import GeneratorHost
 from sapo_desktop.worker.hosts.hosting import Host
 from sapo_desktop.worker.hosts.split import SplitEngine
@@ -32,7 +32,7 @@ class RemoteEngine(SplitEngine):
 
     async def stop(self) -> None:
         """As the base class; the server forgets the adapter first."""
-        await self.generator.part()
+        await self.generator.unload_adapter()
         await super().stop()
 
     async def _load(self, checkpoint: Path | None) -> Loaded:
@@ -59,7 +59,7 @@ class RemoteEngine(SplitEngine):
     async def _write_adapter(self, place: Path, checkpoint: Path | None) -> Path:
         place.mkdir()
         if checkpoint is None:
-            expect(await self._call(Save(folder=str(place)), WORK_SECONDS), Done)
+            await self._call(Save(folder=str(place)), Done)
         else:
             # A checkpoint may go away while the server still answers with it.
             await asyncio.to_thread(_copy, checkpoint, place)

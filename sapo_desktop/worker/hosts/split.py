@@ -10,21 +10,22 @@ scores of one node can be compared. Only the trainer's state counts: checkpoints
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from sapo_desktop.core.errors import HostError, UsageError
-from sapo_desktop.core.records import Generated, Sampling, StepReport, TrainerSettings, TrainingSequence
+from sapo_desktop.core.records import Generated, StepReport, TrainerSettings, TrainingSequence
 from sapo_desktop.core.sentences import Text, sentence
 from sapo_desktop.engines.protocols import (
     Done,
     Encode,
-    Encoded,
+    EngineRequest,
     Generate,
     GgufWeights,
     Loaded,
@@ -34,7 +35,7 @@ from sapo_desktop.engines.protocols import (
     WriteGguf,
 )
 from sapo_desktop.models.files.folder import ModelFolder
-from sapo_desktop.worker.hosts.engine import UNTRAINED, WORK_SECONDS, Engine, EnginePlan, Progress, Spoken, expect
+from sapo_desktop.worker.hosts.engine import UNTRAINED, WORK_SECONDS, Engine, EnginePlan, ReplyType, expect
 from sapo_desktop.worker.hosts.generator import GeneratorHost
 from sapo_desktop.worker.hosts.hosting import Host
 from sapo_desktop.worker.store.checkpoints import STATE
@@ -118,29 +119,6 @@ class SplitEngine(Engine):
     def said(self) -> list[Text]:
         return [*self.generator.loaded.said] if self.generator.loaded else []
 
-    async def generate_with(
-        self,
-        checkpoint: Path | None,
-        questions: Sequence[str],
-        sampling: Sampling,
-        progress: Progress,
-        *,
-        live: bool = False,
-        spoken: Spoken | None = None,
-    ) -> Generated:
-        """As the base class; the trainer's state is not touched for it."""
-        async with self.exclusive():
-            if live or checkpoint is None:
-                return await self._generate(questions, 1, sampling, progress, base=not live, spoken=spoken)
-            if (checkpoint / UNTRAINED).exists():
-                return await self._generate(questions, 1, sampling, progress, base=True, spoken=spoken)
-            await self._hand_over(checkpoint)
-            self._stale = False  # for this one request
-            try:
-                return await self._generate(questions, 1, sampling, progress, spoken=spoken)
-            finally:
-                self._stale = True
-
     def use_model(self, model: ModelFolder, trainer: TrainerSettings) -> None:
         super().use_model(model, trainer)
         if self._find_base is not None:
@@ -181,6 +159,16 @@ class SplitEngine(Engine):
             self._stale = False
         return expect(await self.generator.ask(request, told), Generated)
 
+    @contextlib.asynccontextmanager
+    async def _answering_with(self, checkpoint: Path) -> AsyncIterator[None]:
+        """The trainer's state is not touched for it."""
+        await self._hand_over(checkpoint)
+        self._stale = False  # for this one request
+        try:
+            yield
+        finally:
+            self._stale = True
+
     async def _hand_over(self, checkpoint: Path | None) -> None:
         """Let the generator answer with the adapter as it is, or as a checkpoint has it."""
         before = sorted(self._folder.iterdir())
@@ -197,7 +185,7 @@ class SplitEngine(Engine):
         """Write the adapter in the form that the generator takes; returns where it is."""
         file = place.with_suffix(".gguf")
         request = WriteAdapter(file=str(file), folder=None if checkpoint is None else str(checkpoint))
-        expect(await self._call(request, WORK_SECONDS), Done)
+        await self._call(request, Done)
         return file
 
 
@@ -217,36 +205,8 @@ class AnswerEngine(Engine):
         folder.mkdir(parents=True)
 
     @property
-    def said(self) -> list[Text]:
-        return [*self.generator.loaded.said] if self.generator.loaded else []
-
-    @property
     def running(self) -> bool:
         return True  # it holds nothing that counts, and comes back by itself
-
-    async def encode(self, questions: Sequence[str], texts: Sequence[str]) -> Encoded:
-        async with self.exclusive():
-            request = Encode(texts=list(texts), end=True, questions=list(questions))
-            return expect(await self.generator.ask(request), Encoded)
-
-    async def generate_with(
-        self,
-        checkpoint: Path | None,
-        questions: Sequence[str],
-        sampling: Sampling,
-        progress: Progress,
-        *,
-        live: bool = False,
-        spoken: Spoken | None = None,
-    ) -> Generated:
-        if checkpoint is not None and not live and not (checkpoint / UNTRAINED).exists():
-            raise UsageError(
-                sentence(
-                    "This node only answers, with the base model. To use a trained checkpoint set trainer to auto."
-                )
-            )
-        async with self.exclusive():
-            return await self._generate(questions, 1, sampling, progress, base=True, spoken=spoken)
 
     async def step(self, batch: Sequence[TrainingSequence]) -> StepReport:
         raise HostError(sentence("A node that only answers was asked to learn."))
@@ -280,8 +240,16 @@ class AnswerEngine(Engine):
         self.loaded = await self.generator.start()
         return self.loaded
 
-    async def _answer(self, request: Generate, told: Callable[[msgspec.Struct], None]) -> Generated:
-        return expect(await self.generator.ask(request, told), Generated)
+    def _answering_with(self, checkpoint: Path) -> contextlib.AbstractAsyncContextManager[None]:
+        raise UsageError(
+            sentence("This node only answers, with the base model. To use a trained checkpoint set trainer to auto.")
+        )
+
+    async def _call(
+        self, request: EngineRequest, kind: type[ReplyType], told: Callable[[msgspec.Struct], None] | None = None
+    ) -> ReplyType:
+        assert isinstance(request, Encode | Generate), "nothing else is asked of one that only answers"
+        return expect(await self.generator.ask(request, told), kind)
 
 
 def _carry(source: Path, target: Path) -> None:

@@ -23,7 +23,7 @@ from sapo_desktop.worker.membership.joining import PUBLIC_SWARM, Joined, Linked
 from sapo_desktop.worker.membership.private import announced
 from sapo_desktop.worker.membership.settings import host_and_port, keys_of, place_on_lan
 from sapo_desktop.worker.membership.view import LOOKS_ON_LAN, SHOWN_ON_LAN
-from sapo_desktop.worker.showing import Say
+from sapo_desktop.worker.showing import Notify
 
 _IDS_AT_ONCE = 4
 
@@ -58,7 +58,7 @@ async def listen_at(linked: Linked, where: str, tls: tuple[Path, Path] | None, f
 
 
 async def look_on_lan(
-    joined: Joined, listens: str, port: int, folder: Path, say: Say, stack: contextlib.AsyncExitStack
+    joined: Joined, listens: str, port: int, folder: Path, notify: Notify, stack: contextlib.AsyncExitStack
 ) -> None:
     """Look for nodes on the local network until the stack ends; where that cannot be, the swarm goes on without.
 
@@ -69,7 +69,7 @@ async def look_on_lan(
 
     at, shown = place_on_lan(listens, port)
     if not at:
-        say("warning", sentence("This computer is on no local network: no nodes are looked for there."))
+        notify("warning", sentence("This computer is on no local network: no nodes are looked for there."))
         return
     if not listens:
         at, shown = await _listen_at_home(joined, at, folder)
@@ -78,10 +78,10 @@ async def look_on_lan(
     try:
         await lan.start()
     except OSError as error:
-        say("warning", sentence("No nodes are looked for on the local network: {error}.", error=str(error)))
+        notify("warning", sentence("No nodes are looked for on the local network: {error}.", error=str(error)))
         return
     joined.network.lan_is_open = True
-    say("info", LOOKS_ON_LAN if shown is None else SHOWN_ON_LAN)
+    notify("info", LOOKS_ON_LAN if shown is None else SHOWN_ON_LAN)
 
 
 async def _listen_at_home(linked: Linked, hosts: Sequence[str], folder: Path) -> tuple[list[str], int | None]:

@@ -36,8 +36,10 @@ from sapo_desktop.system.descriptors import room_for_sockets
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
 from sapo_desktop.tasks.charset import belongs
 from sapo_desktop.tasks.identity import examiner_fingerprint
+from sapo_desktop.worker.hosts.engine import Engine
+from sapo_desktop.worker.hosts.examiner import Examiner
 from sapo_desktop.worker.membership.author_rates import AuthorRates
-from sapo_desktop.worker.membership.foreign import Encoder, Examiner, Intake, Yardstick
+from sapo_desktop.worker.membership.foreign import Intake, Yardstick
 from sapo_desktop.worker.membership.index_book import IndexBook
 from sapo_desktop.worker.membership.member import Member
 from sapo_desktop.worker.membership.publishing import Membership
@@ -181,7 +183,7 @@ def link_up(identified: Identified, *, most_links: int = LEAF_LINKS, found_links
     return Linked(network, links, signer, identified.network, identified.members, identified.admission)
 
 
-def join(joining: Joining, own: Examiner, foreign: Examiner, encoder: Encoder) -> Joined:
+def join(joining: Joining, own: Examiner, foreign: Examiner, encoder: Engine) -> Joined:
     """Become a member; nobody is linked to yet. `own` sets our questions, `foreign` works on what others sent."""
     linked = link_up(joining)
     exchange = linked.network.exchange

@@ -11,22 +11,22 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.records import Group, Question, SwarmReward
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.learning.questions import Place, training_questions
 from sapo_desktop.swarm.clock import Now
-from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.pool.draw import LINK_SHARE
 from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol.envelope import seal
+from sapo_desktop.swarm.sockets.network import Network
 from sapo_desktop.swarm.trust.reward import Origin, RewardMeter
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
 from sapo_desktop.tasks.questions import SHARED_INDICES
+from sapo_desktop.worker.hosts.examiner import Examiner
 from sapo_desktop.worker.membership.author_rates import AuthorRates
-from sapo_desktop.worker.membership.foreign import Examiner, Foreign, Intake, Marked
+from sapo_desktop.worker.membership.foreign import Foreign, Intake, Marked
 from sapo_desktop.worker.membership.index_book import IndexBook
 from sapo_desktop.worker.membership.measuring import Measuring
 from sapo_desktop.worker.membership.publishing import Membership, group_body, is_shared, may_travel, shared_place
@@ -48,14 +48,6 @@ def _whatever(group: Group) -> bool:
     return True
 
 
-class Outlet(Protocol):
-    """Where groups go out; swarm/sockets/network.py is the one with sockets."""
-
-    exchange: Exchange
-
-    def publish(self, envelope: bytes) -> None: ...
-
-
 @dataclass
 class Counts:
     """Groups since this node joined."""
@@ -73,7 +65,7 @@ class Member:
     def __init__(
         self,
         membership: Membership,
-        outlet: Outlet,
+        outlet: Network,
         examiner: Examiner,
         intake: Intake,
         book: IndexBook,

@@ -34,11 +34,15 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.logs import begin_log, bounded_logs
 from sapo_desktop.tasks.catalogue import TaskKey, load_catalogue
 from sapo_desktop.tasks.identity import ids_key
-from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.control import parent as starter
 from sapo_desktop.worker.control.channel import ControlServer
 from sapo_desktop.worker.control.last_words import last_words
 from sapo_desktop.worker.control.lock import FolderLock
+from sapo_desktop.worker.control.messages.events import Stopping
+from sapo_desktop.worker.control.messages.facts import Notice
+from sapo_desktop.worker.control.messages.replies import Ok, RelayStatus, Reply
+from sapo_desktop.worker.control.messages.requests import GetStatus, Quit, Request
+from sapo_desktop.worker.control.messages.swarm import SwarmInfo
 from sapo_desktop.worker.hosts.examiner import Examiner, KeptIds
 from sapo_desktop.worker.hosts.hosting import Host
 from sapo_desktop.worker.membership.entering import announcement, listen_at, task_ids
@@ -129,7 +133,7 @@ class Relay:
         self._found = False
         """Whether a client has come."""
         self._started = time.monotonic()
-        self._info = m.SwarmInfo(state="joining", reason=sentence("Starting"))
+        self._info = SwarmInfo(state="joining", reason=sentence("Starting"))
         self._linked: Linked | None = None
         self._identity = OwnIdentity(folder, self._say_for_session)
         self._address = ""
@@ -148,7 +152,7 @@ class Relay:
         try:
             await asyncio.wait({relaying, ending, losing}, return_when=asyncio.FIRST_COMPLETED)
             failed = relaying.exception() if relaying.done() else losing.result() if losing.done() else None
-            self._server.publish(m.Stopping(failed=failed is not None, reason=_last_words(failed)))
+            self._server.publish(Stopping(failed=failed is not None, reason=_last_words(failed)))
             if failed is not None:
                 raise failed
             return 0
@@ -200,7 +204,7 @@ class Relay:
             await host.stop()
 
     def _comparing(self, text: Text) -> None:
-        self._info = m.SwarmInfo(state="joining", reason=text)
+        self._info = SwarmInfo(state="joining", reason=text)
 
     def _say_for_session(self) -> None:
         self._say(
@@ -214,23 +218,23 @@ class Relay:
 
     def _say(self, level: str, text: Text) -> None:
         logging.getLogger(__name__).info("%s", str(text).partition(" at ")[0])
-        self._server.publish(m.Notice(level="warning" if level == "warning" else "info", text=text, time=time.time()))
+        self._server.publish(Notice(level="warning" if level == "warning" else "info", text=text, time=time.time()))
 
     # -- the control channel's side --------------------------------------------------------------------------
 
-    async def _handle(self, client: object, request: m.Request) -> m.Reply:
-        if isinstance(request, m.Quit):
+    async def _handle(self, client: object, request: Request) -> Reply:
+        if isinstance(request, Quit):
             self._quit.set()
-            return m.Ok(text=sentence("Ending."))
-        if isinstance(request, m.GetStatus):
+            return Ok(text=sentence("Ending."))
+        if isinstance(request, GetStatus):
             return self._status()
         raise UsageError(sentence("This folder is a relay's: it answers `status`, `peers` and `quit`."))
 
-    def _status(self) -> m.RelayStatus:
+    def _status(self) -> RelayStatus:
         info = self._info
         if self._linked is not None and self._identity.used is not None:
             info = linked_info(self._linked, kept=self._identity.used.where, address=self._address, relay=True)
-        return m.RelayStatus(
+        return RelayStatus(
             swarm=info,
             pid=os.getpid(),
             version=sapo_desktop.__version__,

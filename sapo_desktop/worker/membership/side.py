@@ -25,14 +25,19 @@ from sapo_desktop.swarm.addresses.proxies import check_environment, check_proxy
 from sapo_desktop.swarm.clock import Now
 from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
-from sapo_desktop.swarm.protocol.events import Event, SameKey, StatsHeard
+from sapo_desktop.swarm.protocol.events import Event as LinkEvent
+from sapo_desktop.swarm.protocol.events import SameKey, StatsHeard
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.trust import claims
 from sapo_desktop.swarm.trust.same_key import seen_elsewhere
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.identity import Identity
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.events import Event, SwarmChanged
+from sapo_desktop.worker.control.messages.replies import PeerAnswered
+from sapo_desktop.worker.control.messages.rollouts import RefusedGroup
+from sapo_desktop.worker.control.messages.swarm import SwarmInfo, SwarmState
+from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.hosts.examiner import FOREIGN_SECONDS, Examiner, KeptIds
 from sapo_desktop.worker.hosts.hosting import Host
 from sapo_desktop.worker.membership.entering import (
@@ -43,7 +48,7 @@ from sapo_desktop.worker.membership.entering import (
     look_on_lan,
     task_ids,
 )
-from sapo_desktop.worker.membership.foreign import Encoder, Yardstick
+from sapo_desktop.worker.membership.foreign import Yardstick
 from sapo_desktop.worker.membership.identity import OwnIdentity
 from sapo_desktop.worker.membership.joining import Joined, Joining, join
 from sapo_desktop.worker.membership.member import Member
@@ -57,8 +62,8 @@ from sapo_desktop.worker.membership.view import (
     listening_at,
     refused_group,
 )
-from sapo_desktop.worker.showing import Say
-from sapo_desktop.worker.store.lasting import Lasting
+from sapo_desktop.worker.showing import Notify
+from sapo_desktop.worker.store.keeper import Lasting
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +77,7 @@ class Surroundings:
     folder: DataFolder
     catalogue: Catalogue
     own: Examiner
-    encoder: Encoder
+    encoder: Engine
     kept_ids: KeptIds
     instance: bytes
     """Of the data folder; it holds until another identity is taken."""
@@ -94,27 +99,27 @@ class SwarmSide:
     def __init__(
         self,
         around: Surroundings,
-        say: Say,
+        notify: Notify,
         entered: Callable[[Member | None], None],
-        publish: Callable[[m.Event], None],
+        publish: Callable[[Event], None],
         progress: Callable[[], tuple[int, float]],
         lasting: Lasting | None = None,
         identity: OwnIdentity | None = None,
     ) -> None:
-        self.identity = identity or OwnIdentity(around.folder, lambda: say("warning", SESSION_IDENTITY))
+        self.identity = identity or OwnIdentity(around.folder, lambda: notify("warning", SESSION_IDENTITY))
         self._around = around
         self._progress = progress
         self._publish = publish
-        self._told: m.SwarmChanged | None = None
+        self._told: SwarmChanged | None = None
         self._failed_by_bug: Text = ""
-        self._say = say
+        self._notify = notify
         self._entered = entered
         self._settings: Settings | None = None
         self._membership: asyncio.Task[None] | None = None
         self._following = asyncio.Lock()
         self._joined: Joined | None = None
         self._address = ""
-        self._state: m.SwarmState = "silo"
+        self._state: SwarmState = "silo"
         self._reason: Text = sentence("In silo: no network at all.")
         self._foreign: Host | None = None
         """The host that marks what peers answered."""
@@ -158,7 +163,7 @@ class SwarmSide:
         async with self._following:
             await self._leave("joining" if joining else "silo", sentence("Ending"))
 
-    async def test(self, text: str) -> m.PeerAnswered:
+    async def test(self, text: str) -> PeerAnswered:
         """Dial an address once. Raises UsageError where nobody answers, or not to that key."""
         if self._joined is None:
             raise UsageError(sentence("Only a node in the swarm can dial a peer. {reason}", reason=self._reason))
@@ -174,7 +179,7 @@ class SwarmSide:
                 )
             )
         milliseconds = 1000 * (time.monotonic() - began)
-        return m.PeerAnswered(key=link.key.hex(), program=link.told.program, milliseconds=milliseconds)
+        return PeerAnswered(key=link.key.hex(), program=link.told.program, milliseconds=milliseconds)
 
     @property
     def member(self) -> Member | None:
@@ -186,11 +191,11 @@ class SwarmSide:
         """One sentence on why there is no member."""
         return self._reason
 
-    def info(self, tasks: tuple[TaskKey, ...]) -> m.SwarmInfo:
+    def info(self, tasks: tuple[TaskKey, ...]) -> SwarmInfo:
         """What there is to see, at once; the reward on `tasks` as it was looked at last."""
         joined = self._joined
         if joined is None:
-            return m.SwarmInfo(state=self._state, reason=self._reason)
+            return SwarmInfo(state=self._state, reason=self._reason)
         return linked_info(
             joined,
             kept=self.identity.used.where if self.identity.used else "",
@@ -212,7 +217,7 @@ class SwarmSide:
         if self._joined is not None:
             await self._joined.member.measuring.look(tasks)
 
-    def refused(self, limit: int) -> list[m.RefusedGroup]:
+    def refused(self, limit: int) -> list[RefusedGroup]:
         """Groups of peers that were not taken lately, newest first."""
         tasks = {identity: task for task, identity in self._around.own.known_ids.items()}
         return [refused_group(group, tasks) for group in self._refused.newest(limit)]
@@ -227,18 +232,18 @@ class SwarmSide:
             except (SapoError, OSError) as error:
                 reason = sentence("The swarm cannot be joined: {reason} Training goes on alone.", reason=_why(error))
                 self._show("failed", reason)
-                self._say("error", self._reason)
+                self._notify("error", self._reason)
                 return
             self._joined = joined
             stack.callback(self._left, joined)
             self._apply(joined, settings)
             self._entered(joined.member)
             entered = sentence("Joined the swarm.")
-            self._say("info", entered if settings.share else sentences.joined([entered, DRAWS_ONLY]))
+            self._notify("info", entered if settings.share else sentences.joined([entered, DRAWS_ONLY]))
             if settings.lan:
                 port = Address.parse(self._address).port if self._address else 0
                 control = self._around.folder.control
-                await look_on_lan(joined, settings.listen, port, control, self._say, stack)
+                await look_on_lan(joined, settings.listen, port, control, self._notify, stack)
             try:
                 await asyncio.gather(joined.links.run(), joined.network.run(), self._tell_changes())
             except Exception as error:
@@ -250,7 +255,7 @@ class SwarmSide:
                 )
         if self._failed_by_bug:
             self._show("failed", self._failed_by_bug)
-            self._say("error", self._reason)
+            self._notify("error", self._reason)
             self._failed_by_bug = ""
 
     async def _enter(self, settings: Settings, stack: contextlib.AsyncExitStack) -> Joined:
@@ -296,18 +301,18 @@ class SwarmSide:
         stack.push_async_callback(joined.close)
         if settings.listen:
             self._address = str(await listen_at(joined, settings.listen, None, around.folder.control))
-            self._say("info", listening_at(self._address))
+            self._notify("info", listening_at(self._address))
         begin_with_seeds(joined, settings, resource("seeds.txt"))
         return joined
 
-    def _heard(self, joined: Joined, link: Link, event: Event) -> None:
+    def _heard(self, joined: Joined, link: Link, event: LinkEvent) -> None:
         """What comes over links beside groups: the keeper of links knows what to do with it."""
         joined.links.heard(link, event)
         if isinstance(event, StatsHeard) and link.claim is not None and self._lasting is not None:
             self._lasting.claimed(link.key.hex(), link.claim.used)
         if isinstance(event, SameKey) and not self._said_used_twice and seen_elsewhere(joined.network.exchange.links):
             self._said_used_twice = True
-            self._say("warning", USED_TWICE)
+            self._notify("warning", USED_TWICE)
 
     def _tell_claims(self, joined: Joined, at: Now) -> None:
         """Only who shares says anything of itself."""
@@ -330,7 +335,7 @@ class SwarmSide:
         joined.member.leave()
         self._joined, self._address = None, ""
 
-    async def _leave(self, state: m.SwarmState, reason: Text) -> None:
+    async def _leave(self, state: SwarmState, reason: Text) -> None:
         if self._membership is not None:
             self._membership.cancel()
             await asyncio.wait({self._membership})
@@ -339,7 +344,7 @@ class SwarmSide:
             self._membership = None
         self._show(state, reason)
 
-    def _show(self, state: m.SwarmState, reason: Text) -> None:
+    def _show(self, state: SwarmState, reason: Text) -> None:
         self._state, self._reason = state, reason
         self._tell()
 
@@ -351,7 +356,7 @@ class SwarmSide:
     def _tell(self) -> None:
         """Say how it stands, where that is not what was said last."""
         info = self.info(())
-        told = m.SwarmChanged(state=info.state, reason=info.reason, peers=len(info.links))
+        told = SwarmChanged(state=info.state, reason=info.reason, peers=len(info.links))
         if told != self._told:
             self._told = told
             self._publish(told)

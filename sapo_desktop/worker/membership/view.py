@@ -14,7 +14,8 @@ from sapo_desktop.swarm.pool.refused_groups import RefusedGroup
 from sapo_desktop.swarm.protocol.envelope import StatsBody
 from sapo_desktop.swarm.protocol.refusals import Refused, kind_of
 from sapo_desktop.swarm.trust import same_key
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.rollouts import RefusedGroup as RefusedShown
+from sapo_desktop.worker.control.messages.swarm import Claim, LinkInfo, SwarmInfo
 from sapo_desktop.worker.membership.joining import Linked
 from sapo_desktop.worker.membership.member import Counts
 from sapo_desktop.worker.membership.private import how_to_be_admitted
@@ -56,11 +57,11 @@ def linked_info(
     shares: Mapping[bytes, float] | None = None,
     reward: SwarmReward | None = None,
     relay: bool = False,
-) -> m.SwarmInfo:
+) -> SwarmInfo:
     """All there is to see of a swarm that was joined. `shares`: of the groups drawn lately, by source."""
     exchange, counts = linked.network.exchange, counts or Counts()
     links = [link for link in exchange.links if link.session.is_open]
-    return m.SwarmInfo(
+    return SwarmInfo(
         state="linked" if links else "alone",
         reason=_ended(linked, time.time())
         or _reason(
@@ -91,10 +92,10 @@ def linked_info(
     )
 
 
-def link_info(link: Link, now: float, share: float = 0.0) -> m.LinkInfo:
+def link_info(link: Link, now: float, share: float = 0.0) -> LinkInfo:
     """One link as it is shown. `share`: of the groups drawn lately, those from its source."""
     latency = link.session.latency
-    return m.LinkInfo(
+    return LinkInfo(
         key=link.key.hex(),
         dialled=str(link.dialled) if link.dialled else "",
         program=link.told.program if link.told else "",
@@ -127,9 +128,9 @@ def _most_from(key: str, share: float) -> Text:
     return sentence("{percent}% of the groups drawn lately came from one source.", percent=percent)
 
 
-def refused_group(group: RefusedGroup, tasks: Mapping[bytes, str]) -> m.RefusedGroup:
+def refused_group(group: RefusedGroup, tasks: Mapping[bytes, str]) -> RefusedShown:
     """As it is shown. `tasks`: local names by task id."""
-    return m.RefusedGroup(
+    return RefusedShown(
         reason=group.reason.value,
         kind=kind_of(group.reason),
         author=group.author.hex(),
@@ -140,8 +141,8 @@ def refused_group(group: RefusedGroup, tasks: Mapping[bytes, str]) -> m.RefusedG
     )
 
 
-def _claim(body: StatsBody) -> m.Claim:
-    return m.Claim(round=body.round, reward=body.reward, label=body.label, used=body.used)
+def _claim(body: StatsBody) -> Claim:
+    return Claim(round=body.round, reward=body.reward, label=body.label, used=body.used)
 
 
 def notices(exchange: Exchange) -> list[Text]:

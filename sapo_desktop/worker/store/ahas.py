@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from sapo_desktop.core.records import Group, RoundReport
-from sapo_desktop.worker.control.messages import Aha
+from sapo_desktop.worker.control.messages.replies import Aha
 from sapo_desktop.worker.store.rows import name_id, storable
 
 FEWEST_TRIES = 64

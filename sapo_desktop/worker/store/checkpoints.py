@@ -10,7 +10,7 @@ checkpoints/
 ```
 A checkpoint exists from the moment its folder is renamed into place; before that every file and the folder
 are synced, the manifest last. One process uses a store at a time (the data folder's lock sees to it). What
-the engine writes is its own matter; when a checkpoint may be written is `worker/store/write_budget.py`.
+the engine writes is its own matter; when a checkpoint may be written is `worker/store/keeper.py`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from sapo_desktop.worker.control.messages import Curve, EvalPoint
+from sapo_desktop.worker.control.messages.replies import Curve, EvalPoint
 
 _COLUMNS = ("round", "reward", "solved", "swarm_reward", "swarm_low", "swarm_high", "swarm_peers", "silo")
 

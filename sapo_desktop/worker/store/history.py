@@ -16,19 +16,63 @@ from pathlib import Path
 import msgspec
 
 from sapo_desktop.core.errors import HistoryError
-from sapo_desktop.core.records import EvalReport, Group, RoundReport, TaskMark
+from sapo_desktop.core.records import EvalReport, Group, Record, RoundReport, TaskMark
 from sapo_desktop.core.sentences import sentence
-from sapo_desktop.worker.control import messages
+from sapo_desktop.worker.control.messages import replies
+from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollouts
 from sapo_desktop.worker.store import ahas, curves, rows
 from sapo_desktop.worker.store import rollouts as kept_rollouts
 from sapo_desktop.worker.store.database import Database
-from sapo_desktop.worker.store.lasting import MOST_PEERS, Latest, Totals
 from sapo_desktop.worker.store.manifest import RunManifest
-from sapo_desktop.worker.store.write_budget import DAY, Written
 
+DAY = 86400.0
+MOST_PEERS = 4096
+"""Whose last number is kept; whoever told it longest ago is forgotten first."""
 WHOLE_ROUNDS = 200
 MOST_BYTES = 1_000_000_000
-ALL_ROLLOUTS = messages.GetRollouts()
+ALL_ROLLOUTS = GetRollouts()
+
+
+class Written(Record, frozen=True):
+    """One checkpoint as history knows it."""
+
+    time: float
+    bytes: int
+
+
+class Totals(Record, frozen=True):
+    """Counts over all history."""
+
+    rounds: int = 0
+    """That count."""
+    answers_own: int = 0
+    """Marked, of lost rounds too."""
+    answers_shared: int = 0
+    used: int = 0
+    """Groups of ours that peers say they used."""
+
+
+class Latest(Record, frozen=True):
+    """What the last round and the scores so far came to, as clients were told."""
+
+    last: RoundReport | None = None
+    rounds: int = 0
+    answers_own: int = 0
+    best_validation: float | None = None
+    base_validation: float | None = None
+
+    def after_round(self, report: RoundReport) -> Latest:
+        """Once clients are told of this round."""
+        answers = self.answers_own + sum(mark.answers for mark in report.tasks)
+        return msgspec.structs.replace(self, last=report, rounds=self.rounds + 1, answers_own=answers)
+
+    def after_eval(self, report: EvalReport) -> Latest:
+        """Once clients are told of this score."""
+        if report.which != "validation" or report.samples:
+            return self
+        base = report.score if report.round == 0 else self.base_validation
+        best = report.score if self.best_validation is None else max(self.best_validation, report.score)
+        return msgspec.structs.replace(self, base_validation=base, best_validation=best)
 
 
 class History:
@@ -173,7 +217,7 @@ class History:
             base_validation=next((report.score for report in reversed(evals) if report.round == 0), None),
         )
 
-    def rounds(self, after: int = 0, limit: int = 1000) -> messages.History:
+    def rounds(self, after: int = 0, limit: int = 1000) -> replies.History:
         """Finished rounds after round `after` that count, oldest first, at most `limit`."""
         with self._database.reading() as db:
             found = db.execute(
@@ -181,7 +225,7 @@ class History:
                 (after, limit + 1),
             ).fetchall()
             reports = [rows.read_report(db, *row) for row in found[:limit]]
-        return messages.History(rounds=reports, more=len(found) > limit)
+        return replies.History(rounds=reports, more=len(found) > limit)
 
     def last_rounds(self, count: int) -> list[RoundReport]:
         """The newest `count` rounds that count, oldest first."""
@@ -192,12 +236,12 @@ class History:
             ).fetchall()
             return [rows.read_report(db, *row) for row in reversed(found)]
 
-    def rollouts(self, wanted: messages.GetRollouts = ALL_ROLLOUTS) -> messages.Rollouts:
+    def rollouts(self, wanted: GetRollouts = ALL_ROLLOUTS) -> Rollouts:
         """A page of kept answers."""
         with self._database.reading() as db:
             return kept_rollouts.read_page(db, wanted)
 
-    def curve(self, after: int = 0, limit: int = 50_000) -> messages.Curve:
+    def curve(self, after: int = 0, limit: int = 50_000) -> replies.Curve:
         """One point a round after round `after`, at most `limit`; with the first one every held-out score."""
         with self._database.reading() as db:
             curve, evals = curves.read_curve(db, after, limit), [] if after else curves.read_evals(db)
@@ -208,12 +252,12 @@ class History:
         with self._database.reading() as db:
             return curves.read_task_curve(db, task)
 
-    def ahas(self) -> list[messages.Aha]:
+    def ahas(self) -> list[replies.Aha]:
         """Tasks first solved here after a peer's answer had been learned from, newest first."""
         with self._database.reading() as db:
             return ahas.read_ahas(db)
 
-    def sources(self) -> list[messages.Source]:
+    def sources(self) -> list[replies.Source]:
         """Where the groups that entered training came from, by author and task; lost rounds left out."""
         with self._database.reading() as db:
             return rows.read_sources(db)

@@ -2,7 +2,9 @@
 
 In this order, because a checkpoint without its row could not be reconciled, while a row without its checkpoint
 is marked lost at the next start. SQLite and file synchronisation run in one thread of their own, so that the
-control channel answers meanwhile.
+control channel answers meanwhile. Checkpoints are written as often as the daily allowance lets them (WriteBudget).
+
+Counts that outlive links and starts are in memory for whoever looks, behind that in the history (Lasting).
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ParamSpec, TypeVar
 
@@ -20,9 +23,7 @@ from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.round import RoundResult
 from sapo_desktop.worker.hosts.engine import Engine
 from sapo_desktop.worker.store.checkpoints import Checkpoint, CheckpointStore, Newest
-from sapo_desktop.worker.store.history import History
-from sapo_desktop.worker.store.lasting import Lasting, Latest
-from sapo_desktop.worker.store.write_budget import WriteBudget
+from sapo_desktop.worker.store.history import DAY, MOST_PEERS, History, Latest, Written
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +32,106 @@ T = TypeVar("T")
 
 _FIRST_GUESS = 2**20
 """Bytes of a checkpoint before the first one is written."""
+
+
+MOST_AT_ONCE = 10_000
+"""That one claim may add; they come once a minute."""
+KEEP_SECONDS = 30.0
+"""Between writes of what peers told: each of them tells once a minute."""
+
+
+class WriteBudget:
+    """A token bucket: it holds half a day's allowance and gains half a day's allowance a day, so any 24 hours see at
+    most the whole (what it held plus what it gained). Pure: time is an argument.
+
+    `bytes_a_day`: the setting. `before`: what the last day or two saw written, oldest first; `now`:
+    Unix time.
+    """
+
+    def __init__(self, bytes_a_day: float, before: Sequence[Written], now: float) -> None:
+        self._day = bytes_a_day
+        self._capacity = self._level = bytes_a_day / 2
+        self._time = before[0].time if before else now
+        for written in before:
+            self.spend(written.bytes, written.time)
+        self._refill(now)
+
+    def allows(self, size: int, now: float) -> bool:
+        """Whether a routine checkpoint of `size` bytes may be written.
+
+        One larger than the bucket waits for a full bucket, which is once in a day or more; one larger than
+        the whole daily allowance is never routine. Finishing and quitting do not ask.
+        """
+        self._refill(now)
+        return size <= self._day and self._level >= min(size, self._capacity)
+
+    def spend(self, size: int, now: float) -> None:
+        """Take note of a checkpoint that was written, asked for or not."""
+        self._refill(now)
+        self._level = max(self._level - size, -self._capacity)
+
+    def _refill(self, now: float) -> None:
+        # A clock that was set back gains nothing and takes nothing.
+        gained = max(0.0, now - self._time) / DAY * self._capacity
+        self._level = min(self._capacity, self._level + gained)
+        self._time = now
+
+
+class Lasting:
+    """The counts that no round makes.
+
+    What peers say they used of ours is counted since each of them started, and anew at each of their starts. So of
+    every peer the last number is kept, and only what it grew by is added; the first one says from where on. It is their
+    word, shown as such and used for nothing.
+
+    `later`: has work done in the thread that the book belongs to."""
+
+    def __init__(
+        self,
+        book: History,
+        later: Callable[[Callable[[], None]], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        totals = book.totals()
+        self.answers_shared = totals.answers_shared
+        self.used = totals.used
+        self._book = book
+        self._later = later
+        self._told = OrderedDict(book.claims())
+        """What each peer told last, who told longest ago first."""
+        self._clock = clock
+        self._kept_at = clock()
+        self._unkept: dict[str, int] = {}
+        """What was told and is not written yet."""
+        self._gained = 0
+        """By which the numbers grew since the last write."""
+
+    def shared(self, answers: int) -> None:
+        """So many own answers were published."""
+        self.answers_shared += answers
+        self._later(lambda: self._book.note_shared(answers))
+
+    def claimed(self, peer: str, used: int) -> None:
+        """A peer (hex key) says that it used so many groups of ours since it started."""
+        before = self._told.get(peer, used)
+        gained = min(used - before if used >= before else used, MOST_AT_ONCE)
+        self.used += gained
+        self._gained += gained
+        self._told[peer] = used
+        self._told.move_to_end(peer)  # unchanged ones too: a peer that is here is not to be forgotten
+        if len(self._told) > MOST_PEERS:
+            self._told.popitem(last=False)
+        self._unkept.pop(peer, None)
+        self._unkept[peer] = used
+        if self._clock() - self._kept_at >= KEEP_SECONDS:
+            self.keep()
+
+    def keep(self) -> None:
+        """Have what was told written now."""
+        told, gained = self._unkept, self._gained
+        self._unkept, self._gained, self._kept_at = {}, 0, self._clock()
+        if told:
+            self._later(lambda: self._book.note_claims(told, gained))
 
 
 class Keeper:

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
-from sapo_desktop.worker.control.messages import GetRollouts, Rollout, Rollouts
+from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollout, Rollouts
 from sapo_desktop.worker.store.rows import storable
 
 _GROUPS, _ANSWERS = 1 << 12, 1 << 8

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from sapo_desktop.core.records import Group, RoundReport, TaskMark
-from sapo_desktop.worker.control.messages import Source
+from sapo_desktop.worker.control.messages.replies import Source
 
 _ROUNDS_A_STEP = 10
 """Pruning is done a little at every round, so that no round waits for it."""

@@ -12,7 +12,7 @@ import torch
 from sapo_desktop.core.errors import HostCancelled, OutOfMemory
 from sapo_desktop.core.records import Completion, Sampling, TrainerSettings
 from sapo_desktop.engines import answering
-from sapo_desktop.engines.answering import Answers, GenerationJob, Watch
+from sapo_desktop.engines.answering import Answers, GenerationJob, GenerationMonitor
 from sapo_desktop.engines.protocols import Generate, GenerationProgress, Load, TokenText
 from sapo_desktop.engines.torch import decoder, generation
 from sapo_desktop.engines.torch.decoder import PromptBatch, Start, Started
@@ -41,7 +41,7 @@ def test_a_batch_equals_one_by_one(kind: str, request: pytest.FixtureRequest) ->
             engine.lm.context,
             batch=1,
         )
-        alone = generate(job, engine.starter(False), CPU, Watch())
+        alone = generate(job, engine.starter(False), CPU, GenerationMonitor())
         assert alone.tokens == [c.tokens for c in flat(together.completions)]
         for one, other in zip(alone.logprobs, flat(together.completions), strict=True):
             assert one == pytest.approx(other.logprobs, abs=1e-4)
@@ -137,7 +137,7 @@ def test_long_questions_are_answered_fewer_at_once_and_short_ones_not_beside_the
         seen.append((len(batch.rows), batch.ids.shape[1]))
         return engine.starter(False)(batch, room)
 
-    assert generate(job, start, CPU, Watch()).tokens == [c.tokens for c in flat(made.completions)]
+    assert generate(job, start, CPU, GenerationMonitor()).tokens == [c.tokens for c in flat(made.completions)]
     assert seen[0] == (2, longest) and sum(rows for rows, _ in seen) == 8
     assert all(rows * length <= 2 * longest for rows, length in seen)
     assert len(seen) < 5
@@ -147,7 +147,7 @@ def rationed(engine: TorchEngine, fits: int) -> tuple[Answers, Rationed]:
     prompts = [engine.lm.prompt_tokens(p) for p in PROMPTS]
     job = GenerationJob(prompts, 2, Sampling(max_tokens=12, seed=6), engine.lm.stop_tokens, 128)
     start = Rationed(engine.starter(False), fits)
-    return generate(job, start, CPU, Watch()), start
+    return generate(job, start, CPU, GenerationMonitor()), start
 
 
 def test_out_of_memory_halves_the_batch_and_goes_on(engine: TorchEngine) -> None:

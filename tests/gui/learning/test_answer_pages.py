@@ -6,7 +6,7 @@ import pytest
 
 from sapo_desktop.gui.learning import answer_pages
 from sapo_desktop.gui.learning.answer_pages import AnswerPages, Filter
-from sapo_desktop.worker.control.messages import ExportRollouts, Rollout, Rollouts
+from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, Rollout, Rollouts
 
 
 def rollout(number: int, **changes: object) -> Rollout:

@@ -19,18 +19,10 @@ from sapo_desktop.gui.link.bridge import Answer, Failure
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.widgets.table import Table
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages import (
-    ExportRollouts,
-    GetRollouts,
-    ListTasks,
-    PhaseChanged,
-    Request,
-    Rollouts,
-    RoundFinished,
-    SetSettings,
-    SettingsAre,
-    StateChanged,
-)
+from sapo_desktop.worker.control.messages.events import PhaseChanged, RoundFinished, StateChanged
+from sapo_desktop.worker.control.messages.replies import SettingsAre
+from sapo_desktop.worker.control.messages.requests import ListTasks, Request, SetSettings
+from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, GetRollouts, Rollouts
 from tests.gui import staged_learning as staged
 from tests.gui.driving import cells, shown
 from tests.gui.scenes import a_view, report, silo_curve, swarm_curve

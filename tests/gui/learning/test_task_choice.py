@@ -9,7 +9,7 @@ import pytest
 from sapo_desktop.core.resources import resource
 from sapo_desktop.gui.learning import task_choice
 from sapo_desktop.tasks.catalogue import Catalogue, load_catalogue, parse_tasks
-from sapo_desktop.worker.control.messages import TaskInfo
+from sapo_desktop.worker.control.messages.replies import TaskInfo
 
 LEVELS = {"gcd": ["easy", "middle", "hard"], "bf": ["easy", "paper"], "lcm": ["easy", "middle"]}
 

@@ -18,19 +18,10 @@ from sapo_desktop.gui.link import attachment
 from sapo_desktop.gui.link.attachment import Attachment
 from sapo_desktop.view.curves import COLUMNS
 from sapo_desktop.view.link import Arrival, Attached, Connecting, Ended, Lost
-from sapo_desktop.worker.control.messages import (
-    Curve,
-    GetCurve,
-    GetSettings,
-    Notice,
-    Ok,
-    Pause,
-    Quit,
-    SettingsAre,
-    Snapshot,
-    StateChanged,
-    Stopping,
-)
+from sapo_desktop.worker.control.messages.events import Snapshot, StateChanged, Stopping
+from sapo_desktop.worker.control.messages.facts import Notice
+from sapo_desktop.worker.control.messages.replies import Curve, Ok, SettingsAre
+from sapo_desktop.worker.control.messages.requests import GetCurve, GetSettings, Pause, Quit
 from tests.gui.scenes import NOW, empty_curve, status
 
 

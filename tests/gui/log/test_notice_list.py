@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sapo_desktop.gui.log import notice_list as notices
 from sapo_desktop.view.viewmodel import NoticeShown, View
-from sapo_desktop.worker.control.messages import Notice
+from sapo_desktop.worker.control.messages.facts import Notice
 
 ITEMS = [
     NoticeShown(1.0, "info", "Linked to a relay."),

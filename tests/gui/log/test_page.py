@@ -17,7 +17,7 @@ from sapo_desktop.gui.log.page import LogPage
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages import Diagnose, GetLog, GetNotices, LogIs, Notice, Notices
+from sapo_desktop.worker.control.messages.facts import Diagnose, GetLog, GetNotices, LogIs, Notice, Notices
 from tests.gui import scenes, staged_log
 from tests.gui.driving import cells as rows
 from tests.gui.driving import press, shown, texts

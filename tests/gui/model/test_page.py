@@ -22,29 +22,21 @@ from sapo_desktop.gui.model.page import ModelPage
 from sapo_desktop.gui.model.transfer import HubSheet, TokenSheet
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.view.viewmodel import ALL
-from sapo_desktop.worker.control.messages import (
+from sapo_desktop.worker.control.messages.events import CheckpointsChanged, PhaseChanged, Progressed
+from sapo_desktop.worker.control.messages.facts import GetModelInfo
+from sapo_desktop.worker.control.messages.fitting import GetCatalogue, GetFit
+from sapo_desktop.worker.control.messages.models import (
     CancelModelWork,
-    Checkpoints,
-    CheckpointsChanged,
     DownloadModel,
-    Evaluate,
-    ExportModel,
-    GetCatalogue,
-    GetFit,
-    GetModelInfo,
     GetModels,
     ImportModel,
-    ListCheckpoints,
     ModelFailed,
     ModelsAre,
-    PhaseChanged,
-    Progressed,
     RemoveModel,
-    RollBack,
     SetHubToken,
-    SetSettings,
-    SettingsAre,
 )
+from sapo_desktop.worker.control.messages.replies import Checkpoints, SettingsAre
+from sapo_desktop.worker.control.messages.requests import Evaluate, ExportModel, ListCheckpoints, RollBack, SetSettings
 from tests.gui import scenes, staged_model
 from tests.gui.driving import all_texts, cells, press, shown
 from tests.gui.late import LateBridge

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from sapo_desktop.core.errors import TaskError, UsageError
 from sapo_desktop.core.records import Mark
 from sapo_desktop.gui.peers.answer import AnswerSheet
-from sapo_desktop.worker.control.messages import AskForQuestion, GiveAnswer
+from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAnswer
 from tests.gui import scenes
 from tests.gui.late import LateBridge
 from tests.gui.stage import StageBridge

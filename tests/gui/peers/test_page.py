@@ -21,19 +21,18 @@ from sapo_desktop.gui.peers.passphrase import PassphraseSheet
 from sapo_desktop.gui.peers.private import AdmitSheet, InviteSheet
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.view.link import Lost
-from sapo_desktop.worker.control.messages import (
+from sapo_desktop.worker.control.messages.replies import IdentityIs, SettingsAre
+from sapo_desktop.worker.control.messages.requests import (
     AdmitPeer,
     ChangeIdentity,
-    FoundSwarm,
+    CreateSwarm,
     GetIdentity,
-    IdentityIs,
     JoinSwarm,
     ResetSettings,
     SetSettings,
     SetSilo,
-    SettingsAre,
 )
-from sapo_desktop.worker.control.messages import TestPeer as DialPeer  # pytest would take it for tests
+from sapo_desktop.worker.control.messages.requests import TestPeer as DialPeer
 from tests.gui import scenes, staged_peers
 from tests.gui.driving import all_texts, cells, press, shown
 from tests.gui.late import LateBridge
@@ -329,14 +328,14 @@ def test_a_swarm_is_founded_with_a_passphrase_where_one_is_needed(
 ) -> None:
     scene = Scene(qtbot)
     monkeypatch.setattr(peers_private, "confirm", lambda *args, **named: True)
-    founded = scene.bridge.replies[FoundSwarm]
+    founded = scene.bridge.replies[CreateSwarm]
 
-    def found(request: FoundSwarm) -> Any:
+    def found(request: CreateSwarm) -> Any:
         if request.passphrase is None:
             return PassphraseNeeded("There is no keyring here.")
         return IdentityError("It needs at least 8 characters.") if request.passphrase == "short" else founded
 
-    scene.bridge.replies[FoundSwarm] = found
+    scene.bridge.replies[CreateSwarm] = found
     press(scene.page._private.found)
     sheet = scene.sheet(PassphraseSheet)
     assert "no keyring here" in all_texts(sheet)
@@ -349,7 +348,7 @@ def test_a_swarm_is_founded_with_a_passphrase_where_one_is_needed(
     assert "The two differ" in all_texts(sheet)
     sheet._second.setText("long enough")
     press(sheet.ok)
-    assert scene.bridge.asked_for(FoundSwarm)[-1].passphrase == "long enough"
+    assert scene.bridge.asked_for(CreateSwarm)[-1].passphrase == "long enough"
     assert not sheet.isVisible()
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import msgspec
 
 from sapo_desktop.gui.peers.traffic import LONGEST_GAP, LOOKS, Rate, Traffic
-from sapo_desktop.worker.control.messages import LinkInfo
+from sapo_desktop.worker.control.messages.swarm import LinkInfo
 
 _LINK = LinkInfo(
     key="aa" * 32,

@@ -20,7 +20,7 @@ from sapo_desktop.gui.settings.groups import (
     shown_text,
 )
 from sapo_desktop.gui.words import settings as setting_words
-from sapo_desktop.worker.control.messages import SettingsAre
+from sapo_desktop.worker.control.messages.replies import SettingsAre
 
 KEYS = settings_file.known_keys()
 

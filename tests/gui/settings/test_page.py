@@ -20,7 +20,7 @@ from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.view.link import Lost
 from sapo_desktop.view.viewmodel import ALL, View
-from sapo_desktop.worker.control.messages import ResetSettings, SetSettings, SetSilo
+from sapo_desktop.worker.control.messages.requests import ResetSettings, SetSettings, SetSilo
 from tests.gui import scenes, staged_settings
 from tests.gui.driving import press, shown, texts
 from tests.gui.stage import StageBridge

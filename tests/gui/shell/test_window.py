@@ -17,21 +17,18 @@ from sapo_desktop.gui.shell.window import MainWindow
 from sapo_desktop.gui.words import language
 from sapo_desktop.view.link import Lost
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages import (
-    Aha,
-    Ahas,
-    EnvelopePreview,
+from sapo_desktop.worker.control.messages.asking import EnvelopePreview, PreviewEnvelope
+from sapo_desktop.worker.control.messages.events import Progressed, StateChanged
+from sapo_desktop.worker.control.messages.replies import Aha, Ahas
+from sapo_desktop.worker.control.messages.requests import (
     Finish,
     GetAhas,
     JoinSwarm,
     Pause,
-    PreviewEnvelope,
-    Progressed,
     Resume,
     SetSettings,
     SetSilo,
     StartRounds,
-    StateChanged,
 )
 from tests.gui.scenes import NOW, a_view, empty_curve, silo_curve, swarm_curve
 from tests.gui.stage import StageBridge

@@ -15,7 +15,8 @@ from sapo_desktop.gui.try_it.words import EXAMPLE_QUESTIONS, figures
 from sapo_desktop.gui.words.language import tr
 from sapo_desktop.view.link import Lost
 from sapo_desktop.view.viewmodel import View
-from sapo_desktop.worker.control.messages import Ask, AskProgressed, ListTasks, SetQuestion, TryTask
+from sapo_desktop.worker.control.messages.asking import Ask, AskProgressed, SetQuestion, TryTask
+from sapo_desktop.worker.control.messages.requests import ListTasks
 from tests.gui import scenes, staged_try
 from tests.gui.driving import button, press, shown, texts
 from tests.gui.stage import StageBridge

@@ -6,7 +6,8 @@ from itertools import count
 
 from sapo_desktop.core.records import Mark
 from sapo_desktop.gui.try_it.trying import MOST_TRIES, Draft, Tries, Try, families, first_choice
-from sapo_desktop.worker.control.messages import Ask, Asked, AskProgressed, TaskInfo, Tried, TryTask
+from sapo_desktop.worker.control.messages.asking import Ask, Asked, AskProgressed, Tried, TryTask
+from sapo_desktop.worker.control.messages.replies import TaskInfo
 
 RIGHT = Mark(solved=True, partial=1.0, reward=1.0, answer="6", verdict="solved")
 

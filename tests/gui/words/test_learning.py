@@ -12,7 +12,7 @@ from sapo_desktop.gui.words import refusals as refusal_words
 from sapo_desktop.learning.external import TREATMENTS
 from sapo_desktop.swarm.protocol.refusals import Reason, kind_of
 from sapo_desktop.view.viewmodel import PHASES
-from sapo_desktop.worker.control.messages import Rollout
+from sapo_desktop.worker.control.messages.rollouts import Rollout
 
 
 def rollout(**changes: object) -> Rollout:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from sapo_desktop.gui.words import peers as peer_words
-from sapo_desktop.worker.control.messages import PosedQuestion
+from sapo_desktop.worker.control.messages.replies import PosedQuestion
 
 
 def test_keys_are_short_in_tables() -> None:

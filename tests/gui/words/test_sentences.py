@@ -28,18 +28,11 @@ from sapo_desktop.gui.words.states import reason_sentence, state_sentence, swarm
 from sapo_desktop.view.link import Lost
 from sapo_desktop.view.plain import plain
 from sapo_desktop.view.viewmodel import ALL
-from sapo_desktop.worker.control.messages import (
-    FitIs,
-    GetFit,
-    GetModelInfo,
-    GetNotices,
-    GetSwarm,
-    Notice,
-    Notices,
-    StateChanged,
-    SwarmChanged,
-    SwarmIs,
-)
+from sapo_desktop.worker.control.messages.events import StateChanged, SwarmChanged
+from sapo_desktop.worker.control.messages.facts import GetModelInfo, GetNotices, Notice, Notices
+from sapo_desktop.worker.control.messages.fitting import FitIs, GetFit
+from sapo_desktop.worker.control.messages.replies import SwarmIs
+from sapo_desktop.worker.control.messages.requests import GetSwarm
 from tests.gui import scenes, staged_log, staged_model, staged_peers
 from tests.gui.stage import StageBridge
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 
-from sapo_desktop.swarm.sockets.fair_queue import Gate, Turns
+from sapo_desktop.swarm.sockets.fair_queue import FairQueue, Turns
 
 
 async def never() -> None:
@@ -71,7 +71,7 @@ def test_identities_with_a_history_come_first_and_newcomers_get_a_quarter() -> N
 
 async def test_a_gate_lets_everybody_go_on_in_the_end() -> None:
     async def scene() -> list[bool]:
-        gate = Gate()
+        gate = FairQueue()
         gate.spent(1e6)
         running = asyncio.create_task(gate.run())
         waiting = [asyncio.create_task(gate.turn(b"", never, is_new=False)) for _ in range(3)]
@@ -86,7 +86,7 @@ async def test_a_gate_lets_everybody_go_on_in_the_end() -> None:
 
 
 async def test_a_gate_gives_turns_as_time_comes_back() -> None:
-    gate = Gate()
+    gate = FairQueue()
     gate.spent(2.005)
     running = asyncio.create_task(gate.run())
     async with asyncio.timeout(20):
@@ -99,7 +99,7 @@ async def test_whose_link_ends_waits_no_longer_and_holds_up_nobody() -> None:
     async def at_once() -> None:
         pass
 
-    gate = Gate()
+    gate = FairQueue()
     gate.spent(2.005)
     running = asyncio.create_task(gate.run())
     async with asyncio.timeout(20):

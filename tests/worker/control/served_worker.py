@@ -12,9 +12,12 @@ from pathlib import Path
 
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.control.channel import Client, ControlServer
 from sapo_desktop.worker.control.lock import FolderLock
+from sapo_desktop.worker.control.messages.asking import Ask
+from sapo_desktop.worker.control.messages.events import Stopping
+from sapo_desktop.worker.control.messages.replies import Ok, Reply
+from sapo_desktop.worker.control.messages.requests import GetSettings, Quit, Request
 
 
 async def serve(folder: DataFolder) -> None:
@@ -26,26 +29,26 @@ async def serve(folder: DataFolder) -> None:
         nonlocal owners
         owners += owner
 
-    async def handle(client: Client, request: m.Request) -> m.Reply:
+    async def handle(client: Client, request: Request) -> Reply:
         if "fail" in sys.argv:
             ending.set()
             await asyncio.sleep(60)  # it ends first, and answers nobody
         match request:
-            case m.Quit():
+            case Quit():
                 ending.set()
-            case m.GetSettings():
+            case GetSettings():
                 raise UsageError("No settings here.")
-            case m.Ask(question="owners?"):
-                return m.Ok(text=str(owners))
-            case m.Ask(question=question):
-                return m.Ok(text=question)
-        return m.Ok()
+            case Ask(question="owners?"):
+                return Ok(text=str(owners))
+            case Ask(question=question):
+                return Ok(text=question)
+        return Ok()
 
     server = ControlServer(folder.control, handle, attached, lambda client, owner: None)
     await server.start()
     await ending.wait()
     if "fail" not in sys.argv:  # else nobody was there yet to be told
-        server.publish(m.Stopping(failed=False, reason="Ended as asked."))
+        server.publish(Stopping(failed=False, reason="Ended as asked."))
     await server.close()
     if "fail" in sys.argv:
         raise UsageError("The model does not fit the settings.")

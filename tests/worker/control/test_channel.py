@@ -22,10 +22,16 @@ from sapo_desktop.core.errors import ControlError, ModelError, NotRunning, Usage
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system.folders import DataFolder, FolderError
 from sapo_desktop.worker.control import channel
-from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.control.channel import Client as Served
 from sapo_desktop.worker.control.channel import ControlServer, open_link
 from sapo_desktop.worker.control.client import Client, connect
+from sapo_desktop.worker.control.messages.asking import Ask
+from sapo_desktop.worker.control.messages.envelopes import Attach, Call, Cancel
+from sapo_desktop.worker.control.messages.events import Progressed, Stopping
+from sapo_desktop.worker.control.messages.facts import Examine, Notice
+from sapo_desktop.worker.control.messages.models import GetModels
+from sapo_desktop.worker.control.messages.replies import Ok, Reply
+from sapo_desktop.worker.control.messages.requests import Evaluate, GetSettings, GetStatus, ListTasks, Pause, Request
 from sapo_desktop.worker.control.proof import (
     FILE,
     ClientProof,
@@ -63,32 +69,32 @@ class Worker:
         self.present.remove(owner)
         self.gone.set()
 
-    async def handle(self, client: Served, request: m.Request) -> m.Reply:
+    async def handle(self, client: Served, request: Request) -> Reply:
         match request:
-            case m.Evaluate():
+            case Evaluate():
                 self.waiting.set()
                 try:
                     await self.go_on.wait()
                 except asyncio.CancelledError:
                     self.cancelled.set()
                     raise
-                return m.Ok(text="evaluated")
-            case m.Pause():
-                return m.Ok(text="paused")
-            case m.GetSettings():
+                return Ok(text="evaluated")
+            case Pause():
+                return Ok(text="paused")
+            case GetSettings():
                 raise UsageError("Not like this.")
-            case m.GetModels():
+            case GetModels():
                 raise ModelError(MISSING)
-            case m.Examine():
+            case Examine():
                 raise ZeroDivisionError("oops")
-            case m.GetStatus():
+            case GetStatus():
                 await asyncio.shield(self.starting)
-                return m.Ok()
-            case m.ListTasks():
-                return m.Ok(text="x" * (channel.MAX_MESSAGE + 1))
-            case m.Ask(question=question):
-                return m.Ok(text=question)
-        return m.Ok()
+                return Ok()
+            case ListTasks():
+                return Ok(text="x" * (channel.MAX_MESSAGE + 1))
+            case Ask(question=question):
+                return Ok(text=question)
+        return Ok()
 
 
 def play(root: Path, scene: Callable[[Worker], Awaitable[None]]) -> None:
@@ -118,7 +124,7 @@ def play_attached(root: Path, scene: Callable[[Worker, Client], Awaitable[None]]
 
 def test_a_client_asks_and_is_answered(tmp_path: Path) -> None:
     async def scene(worker: Worker, client: Client) -> None:
-        assert await client.call(m.Pause()) == m.Ok(text="paused")
+        assert await client.call(Pause()) == Ok(text="paused")
         assert worker.present == [True]
         assert client.worker_pid == os.getpid()
 
@@ -128,7 +134,7 @@ def test_a_client_asks_and_is_answered(tmp_path: Path) -> None:
 def test_a_sentence_arrives_as_it_was_raised(tmp_path: Path) -> None:
     async def scene(worker: Worker, client: Client) -> None:
         with pytest.raises(ModelError, match="The model little is missing") as failed:
-            await client.call(m.GetModels())
+            await client.call(GetModels())
         assert failed.value.text == MISSING
 
     play_attached(tmp_path, scene)
@@ -136,19 +142,19 @@ def test_a_sentence_arrives_as_it_was_raised(tmp_path: Path) -> None:
 
 def test_pause_gets_through_while_an_evaluation_runs(tmp_path: Path) -> None:
     async def scene(worker: Worker, client: Client) -> None:
-        evaluation = asyncio.create_task(client.call(m.Evaluate()))
+        evaluation = asyncio.create_task(client.call(Evaluate()))
         await worker.waiting.wait()
-        assert await client.call(m.Pause()) == m.Ok(text="paused")
+        assert await client.call(Pause()) == Ok(text="paused")
         assert not evaluation.done()
         worker.go_on.set()
-        assert await evaluation == m.Ok(text="evaluated")
+        assert await evaluation == Ok(text="evaluated")
 
     play_attached(tmp_path, scene)
 
 
 def test_many_calls_at_once_find_their_answers(tmp_path: Path) -> None:
     async def scene(worker: Worker, client: Client) -> None:
-        answers = await asyncio.gather(*(client.call(m.Ask(question=str(n))) for n in range(200)))
+        answers = await asyncio.gather(*(client.call(Ask(question=str(n))) for n in range(200)))
         assert [answer.text for answer in answers] == [str(n) for n in range(200)]
 
     play_attached(tmp_path, scene)
@@ -157,7 +163,7 @@ def test_many_calls_at_once_find_their_answers(tmp_path: Path) -> None:
 def test_a_client_that_leaves_takes_its_calls_with_it(tmp_path: Path) -> None:
     async def scene(worker: Worker) -> None:
         client = await connect(tmp_path)
-        evaluation = asyncio.create_task(client.call(m.Evaluate()))
+        evaluation = asyncio.create_task(client.call(Evaluate()))
         await worker.waiting.wait()
         await client.close()
         await worker.cancelled.wait()
@@ -166,7 +172,7 @@ def test_a_client_that_leaves_takes_its_calls_with_it(tmp_path: Path) -> None:
         with pytest.raises(ControlError):
             await evaluation
         with pytest.raises(ControlError):
-            await client.call(m.Pause())
+            await client.call(Pause())
 
     play(tmp_path, scene)
 
@@ -174,12 +180,12 @@ def test_a_client_that_leaves_takes_its_calls_with_it(tmp_path: Path) -> None:
 def test_errors_cross_as_their_class_and_bugs_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def scene(worker: Worker, client: Client) -> None:
         with pytest.raises(UsageError, match="Not like this"):
-            await client.call(m.GetSettings())
+            await client.call(GetSettings())
         with pytest.raises(Exception, match=r"bug.*ZeroDivisionError: oops"):
-            await client.call(m.Examine())
+            await client.call(Examine())
         with pytest.raises(Exception, match="too many for one message"):
-            await client.call(m.ListTasks())
-        assert await client.call(m.Pause()) == m.Ok(text="paused")
+            await client.call(ListTasks())
+        assert await client.call(Pause()) == Ok(text="paused")
 
     with caplog.at_level(logging.ERROR):
         play_attached(tmp_path, scene)
@@ -188,8 +194,8 @@ def test_errors_cross_as_their_class_and_bugs_are_logged(tmp_path: Path, caplog:
 
 def test_a_call_that_the_worker_gives_up_is_answered(tmp_path: Path) -> None:
     async def scene(worker: Worker, client: Client) -> None:
-        asking = asyncio.create_task(client.call(m.GetStatus()))
-        await client.call(m.Pause())
+        asking = asyncio.create_task(client.call(GetStatus()))
+        await client.call(Pause())
         worker.starting.cancel()
         with pytest.raises(NotRunning, match="is ending"):
             await asking
@@ -200,12 +206,12 @@ def test_a_call_that_the_worker_gives_up_is_answered(tmp_path: Path) -> None:
 def test_events_reach_those_who_want_them_until_the_end(tmp_path: Path) -> None:
     async def scene(worker: Worker) -> None:
         listener, quiet = await connect(tmp_path), await connect(tmp_path, events=False)
-        await listener.call(m.Pause())
-        await quiet.call(m.Pause())
-        worker.server.publish(m.Notice(level="info", text="hello"))
-        worker.server.publish(m.Stopping(failed=False, reason="Ended as asked."))
+        await listener.call(Pause())
+        await quiet.call(Pause())
+        worker.server.publish(Notice(level="info", text="hello"))
+        worker.server.publish(Stopping(failed=False, reason="Ended as asked."))
         await worker.server.close()
-        assert [type(event) async for event in listener.events()] == [m.Notice, m.Stopping]
+        assert [type(event) async for event in listener.events()] == [Notice, Stopping]
         assert [event async for event in quiet.events()] == []
 
     play(tmp_path, scene)
@@ -215,11 +221,11 @@ def test_a_client_that_does_not_look_is_told_no_progress(tmp_path: Path) -> None
     async def scene(worker: Worker) -> None:
         listener = await connect(tmp_path)
         await listener.watch(False)
-        await listener.call(m.Pause())  # behind it in the channel: now it holds
-        worker.server.publish(m.Progressed(round=1, phase="train", done=1, total=2))
-        worker.server.publish(m.Notice(level="info", text="hello"))
+        await listener.call(Pause())  # behind it in the channel: now it holds
+        worker.server.publish(Progressed(round=1, phase="train", done=1, total=2))
+        worker.server.publish(Notice(level="info", text="hello"))
         await worker.server.close()
-        assert [type(event) async for event in listener.events()] == [m.Notice]
+        assert [type(event) async for event in listener.events()] == [Notice]
 
     play(tmp_path, scene)
 
@@ -231,17 +237,17 @@ def test_a_client_that_does_not_read_loses_progress_first_and_then_its_place(
 
     async def scene(worker: Worker) -> None:
         link = await open_link(worker.folder.control)
-        await link.send(m.Attach())
-        await link.send(m.Call(id=1, request=m.Pause()))
+        await link.send(Attach())
+        await link.send(Call(id=1, request=Pause()))
         await link.receive()
         (served,) = worker.server._clients
         long = "x" * 1_000_000
         # The client reads nothing: the socket's buffers fill up, then the queue does.
         for _ in range(1000):
-            worker.server.publish(m.Progressed(round=1, phase="train", done=1, total=2, detail=long))
+            worker.server.publish(Progressed(round=1, phase="train", done=1, total=2, detail=long))
         assert served._queue.qsize() == channel.QUEUE_FOR_PROGRESS
         for _ in range(101):
-            worker.server.publish(m.Notice(level="info", text=long))
+            worker.server.publish(Notice(level="info", text=long))
         await worker.gone.wait()
         assert worker.present == []
         await link.close()
@@ -276,7 +282,7 @@ def test_what_a_killed_worker_left_is_replaced(tmp_path: Path) -> None:
         asyncio.run(connect(tmp_path))
 
     async def scene(worker: Worker, client: Client) -> None:
-        assert await client.call(m.Pause()) == m.Ok(text="paused")
+        assert await client.call(Pause()) == Ok(text="paused")
 
     play_attached(tmp_path, scene)
 
@@ -287,7 +293,7 @@ def test_a_file_of_a_later_worker_is_left_alone(tmp_path: Path) -> None:
         await later.start()
         await worker.server.close()
         async with await connect(tmp_path) as client:
-            assert await client.call(m.Pause()) == m.Ok(text="paused")
+            assert await client.call(Pause()) == Ok(text="paused")
         await later.close()
 
     play(tmp_path, scene)
@@ -326,8 +332,8 @@ async def greet(worker: Worker, secret: bytes) -> tuple[Any, ClientSide, WorkerP
 async def refused(connection: Any) -> bool:
     """Whether the worker closes, though the client goes on as if it were accepted."""
     try:
-        await connection.send(msgspec.msgpack.encode(m.Attach()))
-        await connection.send(msgspec.msgpack.encode(m.Call(id=1, request=m.Pause())))
+        await connection.send(msgspec.msgpack.encode(Attach()))
+        await connection.send(msgspec.msgpack.encode(Call(id=1, request=Pause())))
         await connection.recv()
     except ConnectionClosed as error:
         return error.rcvd is None or error.rcvd.code == 1008
@@ -395,7 +401,7 @@ def test_an_impostor_on_the_workers_port_learns_nothing(tmp_path: Path) -> None:
     assert heard == []
 
 
-@pytest.mark.parametrize("answer", [b"\xc1", msgspec.msgpack.encode(m.Pause()), "text"])
+@pytest.mark.parametrize("answer", [b"\xc1", msgspec.msgpack.encode(Pause()), "text"])
 def test_something_else_on_the_port_is_not_taken_for_the_worker(tmp_path: Path, answer: bytes | str) -> None:
     async def other(connection: Any) -> None:
         await connection.send(answer)
@@ -426,7 +432,7 @@ def test_web_pages_and_other_names_are_refused(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
-@pytest.mark.parametrize("garbage", [b"", b"\xc1", b"\x90" * 100, "text", msgspec.msgpack.encode(m.Attach())])
+@pytest.mark.parametrize("garbage", [b"", b"\xc1", b"\x90" * 100, "text", msgspec.msgpack.encode(Attach())])
 def test_garbage_before_the_proof_ends_the_connection(tmp_path: Path, garbage: bytes | str) -> None:
     async def scene(worker: Worker) -> None:
         connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
@@ -450,8 +456,8 @@ def test_nothing_large_is_taken_before_the_proof(tmp_path: Path) -> None:
 def test_an_unknown_message_after_the_proof_ends_the_connection(tmp_path: Path) -> None:
     async def scene(worker: Worker) -> None:
         link = await open_link(worker.folder.control)
-        await link.send(m.Attach())
-        await link.send(m.Attach())
+        await link.send(Attach())
+        await link.send(Attach())
         with pytest.raises(ControlError):
             await link.receive()
         await worker.gone.wait()
@@ -488,7 +494,7 @@ def test_two_hundred_half_open_connections_do_not_keep_a_client_out(tmp_path: Pa
     async def scene(worker: Worker) -> None:
         ends = [await asyncio.open_connection("127.0.0.1", worker.port) for _ in range(200)]
         async with await connect(tmp_path) as client:
-            assert await client.call(m.Pause()) == m.Ok(text="paused")
+            assert await client.call(Pause()) == Ok(text="paused")
             for end, _ in ends[: 200 - channel.MAX_UNPROVEN]:
                 assert await end.read() == b"", "the oldest are pushed out"
             assert len(worker.server._unproven) <= channel.MAX_UNPROVEN
@@ -503,42 +509,42 @@ def test_two_hundred_half_open_connections_do_not_keep_a_client_out(tmp_path: Pa
 
 def test_a_cancelled_call_is_given_up_by_the_worker_and_the_client_goes_on(tmp_path: Path) -> None:
     async def scene(worker: Worker, client: Client) -> None:
-        evaluation = asyncio.create_task(client.call(m.Evaluate()))
+        evaluation = asyncio.create_task(client.call(Evaluate()))
         await worker.waiting.wait()
         evaluation.cancel()
         await asyncio.wait([evaluation])
         assert evaluation.cancelled()
         await worker.cancelled.wait()
-        assert await client.call(m.Pause()) == m.Ok(text="paused")
+        assert await client.call(Pause()) == Ok(text="paused")
 
     play_attached(tmp_path, scene)
 
 
 def test_only_the_call_that_was_given_up_ends(tmp_path: Path) -> None:
     async def scene(worker: Worker, client: Client) -> None:
-        kept = asyncio.create_task(client.call(m.Evaluate()))
+        kept = asyncio.create_task(client.call(Evaluate()))
         await worker.waiting.wait()
-        await client._link.send(m.Cancel(id=99))
-        assert await client.call(m.Pause()) == m.Ok(text="paused")
+        await client._link.send(Cancel(id=99))
+        assert await client.call(Pause()) == Ok(text="paused")
         assert not worker.cancelled.is_set()
         worker.go_on.set()
-        assert await kept == m.Ok(text="evaluated")
+        assert await kept == Ok(text="evaluated")
 
     play_attached(tmp_path, scene)
 
 
 def test_an_order_and_a_cancel_are_read_however_many_calls_are_unanswered(tmp_path: Path) -> None:
     async def scene(worker: Worker, client: Client) -> None:
-        calls = [asyncio.create_task(client.call(m.Evaluate())) for _ in range(channel.MAX_CALLS + 2)]
+        calls = [asyncio.create_task(client.call(Evaluate())) for _ in range(channel.MAX_CALLS + 2)]
         await worker.waiting.wait()
-        waits = asyncio.create_task(client.call(m.Ask(question="after them")))
-        assert await client.call(m.Pause()) == m.Ok(text="paused")
+        waits = asyncio.create_task(client.call(Ask(question="after them")))
+        assert await client.call(Pause()) == Ok(text="paused")
         assert not waits.done()
         calls[0].cancel()
         await worker.cancelled.wait()
         worker.go_on.set()
-        assert await waits == m.Ok(text="after them")
-        assert await asyncio.gather(*calls[1:]) == [m.Ok(text="evaluated")] * (channel.MAX_CALLS + 1)
+        assert await waits == Ok(text="after them")
+        assert await asyncio.gather(*calls[1:]) == [Ok(text="evaluated")] * (channel.MAX_CALLS + 1)
 
     play_attached(tmp_path, scene)
 
@@ -547,10 +553,10 @@ def test_calls_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(channel, "MAX_WAITING", 1)
 
     async def scene(worker: Worker, client: Client) -> None:
-        calls = [asyncio.create_task(client.call(m.Evaluate())) for _ in range(channel.MAX_CALLS + 1)]
+        calls = [asyncio.create_task(client.call(Evaluate())) for _ in range(channel.MAX_CALLS + 1)]
         await worker.waiting.wait()
         with pytest.raises(ControlError, match="wait for some answers"):
-            await client.call(m.Evaluate())
+            await client.call(Evaluate())
         worker.go_on.set()
         await asyncio.gather(*calls)
 
@@ -559,12 +565,12 @@ def test_calls_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_calls_that_are_given_up_leave_their_places_to_others(tmp_path: Path) -> None:
     async def scene(worker: Worker, client: Client) -> None:
-        calls = [asyncio.create_task(client.call(m.Evaluate())) for _ in range(channel.MAX_CALLS)]
+        calls = [asyncio.create_task(client.call(Evaluate())) for _ in range(channel.MAX_CALLS)]
         await worker.waiting.wait()
         for call in calls:
             call.cancel()
         await asyncio.wait(calls)
-        assert await client.call(m.Pause()) == m.Ok(text="paused")
+        assert await client.call(Pause()) == Ok(text="paused")
 
     play_attached(tmp_path, scene)
 
@@ -574,14 +580,14 @@ def test_a_client_is_told_something_before_all_others(tmp_path: Path) -> None:
 
     async def scene(worker: Worker) -> None:
         def attached(client: Served, owner: bool) -> None:
-            worker.server.tell(client, m.Notice(level="info", text="first"))
-            worker.server.publish(m.Notice(level="info", text="second"))
+            worker.server.tell(client, Notice(level="info", text="first"))
+            worker.server.publish(Notice(level="info", text="second"))
 
         worker.server._on_attach = attached
         async with await connect(tmp_path) as client, await connect(tmp_path, events=False) as quiet:
-            await quiet.call(m.Pause())
+            await quiet.call(Pause())
             events = client.events()
-            told = [event.text for event in [await anext(events), await anext(events)] if isinstance(event, m.Notice)]
+            told = [event.text for event in [await anext(events), await anext(events)] if isinstance(event, Notice)]
             assert told == ["first", "second"]
             assert quiet._events.empty()
 

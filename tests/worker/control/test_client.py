@@ -17,7 +17,6 @@ from sapo_desktop.core.errors import ControlError, FolderInUse, NotRunning, Sapo
 from sapo_desktop.system import processes
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.control import client as client_module
-from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.control.client import (
     Client,
     ask_worker,
@@ -26,6 +25,10 @@ from sapo_desktop.worker.control.client import (
     start_and_connect,
     start_worker,
 )
+from sapo_desktop.worker.control.messages.asking import Ask
+from sapo_desktop.worker.control.messages.events import Stopping
+from sapo_desktop.worker.control.messages.replies import Ok
+from sapo_desktop.worker.control.messages.requests import GetSettings, GetStatus, Pause, Quit
 from sapo_desktop.worker.control.proof import FILE
 
 
@@ -49,7 +52,7 @@ def play(folder: DataFolder, scene: Callable[[], Awaitable[None]]) -> None:
         finally:
             try:
                 async with await connect(folder.root) as client:
-                    await client.call(m.Quit())
+                    await client.call(Quit())
                     assert [event async for event in client.events()]
             except NotRunning:
                 pass
@@ -64,12 +67,12 @@ def test_a_worker_is_started_once_and_then_found(folder: DataFolder) -> None:
         process = first.client.process
         assert first.started and not second.started and process is not None
         assert first.client.worker_pid == second.client.worker_pid == process.pid
-        assert await second.client.call(m.Ask(question="who?")) == m.Ok(text="who?")
+        assert await second.client.call(Ask(question="who?")) == Ok(text="who?")
         with pytest.raises(UsageError, match="No settings"):
-            await first.client.call(m.GetSettings())
+            await first.client.call(GetSettings())
         await first.client.close()
-        await second.client.call(m.Quit())
-        assert [type(event) async for event in second.client.events()] == [m.Stopping]
+        await second.client.call(Quit())
+        assert [type(event) async for event in second.client.events()] == [Stopping]
         assert await asyncio.to_thread(process.wait, 5) == 0
         await second.client.close()
 
@@ -98,14 +101,14 @@ def test_a_killed_worker_is_noticed_and_its_leavings_are_in_nobodys_way(folder: 
         process.kill()
         assert await waiting is None
         with pytest.raises(ControlError, match="worker has gone"):
-            await client.call(m.Pause())
+            await client.call(Pause())
         await client.close()
         process.wait()
         assert (folder.control / FILE).exists(), "kill -9 leaves its file"
         with pytest.raises(NotRunning):
             await connect(folder.root)
         client, started = await connect_or_start(folder.root, {})
-        assert started and await client.call(m.Pause()) == m.Ok()
+        assert started and await client.call(Pause()) == Ok()
         await client.close()
         await stop(folder, client.process)
 
@@ -170,8 +173,8 @@ def test_the_worker_is_out_of_reach_of_the_terminals_signals(folder: DataFolder)
 
 def test_one_question_without_an_event_loop(folder: DataFolder) -> None:
     process = asyncio.run(start_worker(folder.root))
-    assert ask_worker(folder.root, m.Ask(question="well?")) == m.Ok(text="well?")
-    ask_worker(folder.root, m.Quit())
+    assert ask_worker(folder.root, Ask(question="well?")) == Ok(text="well?")
+    ask_worker(folder.root, Quit())
     assert process.wait(5) == 0
 
 
@@ -193,7 +196,7 @@ def test_a_stopped_worker_is_named(folder: DataFolder, monkeypatch: pytest.Monke
 
 async def stop(folder: DataFolder, process: subprocess.Popen[bytes] | None) -> None:
     async with await connect(folder.root, events=False) as client:
-        await client.call(m.Quit())
+        await client.call(Quit())
     assert process is not None
     await asyncio.to_thread(process.wait, 5)
 
@@ -203,7 +206,7 @@ def test_a_worker_that_fails_just_after_it_was_reached_is_quoted_all_the_same(fo
         attached = await connect_or_start(folder.root, {}, ["fail"])
         for _ in range(2):
             with pytest.raises(UsageError, match=r"^The model does not fit the settings\.$"):
-                await attached.client.call(m.GetStatus())
+                await attached.client.call(GetStatus())
         await attached.client.close()
 
     play(folder, scene)
@@ -213,7 +216,7 @@ def test_who_starts_a_worker_owns_it_unless_it_says_otherwise(folder: DataFolder
     async def scene() -> None:
         for owner in (False, True):
             client, started = await connect_or_start(folder.root, {}, owner=owner)
-            assert started and await client.call(m.Ask(question="owners?")) == m.Ok(text=str(int(owner)))
+            assert started and await client.call(Ask(question="owners?")) == Ok(text=str(int(owner)))
             await client.close()
             await stop(folder, client.process)
 
@@ -225,7 +228,7 @@ def test_a_worker_that_somebody_else_started_is_quoted_too(folder: DataFolder) -
         process = await start_worker(folder.root, ["fail"])
         async with await connect(folder.root) as client:
             with pytest.raises(UsageError, match=r"^The model does not fit the settings\.$"):
-                await client.call(m.GetStatus())
+                await client.call(GetStatus())
             assert str(await client.end_reason()) == "The model does not fit the settings."
         await asyncio.to_thread(process.wait, 5)
 
@@ -240,7 +243,7 @@ def test_what_ends_before_it_could_be_attached_to_gives_its_reason(
     async def fail(*_: object, **__: object) -> Client:
         async with await connect(folder.root) as client:
             with contextlib.suppress(SapoError):
-                await client.call(m.GetStatus())
+                await client.call(GetStatus())
         raise NotRunning("There is none.")
 
     async def scene() -> None:

@@ -14,10 +14,12 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import processes
 from sapo_desktop.system.folders import DataFolder, FolderError
 from sapo_desktop.worker.control import lock
-from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.control import parent as starter
 from sapo_desktop.worker.control.client import connect
 from sapo_desktop.worker.control.lock import FolderLock
+from sapo_desktop.worker.control.messages.events import StateChanged
+from sapo_desktop.worker.control.messages.replies import StartingStatus
+from sapo_desktop.worker.control.messages.requests import GetStatus
 from sapo_desktop.worker.main import Options, Worker
 
 WAITS = """
@@ -66,7 +68,7 @@ def test_a_worker_whose_starter_never_attached_ends(tmp_path: Path) -> None:
     async def run() -> None:
         forsaken = worker(tmp_path)
         async with forsaken.channel(), await connect(tmp_path) as somebody:  # who only looks does not keep it
-            await somebody.call(m.GetStatus(wait=False))
+            await somebody.call(GetStatus(wait=False))
             forsaken._let_go()
             assert forsaken._quit.is_set()
 
@@ -78,7 +80,7 @@ def test_one_that_was_attached_to_is_no_more_the_starters(tmp_path: Path, owner:
     async def run() -> None:
         wanted = worker(tmp_path)
         async with wanted.channel(), await connect(tmp_path, owner=owner, stay=stay) as client:
-            await client.call(m.GetStatus(wait=False))
+            await client.call(GetStatus(wait=False))
             wanted._let_go()
             assert not wanted._quit.is_set()
 
@@ -91,14 +93,14 @@ def test_a_window_that_goes_before_there_is_a_node_leaves_none(tmp_path: Path, w
         starting = worker(tmp_path, when_window_closes=when)
         async with starting.channel():
             async with await connect(tmp_path, stay=True) as window:
-                await window.call(m.GetStatus(wait=False))
+                await window.call(GetStatus(wait=False))
             while starting._server.attended:
                 await asyncio.sleep(0)
             for _ in range(20):  # what is told of its leave
                 await asyncio.sleep(0)
             assert (starting._owner_left is not None) == ends
             async with await connect(tmp_path, stay=True) as another:
-                await another.call(m.GetStatus(wait=False))
+                await another.call(GetStatus(wait=False))
                 assert starting._owner_left is None, "another window came in time"
 
     asyncio.run(run())
@@ -108,15 +110,15 @@ def test_a_status_is_told_while_there_is_no_node_and_says_that_the_computer_is_b
     async def run() -> None:
         starting = worker(tmp_path)
         async with starting.channel(), await connect(tmp_path) as early:
-            found = await early.call(m.GetStatus(wait=False))
-            assert isinstance(found, m.StartingStatus) and found.why.busy == ""
+            found = await early.call(GetStatus(wait=False))
+            assert isinstance(found, StartingStatus) and found.why.busy == ""
             starting._busy("The computer is busy.")
             async with await connect(tmp_path) as late:
                 for client in (early, late):
                     event = await anext(client.events())
-                    assert isinstance(event, m.StateChanged) and event.reason == "Starting. The computer is busy"
-                found = await late.call(m.GetStatus(wait=False))
-                assert isinstance(found, m.StartingStatus) and found.why.busy == "The computer is busy."
+                    assert isinstance(event, StateChanged) and event.reason == "Starting. The computer is busy"
+                found = await late.call(GetStatus(wait=False))
+                assert isinstance(found, StartingStatus) and found.why.busy == "The computer is busy."
 
     asyncio.run(run())
 

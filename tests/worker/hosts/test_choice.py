@@ -12,7 +12,7 @@ import pytest
 from sapo_desktop.core.errors import ModelError, UsageError
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.worker.hosts.choice import BaseModel, Way, choose_way, find_model
+from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice, choose_engine, find_model
 from tests.models.fit.test_fit import MACHINE
 from tests.models.small_models import gguf
 
@@ -25,10 +25,10 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
 
 
-def way(model: BaseModel, free: float = 6000, **settings: str) -> Way:
+def way(model: BaseModel, free: float = 6000, **settings: str) -> EngineChoice:
     """`free`: megabytes of memory."""
     machine = msgspec.structs.replace(MACHINE, memory_free=int(free * 1e6))
-    return choose_way(msgspec.convert(settings, Settings), model, lambda path: machine)
+    return choose_engine(msgspec.convert(settings, Settings), model, lambda path: machine)
 
 
 @pytest.fixture
@@ -50,28 +50,28 @@ def half_a_billion(tmp_path: Path) -> BaseModel:
 
 
 def test_torch_does_both_unless_told_otherwise() -> None:
-    assert way(FOLDER) == Way("torch", trains=True)
-    assert way(FOLDER, generator="llama.cpp") == Way("llama.cpp", trains=True)
-    assert way(FOLDER, trainer="none") == Way("llama.cpp", trains=False)
+    assert way(FOLDER) == EngineChoice("torch", trains=True)
+    assert way(FOLDER, generator="llama.cpp") == EngineChoice("llama.cpp", trains=True)
+    assert way(FOLDER, trainer="none") == EngineChoice("llama.cpp", trains=False)
 
 
 def test_what_the_settings_leave_open_the_free_memory_decides(
     half_a_billion: BaseModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert way(half_a_billion) == Way("torch", trains=True)
-    assert way(half_a_billion, generator="llama.cpp") == Way("llama.cpp", trains=True)
-    assert way(half_a_billion, method="full", free=30_000) == Way("torch", trains=True)
+    assert way(half_a_billion) == EngineChoice("torch", trains=True)
+    assert way(half_a_billion, generator="llama.cpp") == EngineChoice("llama.cpp", trains=True)
+    assert way(half_a_billion, method="full", free=30_000) == EngineChoice("torch", trains=True)
     weak = way(half_a_billion, free=1500)
     assert (weak.generator, weak.trains) == ("llama.cpp", False) and "only answers" in str(weak.note)
     # The loader, which has smaller models, is to say that it does not fit.
     assert way(half_a_billion, free=1500, trainer="torch").trains
-    assert way(half_a_billion, free=100) == Way("torch", trains=True)
+    assert way(half_a_billion, free=100) == EngineChoice("torch", trains=True)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    assert way(half_a_billion) == Way("torch", trains=True)
+    assert way(half_a_billion) == EngineChoice("torch", trains=True)
 
 
 def test_a_gguf_file_only_answers() -> None:
-    assert way(FILE) == Way("llama.cpp", trains=False)
+    assert way(FILE) == EngineChoice("llama.cpp", trains=False)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_what_does_not_go_together_is_refused(model: BaseModel, settings: dict[s
 
 def test_where_llama_cpp_is_missing_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    assert way(FOLDER) == Way("torch", trains=True)
+    assert way(FOLDER) == EngineChoice("torch", trains=True)
     with pytest.raises(UsageError, match="not installed"):
         way(FILE)
 

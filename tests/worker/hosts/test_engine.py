@@ -13,7 +13,7 @@ import pytest
 from sapo_desktop.core.errors import CheckpointError, HostDied
 from sapo_desktop.core.records import Sampling, TrainerSettings, TrainingSequence
 from sapo_desktop.engines.protocols import Done, Generate, Load, Loaded, Restore, Save, TokenText
-from sapo_desktop.worker.hosts.choice import Way
+from sapo_desktop.worker.hosts.choice import EngineChoice
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
 from sapo_desktop.worker.hosts.hosting import Host
 from tests.worker.fakes import FakeHost, generated
@@ -133,8 +133,8 @@ def test_torch_computes_where_it_was_found_to_fit() -> None:
             return LOADED
 
     host = LoadingHost()
-    way = Way("torch", trains=True, device="cpu")
-    engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="auto", way=way))  # type: ignore[arg-type]
+    way = EngineChoice("torch", trains=True, device="cpu")
+    engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="auto", choice=way))  # type: ignore[arg-type]
     asyncio.run(engine.load(None))
     assert host.device == "cpu"
 

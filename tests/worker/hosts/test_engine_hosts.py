@@ -18,14 +18,14 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.models.files.store import Store
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.worker.hosts.choice import TORCH_ALONE, BaseModel, Way
+from sapo_desktop.worker.hosts.choice import TORCH_ALONE, BaseModel, EngineChoice
 from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
 from sapo_desktop.worker.hosts.engine_hosts import start_engine
 from sapo_desktop.worker.hosts.split import AnswerEngine, SplitEngine
 from tests.worker.hosts.test_split import Recorder
 
-LEARNS = Way("llama.cpp", trains=True)
-ANSWERS = Way("llama.cpp", trains=False)
+LEARNS = EngineChoice("llama.cpp", trains=True)
+ANSWERS = EngineChoice("llama.cpp", trains=False)
 
 
 class Refusing(Recorder):
@@ -58,9 +58,9 @@ class Hosting:
         return {kind for kind, host in self.started.items() if host.pid is not None}
 
 
-def started(hosting: Hosting, model: Path, way: Way, **settings: str) -> Engine:
+def started(hosting: Hosting, model: Path, way: EngineChoice, **settings: str) -> Engine:
     chosen = msgspec.convert({"models_folder": str(model.parent)} | settings, Settings)
-    plan = EnginePlan(model, TrainerSettings(), threads=1, device="cpu", way=way)
+    plan = EnginePlan(model, TrainerSettings(), threads=1, device="cpu", choice=way)
     base = BaseModel(path=model, hash="ab" * 32, parameters=1)
     return asyncio.run(start_engine(hosting, base, chosen, plan))  # type: ignore[arg-type]
 
@@ -94,8 +94,8 @@ def test_torch_answers_too_where_llama_cpp_cannot_take_the_model(tmp_path: Path,
     hosting = Hosting(tmp_path, Refusing(ModelError("Its tokenizer is of another kind.")))
     engine = started(hosting, model, LEARNS)
     assert type(engine) is Engine and hosting.alive == {"engine"}
-    assert (engine.plan.way.generator, engine.plan.way.trains) == ("torch", True)
-    assert str(engine.plan.way.note) == "Its tokenizer is of another kind. So torch answers."
+    assert (engine.plan.choice.generator, engine.plan.choice.trains) == ("torch", True)
+    assert str(engine.plan.choice.note) == "Its tokenizer is of another kind. So torch answers."
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_torch_answers_too_where_llama_cpp_cannot_take_the_model(tmp_path: Path,
     ],
 )
 def test_what_cannot_be_mended_is_said_and_leaves_no_process(
-    tmp_path: Path, model: Path, way: Way, settings: dict[str, str], error: Exception
+    tmp_path: Path, model: Path, way: EngineChoice, settings: dict[str, str], error: Exception
 ) -> None:
     hosting = Hosting(tmp_path, Refusing(error))
     with pytest.raises(type(error)):

@@ -25,8 +25,8 @@ from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import Hardware
 from sapo_desktop.worker.control.client import appraise as appraise_apart
 from sapo_desktop.worker.control.handlers.appraisal import appraise
-from sapo_desktop.worker.control.messages import CatalogueIs, FitIs, GetCatalogue, GetFit
-from sapo_desktop.worker.hosts.choice import TORCH_ALONE, Way
+from sapo_desktop.worker.control.messages.fitting import CatalogueIs, FitIs, GetCatalogue, GetFit
+from sapo_desktop.worker.hosts.choice import TORCH_ALONE, EngineChoice
 from sapo_desktop.worker.hosts.engine import EnginePlan
 from sapo_desktop.worker.hosts.loading import Fitting, Probe, smaller_model
 from tests.models.fit.test_fit import MACHINE
@@ -34,8 +34,8 @@ from tests.models.fit.test_fit import MACHINE
 STARTER = resource("starter")
 HELD = UNLOADED_RUNTIME
 """What a host has before a model is loaded."""
-LLAMA = Way(generator="llama.cpp", trains=True)
-ANSWERS = Way(generator="llama.cpp", trains=False)
+LLAMA = EngineChoice(generator="llama.cpp", trains=True)
+ANSWERS = EngineChoice(generator="llama.cpp", trains=False)
 
 
 def machine(free: float) -> Probe:
@@ -59,7 +59,7 @@ class Scene:
 
     def fit(self, plan: EnginePlan, held: int = HELD) -> EnginePlan:
         """As an engine does it."""
-        return self.fitting.take(self.fitting.measure(plan, held))
+        return asyncio.run(self.fitting.fit(plan, held))
 
     def shorten(self, tokens: int) -> None:
         self.settings = msgspec.structs.replace(self.settings, max_tokens=tokens)
@@ -109,8 +109,8 @@ def test_answers_are_shortened_and_it_is_said() -> None:
 
 def test_llama_cpp_gets_as_many_keys_and_values_as_fit() -> None:
     held = HELD + LLAMA_RUNTIME
-    much = Scene(6000).fit(dataclasses.replace(asked(), way=LLAMA), held)
-    little = Scene(150).fit(dataclasses.replace(asked(), way=LLAMA), held)
+    much = Scene(6000).fit(dataclasses.replace(asked(), choice=LLAMA), held)
+    little = Scene(150).fit(dataclasses.replace(asked(), choice=LLAMA), held)
     assert much.cache_bytes > little.cache_bytes > 0
     assert much.trainer.micro_batch == 16 >= little.trainer.micro_batch
 
@@ -118,7 +118,7 @@ def test_llama_cpp_gets_as_many_keys_and_values_as_fit() -> None:
 def test_a_gguf_file_is_fitted_by_what_its_header_says(tmp_path: Path) -> None:
     file = tmp_path / "m.gguf"
     write_gguf(file, layers=2)
-    plan = dataclasses.replace(asked(), model=file, way=ANSWERS)
+    plan = dataclasses.replace(asked(), model=file, choice=ANSWERS)
     cell = 2 * 2 * 32 * 2  # keys and values, layers, kv heads times width, two bytes
     # 336 of the question and 256 of the answer, padded to 768 tokens; 128 answers at once
     assert Scene(6000).fit(plan, LLAMA_RUNTIME).cache_bytes == 128 * 768 * cell
@@ -184,12 +184,12 @@ def test_a_wrong_setting_is_named_by_its_error(tmp_path: Path) -> None:
 
 
 def test_a_node_that_only_answers_has_nothing_to_train_in_pieces() -> None:
-    plan = Scene(6000).fit(dataclasses.replace(asked(), way=ANSWERS), LLAMA_RUNTIME)
+    plan = Scene(6000).fit(dataclasses.replace(asked(), choice=ANSWERS), LLAMA_RUNTIME)
     assert plan.trainer.micro_batch == 16
 
 
 def test_fewer_answers_at_once_need_fewer_keys_and_values() -> None:
-    plan = dataclasses.replace(asked(), way=ANSWERS)
+    plan = dataclasses.replace(asked(), choice=ANSWERS)
     assert Scene(6000).fit(dataclasses.replace(plan, batch=8)).cache_bytes * 16 == Scene(6000).fit(plan).cache_bytes
 
 
@@ -197,7 +197,7 @@ def test_the_size_of_the_file_that_is_there_counts(tmp_path: Path) -> None:
     file = tmp_path / "starter.gguf"
     file.touch()
     os.truncate(file, 10**9)
-    plan = dataclasses.replace(asked(), way=LLAMA, gguf=file)
+    plan = dataclasses.replace(asked(), choice=LLAMA, gguf=file)
     with pytest.raises(TooBig, match=r"weights 1\.0 GB"):
         Scene(700).fit(plan, HELD + LLAMA_RUNTIME)
 
@@ -219,6 +219,6 @@ def test_the_sizes_of_all_parts_count(tmp_path: Path) -> None:
     for file in files:
         file.touch()
         os.truncate(file, 10**9)
-    plan = dataclasses.replace(asked(), way=LLAMA, gguf=files[0])
+    plan = dataclasses.replace(asked(), choice=LLAMA, gguf=files[0])
     with pytest.raises(TooBig, match=r"weights 3\.0 GB"):
         Scene(2000).fit(plan, HELD + LLAMA_RUNTIME)

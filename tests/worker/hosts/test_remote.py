@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -17,10 +18,11 @@ from sapo_desktop.engines import protocols as p
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import load_catalogue
 from sapo_desktop.worker import assembly
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.events import Event
+from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.hosts import generator
-from sapo_desktop.worker.hosts.choice import BaseModel, Way
-from sapo_desktop.worker.hosts.engine import Engine, EnginePlan, Fitted
+from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice
+from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
 from sapo_desktop.worker.hosts.generator import GeneratorHost
 from sapo_desktop.worker.hosts.remote import RemoteEngine
 from sapo_desktop.worker.hosts.split import AnswerEngine
@@ -28,7 +30,7 @@ from tests.worker.hosts.test_split import LOADED, Recorder
 from tests.worker.test_node import SETTINGS, Scene
 
 LOAD = p.LoadRemote(url="http://gpu:8000", model="", folder="model")
-WAY = Way(generator="remote", trains=True)
+WAY = EngineChoice(generator="remote", trains=True)
 
 
 class RemoteHost(Recorder):
@@ -67,7 +69,7 @@ class Remote:
         self.trainer, self.server = Recorder(), RemoteHost(learns)
         host: Any = self.server
         trainer: Any = self.trainer
-        plan = EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu", way=WAY)
+        plan = EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu", choice=WAY)
         self.engine = RemoteEngine(trainer, plan, GeneratorHost(host, LOAD), folder / "adapters")
 
     def load(self) -> None:
@@ -114,19 +116,14 @@ def test_what_is_not_connected_is_not_asked_at_the_end(tmp_path: Path) -> None:
     assert remote.server.asked == []
 
 
-class NothingFits:
+async def nothing_fits(asked: EnginePlan, held: int) -> EnginePlan:
     """A look at a memory that is full."""
-
-    def measure(self, asked: EnginePlan, held: int) -> Fitted:
-        raise TooBig("It does not fit.")
-
-    def take(self, fitted: Fitted) -> EnginePlan:
-        return fitted.plan
+    raise TooBig("It does not fit.")
 
 
 def test_no_smaller_model_takes_the_place_of_the_servers(tmp_path: Path) -> None:
     scene, remote = Scene(tmp_path, SETTINGS, 1e9), Remote(tmp_path)
-    remote.engine.fitting = NothingFits()
+    remote.engine.fitting = nothing_fits
     scene.node.engine = remote.engine
     model = BaseModel(path=Path("model"), hash="00", parameters=10**9)
     with pytest.raises(TooBig):
@@ -150,8 +147,8 @@ class Assembly:
         self.remote = Remote(folder, learns)
         self.remote.server.refuses = fits
         if not fits:
-            monkeypatch.setattr(assembly, "Fitting", lambda *_: NothingFits())
-        self.events: list[m.Event] = []
+            monkeypatch.setattr(assembly, "Fitting", lambda *_: SimpleNamespace(fit=nothing_fits))
+        self.events: list[Event] = []
         monkeypatch.setattr(assembly, "_start", self._start)
         monkeypatch.setattr(assembly, "start_engine", self._start_engine)
 
@@ -160,7 +157,7 @@ class Assembly:
         return self.remote.engine, RemoteHost()
 
     async def _start_engine(self, hosting: Any, model: Any, settings: Any, plan: EnginePlan) -> Engine:
-        assert not plan.way.trains
+        assert not plan.choice.trains
         host: Any = RemoteHost(learns=False)
         return AnswerEngine(GeneratorHost(host, LOAD), plan, self.folder / "kept")
 
@@ -182,8 +179,8 @@ def test_where_the_trainer_is_left_open_a_server_without_adapters_still_answers(
     """Whether it is known from what it is, or found out with the first adapter."""
     put = Assembly(tmp_path, monkeypatch, learns=learns, trainer="auto")
     engine = put.run()
-    assert isinstance(engine, AnswerEngine) and engine.plan.way.note
-    said = [str(event.text) for event in put.events if isinstance(event, m.Notice)]
+    assert isinstance(engine, AnswerEngine) and engine.plan.choice.note
+    said = [str(event.text) for event in put.events if isinstance(event, Notice)]
     assert sum("Until then this node only answers" in text for text in said) == 1
     assert put.remote.trainer.pid is None and put.remote.server.pid is None
 
@@ -204,7 +201,7 @@ def test_where_the_trainer_is_left_open_and_memory_was_taken_meanwhile_the_serve
     put = Assembly(tmp_path, monkeypatch, trainer="auto", fits=False)
     engine = put.run()
     assert isinstance(engine, AnswerEngine)
-    said = [str(event.text) for event in put.events if isinstance(event, m.Notice)]
+    said = [str(event.text) for event in put.events if isinstance(event, Notice)]
     assert sum(text.startswith("It does not fit. So this node only answers") for text in said) == 1
     assert put.remote.trainer.pid is None and put.remote.server.pid is None
 

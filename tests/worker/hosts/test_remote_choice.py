@@ -17,7 +17,7 @@ from sapo_desktop.engines.protocols import Loaded, LoadRemote, UseAdapter
 from sapo_desktop.learning.mixing import training_sequences
 from sapo_desktop.system import kept_secrets, remote_key
 from sapo_desktop.system.hardware import Gpu, Hardware
-from sapo_desktop.worker.hosts.choice import BaseModel, Way, choose_way
+from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice, choose_engine
 from sapo_desktop.worker.hosts.generator import GeneratorHost
 from tests.models.fit.test_fit import MACHINE
 
@@ -29,19 +29,19 @@ def settings(**changes: Any) -> Settings:
     return msgspec.structs.replace(REMOTE, **changes)
 
 
-def chosen(free: float = 6000, cards: list[Gpu] | None = None, **changes: Any) -> Way:
+def chosen(free: float = 6000, cards: list[Gpu] | None = None, **changes: Any) -> EngineChoice:
     """`free`: megabytes of memory."""
 
     def look(folder: Path) -> Hardware:
         return msgspec.structs.replace(MACHINE, memory_free=int(free * 1e6), gpus=cards or [])
 
-    return choose_way(settings(**changes), MODEL, look)
+    return choose_engine(settings(**changes), MODEL, look)
 
 
 def test_without_a_shared_folder_it_only_answers_and_with_one_it_learns() -> None:
-    assert chosen() == Way(generator="remote", trains=False)
-    assert chosen(remote_adapters="/shared") == Way(generator="remote", trains=True)
-    assert chosen(remote_adapters="/shared", trainer="none") == Way(generator="remote", trains=False)
+    assert chosen() == EngineChoice(generator="remote", trains=False)
+    assert chosen(remote_adapters="/shared") == EngineChoice(generator="remote", trains=True)
+    assert chosen(remote_adapters="/shared", trainer="none") == EngineChoice(generator="remote", trains=False)
 
 
 def test_where_the_trainer_does_not_fit_the_server_still_answers_and_it_is_said() -> None:
@@ -49,16 +49,20 @@ def test_where_the_trainer_does_not_fit_the_server_still_answers_and_it_is_said(
     assert (way.generator, way.trains) == ("remote", False)
     assert "starter does not fit: a server answers, torch learns" in str(way.note) and "only answers" in str(way.note)
     # Who insists on learning is told by the loader, which refuses.
-    assert chosen(5, remote_adapters="/shared", trainer="torch") == Way(generator="remote", trains=True)
+    assert chosen(5, remote_adapters="/shared", trainer="torch") == EngineChoice(generator="remote", trains=True)
     # The reserve is given up before learning is.
-    assert chosen(900, remote_adapters="/shared", memory_reserve=0.9) == Way(generator="remote", trains=True)
+    assert chosen(900, remote_adapters="/shared", memory_reserve=0.9) == EngineChoice(generator="remote", trains=True)
 
 
 def test_a_trainer_that_no_card_holds_learns_on_the_processor() -> None:
     full = Gpu("card", 8 * 2**30, 2**20)
     free = Gpu("card", 8 * 2**30, 8 * 2**30)
-    assert chosen(cards=[full], remote_adapters="/shared") == Way(generator="remote", trains=True, device="cpu")
-    assert chosen(cards=[free], remote_adapters="/shared") == Way(generator="remote", trains=True, device="cuda")
+    assert chosen(cards=[full], remote_adapters="/shared") == EngineChoice(
+        generator="remote", trains=True, device="cpu"
+    )
+    assert chosen(cards=[free], remote_adapters="/shared") == EngineChoice(
+        generator="remote", trains=True, device="cuda"
+    )
 
 
 @pytest.mark.parametrize(
@@ -72,12 +76,12 @@ def test_a_trainer_that_no_card_holds_learns_on_the_processor() -> None:
 )
 def test_what_does_not_go_together_is_refused_with_the_reason(changes: dict[str, Any], reason: str) -> None:
     with pytest.raises(UsageError, match=reason):
-        choose_way(settings(**changes), MODEL)
+        choose_engine(settings(**changes), MODEL)
 
 
 def test_a_gguf_file_has_no_tokens_to_answer_in() -> None:
     with pytest.raises(UsageError, match="model folder"):
-        choose_way(settings(), BaseModel(path=Path("m.gguf"), hash="00", parameters=0))
+        choose_engine(settings(), BaseModel(path=Path("m.gguf"), hash="00", parameters=0))
 
 
 class FakeHost:
@@ -120,7 +124,7 @@ def test_an_answer_without_log_probabilities_carries_no_weight() -> None:
         Completion(tokens=[3], logprobs=[], text="b", finish="stop"),
     ]
     group = Group(question=question, completions=answers, marks=[mark, mark])
-    batch = training_sequences([group], [[7]], [[1.0, -1.0]], elsewhere=True)
+    batch = training_sequences([group], [[7]], [[1.0, -1.0]], off_policy=True)
     assert [one.sampler_logprobs for one in batch] == [[-0.5, -0.25], None]
 
 

@@ -16,7 +16,7 @@ from sapo_desktop.core.errors import HostDied, HostError, UsageError
 from sapo_desktop.core.records import Sampling, StepReport, TrainerSettings
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.models.files.folder import ModelFolder
-from sapo_desktop.worker.hosts.engine import UNTRAINED, Engine, EnginePlan, Fitted
+from sapo_desktop.worker.hosts.engine import UNTRAINED, Engine, EnginePlan
 from sapo_desktop.worker.hosts.generator import GeneratorHost
 from sapo_desktop.worker.hosts.split import AnswerEngine, GgufBase, SplitEngine, generator_load
 from tests.worker.fakes import generated
@@ -118,12 +118,9 @@ class Fits:
         self.cache_bytes = cache_bytes
         self.held = 0
 
-    def measure(self, asked: EnginePlan, held: int) -> Fitted:
+    async def fit(self, asked: EnginePlan, held: int) -> EnginePlan:
         self.held = held
-        return Fitted(dataclasses.replace(asked, cache_bytes=self.cache_bytes), None, [])
-
-    def take(self, fitted: Fitted) -> EnginePlan:
-        return fitted.plan
+        return dataclasses.replace(asked, cache_bytes=self.cache_bytes)
 
 
 @pytest.fixture
@@ -197,13 +194,14 @@ def test_what_killed_it_once_is_an_upper_bound_whatever_is_free_later(split: Spl
     split.answer()
     split.generator.deaths = [HostDied("Killed.", killed=True)]
     split.answer()
-    split.engine.fitting = Fits(2**31)
+    split.engine.fitting = Fits(2**31).fit
     asyncio.run(split.engine.restart(None))
     assert split.engine.generator.load.cache_bytes == 2**29
 
 
 def test_before_each_load_the_cache_is_cut_to_the_memory_that_is_free(split: Split) -> None:
-    split.engine.fitting = fits = Fits(2**20)
+    fits = Fits(2**20)
+    split.engine.fitting = fits.fit
     split.trainer.pid = split.generator.pid = os.getpid()
     before = len(split.generator.asked)
     asyncio.run(split.engine.load(None))

@@ -18,8 +18,8 @@ from sapo_desktop.swarm.protocol.refusals import Reason, Refused
 from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.sockets import network
 from sapo_desktop.swarm.sockets.certificate import self_signed
-from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.control.handlers.human import HumanAnswers
+from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAnswer
 from sapo_desktop.worker.membership.joining import Joined, Joining, group_check, join
 from sapo_desktop.worker.store.history import History
 from tests.records import run_manifest
@@ -172,8 +172,8 @@ def test_a_persons_answer_reaches_another_node_and_is_told_apart_there(
         node = Scene(tmp_path, SETTINGS, 1e9).node
         node.engine, node.examiner = PersonsEngine(), PersonsExaminer()  # type: ignore[assignment]
         human = HumanAnswers(node, Side(asked.joined.member), CATALOGUE)
-        posed = await human.pose(m.AskForQuestion(task="gcd/easy"))
-        marked = await human.give(m.GiveAnswer(id=posed.id, answer=right(posed)))
+        posed = await human.pose(AskForQuestion(task="gcd/easy"))
+        marked = await human.give(GiveAnswer(id=posed.id, answer=right(posed)))
         assert marked.shared and marked.mark.solved
         await until(lambda: len(other.joined.network.exchange.pool) == 1)
         played = await other.play(1)

@@ -22,8 +22,19 @@ from sapo_desktop.swarm.trust.admission import Members, admit, network_of
 from sapo_desktop.swarm.trust.rotation import old_key
 from sapo_desktop.system import identity
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.control.handlers.requests import Requests
+from sapo_desktop.worker.control.messages.replies import IdentityIs, InviteIs, Ok
+from sapo_desktop.worker.control.messages.requests import (
+    AdmitPeer,
+    ChangeIdentity,
+    CreateSwarm,
+    GetIdentity,
+    GetInvite,
+    JoinSwarm,
+    ResetSettings,
+    SetSettings,
+    SetSilo,
+)
 from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
 from sapo_desktop.worker.membership.private import admission_link, founded, invite, joined, members_of, own_address
 from sapo_desktop.worker.membership.settings import rejoins
@@ -165,34 +176,34 @@ def node(folder: Path) -> Requests:
 def test_a_swarm_is_founded_and_a_newcomer_let_in_by_link(tmp_path: Path, ring: Memory) -> None:
     async def scene() -> None:
         founder, newcomer = node(tmp_path / "founder"), node(tmp_path / "newcomer")
-        told = await founder.handle(m.FoundSwarm())
+        told = await founder.handle(CreateSwarm())
         swarm = founder.settings.swarm
-        assert isinstance(told, m.Ok) and swarm in str(told.text) and "in silo" in str(told.text)
+        assert isinstance(told, Ok) and swarm in str(told.text) and "in silo" in str(told.text)
         assert any(name.endswith(" admission key") for _, name in ring.kept)
-        await founder.handle(m.SetSettings(values={"announce": "wss://relay.example:8765"}))
+        await founder.handle(SetSettings(values={"announce": "wss://relay.example:8765"}))
 
-        way = await founder.handle(m.GetInvite())
-        assert isinstance(way, m.InviteIs)
-        told = await newcomer.handle(m.JoinSwarm(link=way.link))
-        shown = await newcomer.handle(m.GetIdentity())
-        assert isinstance(told, m.Ok) and isinstance(shown, m.IdentityIs)
+        way = await founder.handle(GetInvite())
+        assert isinstance(way, InviteIs)
+        told = await newcomer.handle(JoinSwarm(link=way.link))
+        shown = await newcomer.handle(GetIdentity())
+        assert isinstance(told, Ok) and isinstance(shown, IdentityIs)
         assert shown.key in str(told.text) and "peers admit KEY" in str(told.text), "not admitted yet, and told how"
         assert (newcomer.settings.swarm, newcomer.settings.admission) == (swarm, "")
 
-        link = await founder.handle(m.AdmitPeer(key=shown.key))
-        assert isinstance(link, m.InviteIs)
-        told = await newcomer.handle(m.JoinSwarm(link=link.link))
-        assert isinstance(told, m.Ok) and "peers admit" not in str(told.text)
+        link = await founder.handle(AdmitPeer(key=shown.key))
+        assert isinstance(link, InviteIs)
+        told = await newcomer.handle(JoinSwarm(link=link.link))
+        assert isinstance(told, Ok) and "peers admit" not in str(told.text)
         settings = newcomer.settings
         assert members_of(settings.swarm, settings.admission, bytes.fromhex(shown.key), time.time()) is not None
 
         with pytest.raises(UsageError, match="No private swarm was founded here"):
-            await newcomer.handle(m.AdmitPeer(key=shown.key))
+            await newcomer.handle(AdmitPeer(key=shown.key))
         before = newcomer.settings
-        other = await founder.handle(m.AdmitPeer(key="ab" * 32))
-        assert isinstance(other, m.InviteIs)
+        other = await founder.handle(AdmitPeer(key="ab" * 32))
+        assert isinstance(other, InviteIs)
         with pytest.raises(UsageError, match="for another key"):
-            await newcomer.handle(m.JoinSwarm(link=other.link))
+            await newcomer.handle(JoinSwarm(link=other.link))
         assert newcomer.settings == before
 
     asyncio.run(scene())
@@ -201,11 +212,11 @@ def test_a_swarm_is_founded_and_a_newcomer_let_in_by_link(tmp_path: Path, ring: 
 def test_founding_twice_goes_back_to_the_swarm_that_is_there(tmp_path: Path, ring: Memory) -> None:
     async def scene() -> None:
         founder = node(tmp_path)
-        await founder.handle(m.FoundSwarm())
+        await founder.handle(CreateSwarm())
         first = founder.settings
-        await founder.handle(m.ResetSettings(keys=["swarm", "admission"]))
+        await founder.handle(ResetSettings(keys=["swarm", "admission"]))
         assert founder.settings.swarm == ""
-        await founder.handle(m.FoundSwarm())
+        await founder.handle(CreateSwarm())
         assert (founder.settings.swarm, founder.settings.admission) == (first.swarm, first.admission)
 
     asyncio.run(scene())
@@ -219,16 +230,16 @@ def test_without_a_keyring_the_admission_key_is_behind_a_passphrase_or_nowhere(
     async def scene() -> None:
         founder = node(tmp_path)
         with pytest.raises(PassphraseNeeded, match="no keyring"):
-            await founder.handle(m.FoundSwarm())
+            await founder.handle(CreateSwarm())
         assert founder.settings.swarm == ""
-        await founder.handle(m.FoundSwarm(passphrase="correct horse"))
+        await founder.handle(CreateSwarm(passphrase="correct horse"))
         file = tmp_path / "control" / "admission-key"
         assert file.is_file() and ring.kept == {}
-        await founder.handle(m.SetSettings(values={"announce": "wss://relay.example:8765"}))
+        await founder.handle(SetSettings(values={"announce": "wss://relay.example:8765"}))
         with pytest.raises(PassphraseNeeded, match="admission key"):
-            await founder.handle(m.AdmitPeer(key="ab" * 32))
-        link = await founder.handle(m.AdmitPeer(key="ab" * 32, passphrase="correct horse"))
-        assert isinstance(link, m.InviteIs) and Invite.parse(link.link).swarm == founder.settings.swarm
+            await founder.handle(AdmitPeer(key="ab" * 32))
+        link = await founder.handle(AdmitPeer(key="ab" * 32, passphrase="correct horse"))
+        assert isinstance(link, InviteIs) and Invite.parse(link.link).swarm == founder.settings.swarm
 
     asyncio.run(scene())
 
@@ -238,13 +249,13 @@ def test_an_identity_is_made_to_be_shown_only_where_it_can_be_kept(
 ) -> None:
     async def scene() -> None:
         one = node(tmp_path / "one")
-        assert await one.handle(m.GetIdentity()) == m.IdentityIs(key="", kept="")
-        made = await one.handle(m.GetIdentity(create=True))
-        assert isinstance(made, m.IdentityIs) and (made.kept, made.created) == ("keyring", True)
-        assert await one.handle(m.GetIdentity(create=True)) == msgspec.structs.replace(made, created=False)
+        assert await one.handle(GetIdentity()) == IdentityIs(key="", kept="")
+        made = await one.handle(GetIdentity(create=True))
+        assert isinstance(made, IdentityIs) and (made.kept, made.created) == ("keyring", True)
+        assert await one.handle(GetIdentity(create=True)) == msgspec.structs.replace(made, created=False)
         monkeypatch.setattr(identity, "_SEALED", ())
         two = node(tmp_path / "two")
-        assert await two.handle(m.GetIdentity(create=True)) == m.IdentityIs(key="", kept="")
+        assert await two.handle(GetIdentity(create=True)) == IdentityIs(key="", kept="")
 
     asyncio.run(scene())
 
@@ -252,8 +263,8 @@ def test_an_identity_is_made_to_be_shown_only_where_it_can_be_kept(
 def test_a_node_that_is_not_admitted_says_so_and_dials_nobody(tmp_path: Path, ring: Memory) -> None:
     async def scene() -> None:
         served = node(tmp_path)
-        await served.handle(m.JoinSwarm(link=str(Invite(SWARM, ("wss://a.example:8765",)))))
-        await served.handle(m.SetSilo(on=False))
+        await served.handle(JoinSwarm(link=str(Invite(SWARM, ("wss://a.example:8765",)))))
+        await served.handle(SetSilo(on=False))
         side = served._side
         await until(lambda: side.info(()).state == "failed")
         assert "not admitted to the private swarm (no admission)" in str(side.info(()).reason)
@@ -306,14 +317,14 @@ def test_a_rotated_key_shows_whose_it_was_and_a_new_identity_does_not(tmp_path: 
     async def scene() -> None:
         one = node(tmp_path)
         with pytest.raises(UsageError, match="no identity yet"):
-            await one.handle(m.ChangeIdentity(action="rotate"))
-        old = await one.handle(m.GetIdentity(create=True))
-        new = await one.handle(m.ChangeIdentity(action="rotate"))
-        assert isinstance(old, m.IdentityIs) and isinstance(new, m.IdentityIs) and old.key != new.key
-        assert (await one.handle(m.GetIdentity())) == new
+            await one.handle(ChangeIdentity(action="rotate"))
+        old = await one.handle(GetIdentity(create=True))
+        new = await one.handle(ChangeIdentity(action="rotate"))
+        assert isinstance(old, IdentityIs) and isinstance(new, IdentityIs) and old.key != new.key
+        assert (await one.handle(GetIdentity())) == new
         shown = (tmp_path / "control" / "rotation").read_bytes()
         assert old_key(shown, bytes.fromhex(new.key), PUBLIC_SWARM, time.time()).hex() == old.key
-        await one.handle(m.ChangeIdentity(action="new"))
+        await one.handle(ChangeIdentity(action="new"))
         assert not (tmp_path / "control" / "rotation").exists(), "the tie is cut"
 
     asyncio.run(scene())
@@ -324,21 +335,21 @@ def test_another_identity_shares_no_number_with_the_one_before_and_a_kept_one_do
 ) -> None:
     async def scene() -> None:
         one, drawn = node(tmp_path), list[bytes]()
-        await one.handle(m.GetIdentity(create=True))
+        await one.handle(GetIdentity(create=True))
         file = tmp_path / "control" / "instance"
         assert not file.exists(), "the first identity has the data folder's own number"
         for change in (
-            m.ChangeIdentity(action="new"),
-            m.ChangeIdentity(action="export", passphrase="a long horse"),
-            m.ChangeIdentity(action="rotate"),
+            ChangeIdentity(action="new"),
+            ChangeIdentity(action="export", passphrase="a long horse"),
+            ChangeIdentity(action="rotate"),
         ):
             told = await one.handle(change)
             drawn.append(file.read_bytes())
             if change.action == "export":
-                assert isinstance(told, m.IdentityIs)
+                assert isinstance(told, IdentityIs)
                 sealed = told.sealed
         assert len(set(drawn)) == 1 and len(drawn[0]) == 16
-        await one.handle(m.ChangeIdentity(action="import", sealed=sealed, passphrase="a long horse"))
+        await one.handle(ChangeIdentity(action="import", sealed=sealed, passphrase="a long horse"))
         assert file.read_bytes() != drawn[0]
 
     asyncio.run(scene())
@@ -351,13 +362,13 @@ def test_a_protected_identity_is_shown_to_whoever_gave_the_passphrase(
     monkeypatch.setenv("SAPO_PASSPHRASE", "correct horse")
 
     async def scene() -> None:
-        first = await node(tmp_path).handle(m.GetIdentity(create=True))
+        first = await node(tmp_path).handle(GetIdentity(create=True))
         monkeypatch.setenv("SAPO_PASSPHRASE", "correct horse")  # each worker takes it out of its environment
-        again = await node(tmp_path).handle(m.GetIdentity())
-        assert isinstance(first, m.IdentityIs) and isinstance(again, m.IdentityIs)
+        again = await node(tmp_path).handle(GetIdentity())
+        assert isinstance(first, IdentityIs) and isinstance(again, IdentityIs)
         assert again.key == first.key != ""
-        closed = await node(tmp_path).handle(m.GetIdentity())
-        assert closed == m.IdentityIs(key="", kept="file")
+        closed = await node(tmp_path).handle(GetIdentity())
+        assert closed == IdentityIs(key="", kept="file")
 
     asyncio.run(scene())
 
@@ -369,20 +380,20 @@ def test_without_a_keyring_another_identity_is_kept_where_the_first_was_or_refus
 
     async def scene() -> None:
         one = node(tmp_path / "one")
-        first = await one.handle(m.ChangeIdentity(action="protect", passphrase="correct horse"))
+        first = await one.handle(ChangeIdentity(action="protect", passphrase="correct horse"))
         with pytest.raises(PassphraseNeeded, match="no keyring here"):
-            await one.handle(m.ChangeIdentity(action="new"))
-        new = await one.handle(m.ChangeIdentity(action="new", passphrase="correct horse"))
-        assert isinstance(first, m.IdentityIs) and isinstance(new, m.IdentityIs) and new.key != first.key
-        exported = await one.handle(m.ChangeIdentity(action="export", passphrase="another horse"))
-        assert isinstance(exported, m.IdentityIs)
+            await one.handle(ChangeIdentity(action="new"))
+        new = await one.handle(ChangeIdentity(action="new", passphrase="correct horse"))
+        assert isinstance(first, IdentityIs) and isinstance(new, IdentityIs) and new.key != first.key
+        exported = await one.handle(ChangeIdentity(action="export", passphrase="another horse"))
+        assert isinstance(exported, IdentityIs)
 
         two = node(tmp_path / "two")
-        taken = await two.handle(m.ChangeIdentity(action="import", sealed=exported.sealed, passphrase="another horse"))
-        assert taken == m.IdentityIs(key=new.key, kept="file"), "kept behind the passphrase that opened it"
+        taken = await two.handle(ChangeIdentity(action="import", sealed=exported.sealed, passphrase="another horse"))
+        assert taken == IdentityIs(key=new.key, kept="file"), "kept behind the passphrase that opened it"
         again = node(tmp_path / "two")
-        opened = await again.handle(m.ChangeIdentity(action="unlock", passphrase="another horse"))
-        assert isinstance(opened, m.IdentityIs) and opened.key == new.key
+        opened = await again.handle(ChangeIdentity(action="unlock", passphrase="another horse"))
+        assert isinstance(opened, IdentityIs) and opened.key == new.key
 
     asyncio.run(scene())
 
@@ -394,15 +405,15 @@ def test_a_closed_identity_that_was_opened_can_have_another_passphrase_here_and_
     monkeypatch.delenv("SAPO_PASSPHRASE", raising=False)
 
     async def scene() -> None:
-        first = await node(tmp_path).handle(m.ChangeIdentity(action="protect", passphrase="correct horse"))
+        first = await node(tmp_path).handle(ChangeIdentity(action="protect", passphrase="correct horse"))
         again = node(tmp_path)
         with pytest.raises(PassphraseNeeded, match="closed"):
-            await again.handle(m.ChangeIdentity(action="protect", passphrase="another horse"))
-        assert await again.handle(m.ChangeIdentity(action="unlock", passphrase="correct horse")) == first
-        assert await again.handle(m.ChangeIdentity(action="protect", passphrase="another horse")) == first
+            await again.handle(ChangeIdentity(action="protect", passphrase="another horse"))
+        assert await again.handle(ChangeIdentity(action="unlock", passphrase="correct horse")) == first
+        assert await again.handle(ChangeIdentity(action="protect", passphrase="another horse")) == first
         monkeypatch.setenv("SAPO_PASSPHRASE", "another horse")
-        exported = await node(tmp_path).handle(m.ChangeIdentity(action="export", passphrase="a third horse"))
-        assert isinstance(exported, m.IdentityIs) and isinstance(first, m.IdentityIs)
+        exported = await node(tmp_path).handle(ChangeIdentity(action="export", passphrase="a third horse"))
+        assert isinstance(exported, IdentityIs) and isinstance(first, IdentityIs)
         assert Signer(identity.unseal(exported.sealed, "a third horse")).key.hex() == first.key
 
     asyncio.run(scene())

@@ -17,7 +17,7 @@ from sapo_desktop.swarm.link import Link
 from sapo_desktop.swarm.protocol.envelope import StatsBody
 from sapo_desktop.swarm.protocol.events import StatsHeard
 from sapo_desktop.swarm.sockets.certificate import self_signed
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.requests import GetStatus, SetSettings
 from sapo_desktop.worker.membership import settings as swarm_settings
 from sapo_desktop.worker.membership.entering import begin_with_seeds, look_on_lan
 from sapo_desktop.worker.membership.joining import PUBLIC_SWARM, Joined
@@ -168,11 +168,11 @@ def test_neither_status_nor_doctor_nor_log_tells_the_login(tmp_path: Path, caplo
 
     async def scene() -> None:
         it, served = requests(tmp_path)
-        await served.handle(m.SetSettings(values={"proxy": PROXY}))
+        await served.handle(SetSettings(values={"proxy": PROXY}))
         assert it.node.settings.proxy == PROXY
         with pytest.raises(UsageError) as refused:
-            await served.handle(m.SetSettings(values={"proxy": PROXY + "/path"}))
-        status = msgspec.json.encode(await served.handle(m.GetStatus()))
+            await served.handle(SetSettings(values={"proxy": PROXY + "/path"}))
+        status = msgspec.json.encode(await served.handle(GetStatus()))
         assert SECRET not in str(refused.value) + status.decode()
 
     asyncio.run(scene())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
 from sapo_desktop.swarm.protocol.refusals import Reason
 from sapo_desktop.terminal.swarm_words import link_line, swarm_line, swarm_lines
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.swarm import SwarmInfo
 from sapo_desktop.worker.membership.view import (
     ONE_SOURCE,
     USED_TWICE,
@@ -42,7 +42,7 @@ def test_a_failed_audit_is_said() -> None:
 
 
 def test_notices_reach_people_and_programs() -> None:
-    info = m.SwarmInfo(state="linked", reason="Linked to 1 peer.", notices=[USED_TWICE])
+    info = SwarmInfo(state="linked", reason="Linked to 1 peer.", notices=[USED_TWICE])
     assert f"Note      {USED_TWICE}" in swarm_lines(info)
     assert swarm_line(info)["notices"] == [str(USED_TWICE)]
 
@@ -90,7 +90,7 @@ def test_refused_groups_are_shown_by_their_local_names() -> None:
 
 
 def test_warnings_and_what_peers_used_reach_people_and_programs() -> None:
-    info = m.SwarmInfo(state="linked", reason="Linked to 1 peer.", warnings=[ONE_SOURCE], used_total=1234)
+    info = SwarmInfo(state="linked", reason="Linked to 1 peer.", warnings=[ONE_SOURCE], used_total=1234)
     lines = swarm_lines(info)
     assert f"Note      {ONE_SOURCE}" in lines and "          1,234 of ours were used by peers, as they say" in lines
     line = swarm_line(info)

@@ -24,11 +24,10 @@ from sapo_desktop.core.records import (
     StepReport,
     TaskMark,
 )
-from sapo_desktop.worker.control.messages import GetRollouts
+from sapo_desktop.worker.control.messages.rollouts import GetRollouts
 from sapo_desktop.worker.store.database import Database
-from sapo_desktop.worker.store.history import WHOLE_ROUNDS, History
+from sapo_desktop.worker.store.history import WHOLE_ROUNDS, History, Written
 from sapo_desktop.worker.store.migrations import STEPS
-from sapo_desktop.worker.store.write_budget import Written
 from tests.records import round_report
 from tests.records import run_manifest as manifest
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sapo_desktop.worker.control.messages import GetRollouts, Rollout
+from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollout
 from sapo_desktop.worker.store import rollouts as kept_rollouts
 from sapo_desktop.worker.store.history import History
 from tests.records import run_manifest

@@ -12,7 +12,16 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.tasks.catalogue import Catalogue
 from sapo_desktop.tasks.grammars import FORMS
 from sapo_desktop.tasks.service import QuestionRef
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.asking import (
+    Ask,
+    Asked,
+    AskProgressed,
+    QuestionSet,
+    SetQuestion,
+    Tried,
+    TryTask,
+)
+from sapo_desktop.worker.control.messages.events import Event
 from sapo_desktop.worker.node import Node
 
 TELL_SECONDS = 0.2
@@ -26,7 +35,7 @@ class Asking:
         self,
         node: Node,
         catalogue: Catalogue,
-        publish: Callable[[m.Event], None],
+        publish: Callable[[Event], None],
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._node = node
@@ -35,14 +44,14 @@ class Asking:
         self._now = now
         self._random = SystemRandom()
 
-    async def ask(self, request: m.Ask) -> m.Asked:
+    async def ask(self, request: Ask) -> Asked:
         if not request.question.strip():
             raise UsageError(sentence("Ask a question: the text is empty."))
         started = self._now()
         completion = await self._answer(request.question, request.checkpoint, request.greedy, request.stream)
-        return m.Asked(text=completion.text, tokens=len(completion.tokens), seconds=self._now() - started)
+        return Asked(text=completion.text, tokens=len(completion.tokens), seconds=self._now() - started)
 
-    async def try_task(self, request: m.TryTask) -> m.Tried:
+    async def try_task(self, request: TryTask) -> Tried:
         async with self._node.gate.awake():
             question = await self._question(request.task, request.seed)
             text = request.answer
@@ -50,11 +59,11 @@ class Asking:
                 text = (await self._answer(question.text, request.checkpoint, True, request.stream)).text
             return await self._marked(question, text)
 
-    async def set_question(self, request: m.SetQuestion) -> m.QuestionSet:
+    async def set_question(self, request: SetQuestion) -> QuestionSet:
         async with self._node.gate.awake():
             question = await self._question(request.task, request.seed)
         family, _ = self._catalogue.find(question.task)
-        return m.QuestionSet(
+        return QuestionSet(
             task=question.task, seed=question.seed, question=question.text, example=FORMS[family.grammar]
         )
 
@@ -89,10 +98,10 @@ class Asking:
             )
         return answered.completions[0][0]
 
-    async def _marked(self, question: Question, text: str) -> m.Tried:
+    async def _marked(self, question: Question, text: str) -> Tried:
         examiner = self._node.examiner
         mark = (await examiner.mark([question], [[text]], strict=True))[0][0]
-        return m.Tried(
+        return Tried(
             task=question.task,
             seed=question.seed,
             question=question.text,
@@ -105,7 +114,7 @@ class Asking:
 class _Told:
     """Tells of one answer while it is written, no more often than anybody can read."""
 
-    def __init__(self, stream: int, publish: Callable[[m.Event], None], now: Callable[[], float]) -> None:
+    def __init__(self, stream: int, publish: Callable[[Event], None], now: Callable[[], float]) -> None:
         self._stream = stream
         self._publish = publish
         self._now = now
@@ -115,7 +124,7 @@ class _Told:
         now = self._now()
         if now >= self._next:
             self._next = now + TELL_SECONDS
-            self._publish(m.AskProgressed(stream=self._stream, text=text, tokens=tokens))
+            self._publish(AskProgressed(stream=self._stream, text=text, tokens=tokens))
 
 
 def _silent(done: int, total: int) -> None:

@@ -18,7 +18,19 @@ from sapo_desktop.system import diagnosis, processes
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import probe
 from sapo_desktop.system.logs import log_tail
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.facts import (
+    Diagnose,
+    Examine,
+    Facts,
+    GetLog,
+    GetModelInfo,
+    GetNotices,
+    LogIs,
+    ModelInfo,
+    Notice,
+    Notices,
+)
+from sapo_desktop.worker.control.messages.replies import Exported
 from sapo_desktop.worker.hosts.choice import GGUF
 from sapo_desktop.worker.node import Node
 
@@ -26,22 +38,22 @@ from sapo_desktop.worker.node import Node
 class FactRequests:
     """Answers them. `notices`: those that are kept, oldest first."""
 
-    def __init__(self, node: Node, folder: DataFolder, notices: Callable[[], list[m.Notice]]) -> None:
+    def __init__(self, node: Node, folder: DataFolder, notices: Callable[[], list[Notice]]) -> None:
         self._node = node
         self._folder = folder
         self._notices = notices
 
-    async def facts(self, request: m.Examine) -> m.Facts:
-        return m.Facts(values=self._known() | await self._limits())
+    async def facts(self, request: Examine) -> Facts:
+        return Facts(values=self._known() | await self._limits())
 
-    async def notices(self, request: m.GetNotices) -> m.Notices:
-        return m.Notices(items=self._notices())
+    async def notices(self, request: GetNotices) -> Notices:
+        return Notices(items=self._notices())
 
-    async def log(self, request: m.GetLog) -> m.LogIs:
+    async def log(self, request: GetLog) -> LogIs:
         path = self._folder.log("worker")
-        return m.LogIs(lines=await asyncio.to_thread(log_tail, path, request.lines), path=str(path))
+        return LogIs(lines=await asyncio.to_thread(log_tail, path, request.lines), path=str(path))
 
-    async def diagnose(self, request: m.Diagnose) -> m.Exported:
+    async def diagnose(self, request: Diagnose) -> Exported:
         path = Path(request.to)
         if not path.is_absolute():
             raise UsageError(sentence("The file to write to must be a full path."))
@@ -53,25 +65,25 @@ class FactRequests:
         log = await asyncio.to_thread(log_tail, self._folder.log("worker"), diagnosis.LOG_LINES)
         private = diagnosis.private_words(self._folder.root)
         await asyncio.to_thread(diagnosis.write_report, path, facts, self._node.settings, log, private)
-        return m.Exported(folder=str(path.parent), files=[path.name])
+        return Exported(folder=str(path.parent), files=[path.name])
 
-    async def model(self, request: m.GetModelInfo) -> m.ModelInfo:
+    async def model(self, request: GetModelInfo) -> ModelInfo:
         return await asyncio.to_thread(self._model)
 
-    def _model(self) -> m.ModelInfo:
+    def _model(self) -> ModelInfo:
         engine, settings = self._node.engine, self._node.settings
         loaded, plan = engine.loaded, engine.plan
         here = available(probe(self._folder.root), settings)
         running = [host.pid for host in engine.hosts if host.pid is not None]
-        notes = [*engine.said, *([plan.way.note] if plan.way.note else []), *here.notes]
-        return m.ModelInfo(
+        notes = [*engine.said, *([plan.choice.note] if plan.choice.note else []), *here.notes]
+        return ModelInfo(
             name=plan.model.stem if plan.model.suffix.lower() == GGUF else plan.model.name,
             kind="gguf" if plan.model.suffix.lower() == GGUF else "transformers",
             parameters=engine.parameters,
             bytes=model_size(plan.model),
             device=loaded.device if loaded else "",
             dtype=loaded.dtype if loaded else "",
-            generator=plan.way.generator,
+            generator=plan.choice.generator,
             trainer="torch" if engine.trains else "none",
             threads=plan.threads,
             memory_used=sum(map(processes.resident_memory, running)) if running else None,

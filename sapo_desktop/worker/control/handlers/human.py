@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import SystemRandom
-from typing import Protocol
 
 from sapo_desktop.core.errors import HostError, UsageError
 from sapo_desktop.core.records import Completion, Group, Mark, Question, Sampling
@@ -29,9 +28,11 @@ from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, family_of
 from sapo_desktop.tasks.charset import belongs
 from sapo_desktop.tasks.extraction import CLOSE, OPEN
 from sapo_desktop.tasks.grammars import FORMS
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.replies import HumanMarked, PosedQuestion
+from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAnswer
 from sapo_desktop.worker.membership.foreign import SHORTEST_REASONING, as_marked
 from sapo_desktop.worker.membership.member import Member
+from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.node import Node
 
 log = logging.getLogger(__name__)
@@ -40,16 +41,6 @@ MOST_POSED = 4
 """Questions that wait for an answer at a time; with one more, the oldest is forgotten."""
 _SECONDS = 2.0 * limits.SLOT_SECONDS
 """How long a question that is not shared can be answered."""
-
-
-class Side(Protocol):
-    """The swarm's side of the node; worker/membership/side.py."""
-
-    @property
-    def member(self) -> Member | None: ...
-
-    @property
-    def reason(self) -> Text: ...
 
 
 @dataclass(frozen=True)
@@ -64,7 +55,9 @@ class _Posed:
 class HumanAnswers:
     """Poses questions to people and takes their answers. `now`: any monotonic clock, in seconds."""
 
-    def __init__(self, node: Node, side: Side, catalogue: Catalogue, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, node: Node, side: SwarmSide, catalogue: Catalogue, now: Callable[[], float] = time.monotonic
+    ) -> None:
         self._node = node
         self._side = side
         self._catalogue = catalogue
@@ -72,7 +65,7 @@ class HumanAnswers:
         self._posed: dict[str, _Posed] = {}
         self._random = SystemRandom()
 
-    async def pose(self, request: m.AskForQuestion) -> m.PosedQuestion:
+    async def pose(self, request: AskForQuestion) -> PosedQuestion:
         """A fresh question. Raises TaskError where there is no such task, or no question of it now."""
         task = self._task(request.task)
         family = self._catalogue.family(family_of(task))
@@ -80,7 +73,7 @@ class HumanAnswers:
         async with self._node.gate.awake():
             question = await (self._private(task) if member is None else member.question_for_person(task))
         seconds = _SECONDS if member is None else member.seconds_left(question)
-        return m.PosedQuestion(
+        return PosedQuestion(
             id=self._keep(_Posed(question, member, self._now() + seconds)),
             task=task,
             title=family.title,
@@ -91,7 +84,7 @@ class HumanAnswers:
             seconds=seconds,
         )
 
-    async def give(self, request: m.GiveAnswer) -> m.HumanMarked:
+    async def give(self, request: GiveAnswer) -> HumanMarked:
         """Take the answer to a posed question. Raises UsageError where the text or the question cannot be taken."""
         posed = self._waiting(request.id)
         question = posed.question
@@ -110,7 +103,7 @@ class HumanAnswers:
             and self._node.engine.trains
             and self._node.human_groups.add(EncodedGroup(group, encoded.prompts[0]))
         )
-        return m.HumanMarked(
+        return HumanMarked(
             task=question.task,
             question=question.text,
             completion=text,

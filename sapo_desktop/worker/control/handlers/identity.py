@@ -15,7 +15,8 @@ from sapo_desktop.swarm.protocol.signing import Signer
 from sapo_desktop.swarm.trust.admission import network_of
 from sapo_desktop.swarm.trust.rotation import rotate
 from sapo_desktop.system import identity
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.replies import IdentityIs
+from sapo_desktop.worker.control.messages.requests import ChangeIdentity, GetIdentity
 from sapo_desktop.worker.membership import private as private_swarm
 from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
 from sapo_desktop.worker.membership.side import SwarmSide
@@ -29,15 +30,15 @@ class IdentityRequests:
         self._own = side.identity
         self._in_force = in_force
 
-    async def show(self, request: m.GetIdentity) -> m.IdentityIs:
+    async def show(self, request: GetIdentity) -> IdentityIs:
         if self._own.is_closed:
-            return m.IdentityIs(key="", kept="file")
+            return IdentityIs(key="", kept="file")
         found = await self._own.known()
         if found is None and request.create and self._own.can_be_kept:
             return _identity_is(await self._own.identify(), created=True)
         return _identity_is(found)
 
-    async def change(self, request: m.ChangeIdentity) -> m.IdentityIs:
+    async def change(self, request: ChangeIdentity) -> IdentityIs:
         """Do the action of that name: each is one method."""
         actions = {
             "unlock": self._unlock,
@@ -49,30 +50,30 @@ class IdentityRequests:
         }
         return await actions[request.action](request)
 
-    async def _unlock(self, request: m.ChangeIdentity) -> m.IdentityIs:
+    async def _unlock(self, request: ChangeIdentity) -> IdentityIs:
         await self._side.use(await self._own.unlock(request.passphrase or ""))
-        return await self.show(m.GetIdentity())
+        return await self.show(GetIdentity())
 
-    async def _export(self, request: m.ChangeIdentity) -> m.IdentityIs:
+    async def _export(self, request: ChangeIdentity) -> IdentityIs:
         # The passphrase of the export need not be the one that the identity is kept behind.
         held = await self._held(self._own.passphrase or request.passphrase)
         sealed = await asyncio.to_thread(identity.seal, held.seed, request.passphrase or "")
         return msgspec.structs.replace(_identity_is(held), sealed=sealed)
 
-    async def _protect(self, request: m.ChangeIdentity) -> m.IdentityIs:
+    async def _protect(self, request: ChangeIdentity) -> IdentityIs:
         held = await self._own.known()
         return await self._be(held.seed if held else identity.fresh_seed(), request.passphrase or "", renewed=not held)
 
-    async def _import(self, request: m.ChangeIdentity) -> m.IdentityIs:
+    async def _import(self, request: ChangeIdentity) -> IdentityIs:
         seed = await asyncio.to_thread(identity.unseal, request.sealed, request.passphrase or "")
         # Where there is no keyring the passphrase that opened it closes it here too.
         return await self._be(seed, None if identity.usable_keyring() else request.passphrase, renewed=True)
 
-    async def _new(self, request: m.ChangeIdentity) -> m.IdentityIs:
+    async def _new(self, request: ChangeIdentity) -> IdentityIs:
         given = None if identity.usable_keyring() else request.passphrase or self._own.passphrase
         return await self._be(identity.fresh_seed(), given, renewed=True)
 
-    async def _rotate(self, request: m.ChangeIdentity) -> m.IdentityIs:
+    async def _rotate(self, request: ChangeIdentity) -> IdentityIs:
         """A new key in place of the old one, where the old one was, and what shows peers that it is."""
         given = request.passphrase or self._own.passphrase
         held = await self._held(given)
@@ -93,7 +94,7 @@ class IdentityRequests:
 
     async def _be(
         self, seed: bytes, passphrase: str | None, rotation: bytes = b"", *, renewed: bool = False
-    ) -> m.IdentityIs:
+    ) -> IdentityIs:
         """Keep this seed, and be that identity from now on. `rotation`: what ties it to the one before; `renewed`:
         nothing may, the instance neither."""
         if renewed:
@@ -109,7 +110,7 @@ class IdentityRequests:
         return network_of(bytes.fromhex(swarm)) if swarm else PUBLIC_SWARM
 
 
-def _identity_is(held: identity.Identity | None, *, created: bool = False) -> m.IdentityIs:
+def _identity_is(held: identity.Identity | None, *, created: bool = False) -> IdentityIs:
     if held is None:
-        return m.IdentityIs(key="", kept="")
-    return m.IdentityIs(key=Signer(held.seed).key.hex(), kept=held.where, created=created)
+        return IdentityIs(key="", kept="")
+    return IdentityIs(key=Signer(held.seed).key.hex(), kept=held.where, created=created)

@@ -17,8 +17,8 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import hub_token
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.worker.control import messages as m
-from sapo_desktop.worker.control.messages import (
+from sapo_desktop.worker.control.messages.events import Event
+from sapo_desktop.worker.control.messages.models import (
     CancelModelWork,
     DownloadModel,
     GetModels,
@@ -31,6 +31,7 @@ from sapo_desktop.worker.control.messages import (
     RemoveModel,
     SetHubToken,
 )
+from sapo_desktop.worker.control.messages.replies import Ok
 from sapo_desktop.worker.hosts import librarian
 
 log = logging.getLogger("sapo_desktop.worker")
@@ -46,7 +47,7 @@ class ModelRequests:
         settings: those in force.
     """
 
-    def __init__(self, data: DataFolder, settings: Callable[[], Settings], publish: Callable[[m.Event], None]) -> None:
+    def __init__(self, data: DataFolder, settings: Callable[[], Settings], publish: Callable[[Event], None]) -> None:
         self._data = data
         self._settings = settings
         self._publish = publish
@@ -54,25 +55,25 @@ class ModelRequests:
         self._working: ModelProgressed | None = None
         self._needs_network = False
 
-    async def download(self, request: DownloadModel) -> m.Ok:
+    async def download(self, request: DownloadModel) -> Ok:
         librarian.check_network(self._settings())
         if self._working is not None and self._working.model == request.model:
-            return m.Ok(text=sentence("{model} is being downloaded already.", model=request.model))
+            return Ok(text=sentence("{model} is being downloaded already.", model=request.model))
         work = librarian.fetch(self._settings(), self._data, request.model, request.files, self._moved)
         self._begin(request.model, work, needs_network=True)
-        return m.Ok(text=sentence("Downloading {model}.", model=request.model))
+        return Ok(text=sentence("Downloading {model}.", model=request.model))
 
-    async def import_(self, request: ImportModel) -> m.Ok:
+    async def import_(self, request: ImportModel) -> Ok:
         taken = TakeIn(folder=self._folder(), path=request.path, name=request.name, link=request.link)
         self._begin(request.path, librarian.ask(taken, Kept, self._data, self._moved), needs_network=False)
-        return m.Ok(text=sentence("Importing {path}.", path=request.path))
+        return Ok(text=sentence("Importing {path}.", path=request.path))
 
-    async def cancel(self, request: CancelModelWork) -> m.Ok:
+    async def cancel(self, request: CancelModelWork) -> Ok:
         if self._working is None:
-            return m.Ok(text=sentence("Nothing is being downloaded or imported."))
+            return Ok(text=sentence("Nothing is being downloaded or imported."))
         name = self._working.model
         await self._end()
-        return m.Ok(text=sentence("{model}: cancelled. What has arrived of a download is kept.", model=name))
+        return Ok(text=sentence("{model}: cancelled. What has arrived of a download is kept.", model=name))
 
     async def remove(self, request: RemoveModel) -> ModelRemoved:
         librarian.check_unused(self._settings(), request.name)
@@ -83,17 +84,17 @@ class ModelRequests:
         contents = await librarian.ask(Look(folder=self._folder()), Contents, self._data)
         return ModelsAre(folder=self._folder(), contents=contents, working=self._working)
 
-    async def set_token(self, request: SetHubToken) -> m.Ok:
+    async def set_token(self, request: SetHubToken) -> Ok:
         hub = librarian.endpoint(self._settings())
         if request.token is None:
             found = await asyncio.to_thread(hub_token.forget, hub)
-            return m.Ok(
+            return Ok(
                 text=sentence("The token for {hub} is forgotten.", hub=hub)
                 if found
                 else sentence("There was no token for {hub}.", hub=hub)
             )
         await asyncio.to_thread(hub_token.keep, hub, request.token)
-        return m.Ok(text=sentence("The token for {hub} is in this computer's keyring.", hub=hub))
+        return Ok(text=sentence("The token for {hub} is in this computer's keyring.", hub=hub))
 
     async def follow(self, settings: Settings) -> None:
         """Silo is true at once: a download under way ends."""

@@ -30,7 +30,8 @@ from sapo_desktop.swarm.trust.admission import Members
 from sapo_desktop.system.identity import Identity, fresh_seed
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
 from sapo_desktop.tasks.questions import SHARED_INDICES, question_hash
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.asking import EnvelopePreview, PreviewEnvelope
+from sapo_desktop.worker.control.messages.rollouts import GetRollouts
 from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
 from sapo_desktop.worker.membership.publishing import Membership, group_body, is_shared, may_travel, shared_place
 from sapo_desktop.worker.node import Node
@@ -94,7 +95,7 @@ class Preview:
         self._instance = instance
         self._random = SystemRandom()
 
-    async def show(self, request: m.PreviewEnvelope) -> m.EnvelopePreview:
+    async def show(self, request: PreviewEnvelope) -> EnvelopePreview:
         """Raises SapoError where no answer can be had that may travel."""
         settings = self._node.settings
         signer, signed = await self._signer()
@@ -104,7 +105,7 @@ class Preview:
         me = _membership(signer, settings, self._instance(), {task: ids[task]})
         envelope = seal(signer, group_body(me, group, answered=1, published=1))
         frame = codec.encode(wire.Publish(batch=codec.pack_published([envelope])))
-        return m.EnvelopePreview(
+        return EnvelopePreview(
             text=readable(frame),
             bytes=len(frame),
             signed=signed,
@@ -180,7 +181,7 @@ class Preview:
     async def _kept(self) -> Group:
         """The newest own group whose answers are kept."""
         keeper = self._node.keeper
-        wanted = m.GetRollouts(origin="own", newest_first=True, limit=_KEPT_ANSWERS)
+        wanted = GetRollouts(origin="own", newest_first=True, limit=_KEPT_ANSWERS)
         for first in (found := await keeper.call(keeper.history.rollouts, wanted)).items:
             rows = [row for row in found.items if (row.round, row.seed) == (first.round, first.seed)][::-1]
             question = Question(

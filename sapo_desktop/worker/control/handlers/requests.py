@@ -1,7 +1,7 @@
 """What the control channel's requests do: one short method each, over the node.
 
 The window and the command line are clients of the same requests, so everything one can do, the other can. A
-request that needs a host wakes it for as long as it takes, paused or not (worker/gate.py).
+request that needs a host wakes it for as long as it takes, paused or not (worker/orders.py).
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from sapo_desktop.learning.plan import levels_of_interest, mix_shown, tasks_in_t
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
 from sapo_desktop.tasks.service import QuestionRef
-from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.control.handlers.appraisal import appraise
 from sapo_desktop.worker.control.handlers.asking import Asking
 from sapo_desktop.worker.control.handlers.facts import FactRequests
@@ -35,7 +34,11 @@ from sapo_desktop.worker.control.handlers.preview import Preview
 from sapo_desktop.worker.control.handlers.rollouts import RolloutRequests
 from sapo_desktop.worker.control.handlers.settings import SettingsRequests
 from sapo_desktop.worker.control.handlers.swarm import SwarmRequests
-from sapo_desktop.worker.control.messages import (
+from sapo_desktop.worker.control.messages.asking import Ask, PreviewEnvelope, SetQuestion, TryTask
+from sapo_desktop.worker.control.messages.events import Event
+from sapo_desktop.worker.control.messages.facts import Diagnose, Examine, GetLog, GetModelInfo, GetNotices, Notice
+from sapo_desktop.worker.control.messages.fitting import FitRequest, GetCatalogue, GetFit
+from sapo_desktop.worker.control.messages.models import (
     CancelModelWork,
     DownloadModel,
     GetModels,
@@ -43,20 +46,72 @@ from sapo_desktop.worker.control.messages import (
     RemoveModel,
     SetHubToken,
 )
+from sapo_desktop.worker.control.messages.replies import (
+    Ahas,
+    CheckpointInfo,
+    Checkpoints,
+    Curve,
+    Evaluated,
+    Exported,
+    History,
+    Ok,
+    Reply,
+    Sources,
+    Status,
+    SwarmIs,
+    TaskCurve,
+    TaskInfo,
+    Tasks,
+)
+from sapo_desktop.worker.control.messages.requests import (
+    AdmitPeer,
+    AskForQuestion,
+    ChangeIdentity,
+    CreateSwarm,
+    Evaluate,
+    ExportModel,
+    Finish,
+    GetAhas,
+    GetCurve,
+    GetHistory,
+    GetIdentity,
+    GetInvite,
+    GetSettings,
+    GetSources,
+    GetStatus,
+    GetSwarm,
+    GetTaskCurve,
+    GiveAnswer,
+    JoinSwarm,
+    ListCheckpoints,
+    ListTasks,
+    Pause,
+    Quit,
+    Request,
+    ResetSettings,
+    Resume,
+    RollBack,
+    SetSettings,
+    SetSilo,
+    StartRounds,
+    TestPeer,
+)
+from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, GetRefused, GetRollouts
+from sapo_desktop.worker.control.messages.swarm import SwarmInfo
+from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.node import Node
-from sapo_desktop.worker.state import NodeState
 from sapo_desktop.worker.validation import BASE_NUMBER
 
 EXAMPLE_SEED = 7
 _RECENT_ROUNDS = 50
 _TO_THE_END = (
-    m.SetSettings,
-    m.ResetSettings,
-    m.SetSilo,
-    m.FoundSwarm,
-    m.JoinSwarm,
-    m.ChangeIdentity,
+    SetSettings,
+    ResetSettings,
+    SetSilo,
+    CreateSwarm,
+    JoinSwarm,
+    ChangeIdentity,
 )
 """Requests that are done whole once they began, though their client goes: half of one is a state nobody asked for."""
 
@@ -73,8 +128,8 @@ class Requests:
         catalogue: Catalogue,
         folder: DataFolder,
         overrides: dict[str, str],
-        publish: Callable[[m.Event], None],
-        notices: Callable[[], list[m.Notice]],
+        publish: Callable[[Event], None],
+        notices: Callable[[], list[Notice]],
         give_way: Callable[[bool], bool],
         follow: Callable[[Settings], None],
         quit: Callable[[], None],
@@ -85,7 +140,7 @@ class Requests:
         self._folder = folder
         self._quit = quit
         self._started = time.monotonic()
-        self._changing: set[asyncio.Future[m.Reply]] = set()
+        self._changing: set[asyncio.Future[Reply]] = set()
         settings = SettingsRequests(
             node,
             side,
@@ -104,60 +159,60 @@ class Requests:
         preview = Preview(node, catalogue, side.identity.known, lambda: side.instance)
         identity = IdentityRequests(side, lambda: node.settings)
         swarm = SwarmRequests(side, settings.kept, lambda: node.settings, settings.keep_for_good)
-        self._handlers: dict[type[msgspec.Struct], Callable[[Any], Awaitable[m.Reply]]] = {
-            m.GetStatus: self._status,
-            m.StartRounds: self._start_rounds,
-            m.Pause: self._pause,
-            m.Resume: self._resume,
-            m.Finish: self._finish,
-            m.Quit: self._end,
-            m.SetSilo: settings.silo,
-            m.GetSwarm: self._swarm,
-            m.TestPeer: swarm.test_peer,
-            m.GetIdentity: identity.show,
-            m.FoundSwarm: swarm.found,
-            m.AdmitPeer: swarm.admit,
-            m.GetInvite: swarm.invite,
-            m.JoinSwarm: swarm.join,
-            m.ChangeIdentity: identity.change,
-            m.GetSettings: settings.show,
-            m.SetSettings: settings.change,
-            m.ResetSettings: settings.reset,
-            m.PreviewEnvelope: preview.show,
-            m.ListCheckpoints: self._checkpoints,
-            m.RollBack: self._roll_back,
-            m.Evaluate: self._evaluate,
-            m.Ask: asking.ask,
-            m.ExportModel: self._export,
-            m.ListTasks: self._tasks,
-            m.TryTask: asking.try_task,
-            m.SetQuestion: asking.set_question,
-            m.AskForQuestion: human.pose,
-            m.GiveAnswer: human.give,
-            m.GetHistory: self._history,
-            m.GetCurve: self._curve,
-            m.GetTaskCurve: self._task_curve,
-            m.GetAhas: self._ahas,
-            m.GetRollouts: rollouts.page,
-            m.GetRefused: rollouts.refused,
-            m.ExportRollouts: rollouts.export,
-            m.GetSources: self._sources,
-            m.Examine: facts.facts,
-            m.GetModelInfo: facts.model,
-            m.GetNotices: facts.notices,
-            m.GetLog: facts.log,
-            m.Diagnose: facts.diagnose,
+        self._handlers: dict[type[msgspec.Struct], Callable[[Any], Awaitable[Reply]]] = {
+            GetStatus: self._status,
+            StartRounds: self._start_rounds,
+            Pause: self._pause,
+            Resume: self._resume,
+            Finish: self._finish,
+            Quit: self._end,
+            SetSilo: settings.silo,
+            GetSwarm: self._swarm,
+            TestPeer: swarm.test_peer,
+            GetIdentity: identity.show,
+            CreateSwarm: swarm.create,
+            AdmitPeer: swarm.admit,
+            GetInvite: swarm.invite,
+            JoinSwarm: swarm.join,
+            ChangeIdentity: identity.change,
+            GetSettings: settings.show,
+            SetSettings: settings.change,
+            ResetSettings: settings.reset,
+            PreviewEnvelope: preview.show,
+            ListCheckpoints: self._checkpoints,
+            RollBack: self._roll_back,
+            Evaluate: self._evaluate,
+            Ask: asking.ask,
+            ExportModel: self._export,
+            ListTasks: self._tasks,
+            TryTask: asking.try_task,
+            SetQuestion: asking.set_question,
+            AskForQuestion: human.pose,
+            GiveAnswer: human.give,
+            GetHistory: self._history,
+            GetCurve: self._curve,
+            GetTaskCurve: self._task_curve,
+            GetAhas: self._ahas,
+            GetRollouts: rollouts.page,
+            GetRefused: rollouts.refused,
+            ExportRollouts: rollouts.export,
+            GetSources: self._sources,
+            Examine: facts.facts,
+            GetModelInfo: facts.model,
+            GetNotices: facts.notices,
+            GetLog: facts.log,
+            Diagnose: facts.diagnose,
             DownloadModel: models.download,
             ImportModel: models.import_,
             CancelModelWork: models.cancel,
             RemoveModel: models.remove,
             GetModels: models.list,
             SetHubToken: models.set_token,
-            m.GetFit: self._appraise,
-            m.GetCatalogue: self._appraise,
+            GetFit: self._appraise,
+            GetCatalogue: self._appraise,
         }
 
-    async def handle(self, request: m.Request) -> m.Reply:
+    async def handle(self, request: Request) -> Reply:
         """Do what is asked; raises SapoError with the reason where it cannot be done."""
         work = self._handlers[type(request)](request)
         if not isinstance(request, _TO_THE_END):
@@ -172,7 +227,7 @@ class Requests:
         while self._changing:
             await asyncio.wait(self._changing)
 
-    def _changed(self, task: asyncio.Future[m.Reply]) -> None:
+    def _changed(self, task: asyncio.Future[Reply]) -> None:
         self._changing.discard(task)
         if not task.cancelled():
             task.exception()  # looked at, for whoever asked may have gone
@@ -182,22 +237,22 @@ class Requests:
         """The settings in force."""
         return self._node.settings
 
-    async def _appraise(self, request: m.FitRequest) -> m.Reply:
+    async def _appraise(self, request: FitRequest) -> Reply:
         node = self._node
         return await asyncio.to_thread(appraise, request, node.settings, self._folder.root, held=node.engine.held)
 
     # -- state ---------------------------------------------------------------------------------------------
 
-    async def _status(self, request: m.GetStatus) -> m.Status:
+    async def _status(self, request: GetStatus) -> Status:
         await self._look()
         return self.status()
 
-    def status(self) -> m.Status:
+    def status(self) -> Status:
         """How things stand, in step with the events: nothing is waited for."""
         node = self._node
         keeper, latest = node.keeper, node.keeper.latest
         recent = node.round_seconds[-20:]
-        return m.Status(
+        return Status(
             state=node.gate.state.value,
             reason=node.gate.reason,
             why=node.gate.why,
@@ -224,36 +279,34 @@ class Requests:
             answers_shared=keeper.lasting.answers_shared,
         )
 
-    async def _start_rounds(self, request: m.StartRounds) -> m.Ok:
+    async def _start_rounds(self, request: StartRounds) -> Ok:
         self._node.orders.start(request.rounds)
-        return m.Ok(text=self._node.gate.reason)
+        return Ok(text=self._node.gate.reason)
 
-    async def _pause(self, request: m.Pause) -> m.Ok:
+    async def _pause(self, request: Pause) -> Ok:
         self._node.orders.pause(request.seconds)
-        return m.Ok(text=self._node.gate.reason)
+        return Ok(text=self._node.gate.reason)
 
-    async def _resume(self, request: m.Resume) -> m.Ok:
+    async def _resume(self, request: Resume) -> Ok:
         self._node.orders.resume()
-        return m.Ok(text=self._node.gate.reason)
+        return Ok(text=self._node.gate.reason)
 
-    async def _finish(self, request: m.Finish) -> m.Ok:
+    async def _finish(self, request: Finish) -> Ok:
         self._node.orders.finish()
-        return m.Ok(text=self._node.gate.reason)
+        return Ok(text=self._node.gate.reason)
 
-    async def _end(self, request: m.Quit) -> m.Ok:
+    async def _end(self, request: Quit) -> Ok:
         if request.finish_round and self._node.gate.state in (NodeState.WORKING, NodeState.FINISHING):
             self._node.orders.end(self._quit)
-            return m.Ok(
-                text=sentence("Finishing round {round}, then ending.", round=str(self._node.counters.round + 1))
-            )
+            return Ok(text=sentence("Finishing round {round}, then ending.", round=str(self._node.counters.round + 1)))
         self._quit()
-        return m.Ok(text=sentence("Ending."))
+        return Ok(text=sentence("Ending."))
 
     # -- the swarm -----------------------------------------------------------------------------------------
 
-    async def _swarm(self, request: m.GetSwarm) -> m.SwarmIs:
+    async def _swarm(self, request: GetSwarm) -> SwarmIs:
         await self._look()
-        return m.SwarmIs(info=self._swarm_info())
+        return SwarmIs(info=self._swarm_info())
 
     async def _look(self) -> None:
         await self._side.look(self._interest())
@@ -262,21 +315,21 @@ class Requests:
         node = self._node
         return levels_of_interest(node.settings, node.counters, node.levels)
 
-    def _swarm_info(self) -> m.SwarmInfo:
+    def _swarm_info(self) -> SwarmInfo:
         node = self._node
         info = self._side.info(self._interest())
         return msgspec.structs.replace(info, used_total=node.keeper.lasting.used)
 
     # -- checkpoints, scores, answers ----------------------------------------------------------------------
 
-    async def _checkpoints(self, request: m.ListCheckpoints) -> m.Checkpoints:
+    async def _checkpoints(self, request: ListCheckpoints) -> Checkpoints:
         node = self._node
         scores = {
             report.checkpoint: report.score
             for report in await node.keeper.call(node.keeper.history.evals, "validation")
         }
         best = node.counters.guard.best_checkpoint
-        base = m.CheckpointInfo(
+        base = CheckpointInfo(
             number=BASE_NUMBER,
             round=0,
             created=0.0,
@@ -287,7 +340,7 @@ class Requests:
         )
         found = await node.keeper.call(node.keeper.store.summaries)
         items = [
-            m.CheckpointInfo(
+            CheckpointInfo(
                 number=checkpoint.number,
                 round=checkpoint.round,
                 created=checkpoint.created,
@@ -299,11 +352,11 @@ class Requests:
             )
             for checkpoint in found
         ]
-        return m.Checkpoints(items=[base, *items])
+        return Checkpoints(items=[base, *items])
 
-    async def _roll_back(self, request: m.RollBack) -> m.Ok:
+    async def _roll_back(self, request: RollBack) -> Ok:
         written = await self._node.roll_back(request.to)
-        return m.Ok(
+        return Ok(
             text=sentence(
                 "Back at {name}; kept as checkpoint {number}. Rounds count on.",
                 name=request.to,
@@ -311,10 +364,10 @@ class Requests:
             )
         )
 
-    async def _evaluate(self, request: m.Evaluate) -> m.Evaluated:
-        return m.Evaluated(report=await self._node.evaluate(request.checkpoint, request.which, request.samples))
+    async def _evaluate(self, request: Evaluate) -> Evaluated:
+        return Evaluated(report=await self._node.evaluate(request.checkpoint, request.which, request.samples))
 
-    async def _export(self, request: m.ExportModel) -> m.Exported:
+    async def _export(self, request: ExportModel) -> Exported:
         to = Path(request.to)
         if not to.is_absolute():
             raise UsageError(sentence("The folder to export to must be a full path."))
@@ -323,18 +376,18 @@ class Requests:
         checkpoint = None if live else await node.find_checkpoint(request.checkpoint)
         async with node.awake():
             files = await node.engine.export(request.format, to, checkpoint.folder if checkpoint else None, live=live)
-        return m.Exported(folder=str(to), files=files)
+        return Exported(folder=str(to), files=files)
 
     # -- tasks ---------------------------------------------------------------------------------------------
 
-    async def _tasks(self, request: m.ListTasks) -> m.Tasks:
+    async def _tasks(self, request: ListTasks) -> Tasks:
         node = self._node
         totals = await node.keeper.call(node.keeper.history.task_totals, _RECENT_ROUNDS)
         recent = {mark.task: mark for mark in totals}
         training = tasks_in_training(node.settings, node.counters, node.levels)
         keys = self._catalogue.tasks()
         examples = await self._examples(keys) if request.examples else {}
-        return m.Tasks(
+        return Tasks(
             items=[self._task_info(key, examples.get(key, ""), recent.get(key), key in training) for key in keys]
         )
 
@@ -345,9 +398,9 @@ class Requests:
             questions = await self._node.examiner.set_questions(asked)
         return {question.task: question.text for question in questions if question is not None}
 
-    def _task_info(self, key: TaskKey, example: str, recent: TaskMark | None, training: bool) -> m.TaskInfo:
+    def _task_info(self, key: TaskKey, example: str, recent: TaskMark | None, training: bool) -> TaskInfo:
         family, level = self._catalogue.find(key)
-        return m.TaskInfo(
+        return TaskInfo(
             family=family.name,
             title=family.title,
             level=level.name,
@@ -363,22 +416,22 @@ class Requests:
 
     # -- history -------------------------------------------------------------------------------------------
 
-    async def _history(self, request: m.GetHistory) -> m.History:
+    async def _history(self, request: GetHistory) -> History:
         keeper = self._node.keeper
         return await keeper.call(keeper.history.rounds, request.after, min(request.limit, 10_000))
 
-    async def _curve(self, request: m.GetCurve) -> m.Curve:
+    async def _curve(self, request: GetCurve) -> Curve:
         keeper = self._node.keeper
         return await keeper.call(keeper.history.curve, request.after, request.limit)
 
-    async def _task_curve(self, request: m.GetTaskCurve) -> m.TaskCurve:
+    async def _task_curve(self, request: GetTaskCurve) -> TaskCurve:
         keeper = self._node.keeper
-        return m.TaskCurve(points=await keeper.call(keeper.history.task_curve, request.task))
+        return TaskCurve(points=await keeper.call(keeper.history.task_curve, request.task))
 
-    async def _ahas(self, request: m.GetAhas) -> m.Ahas:
+    async def _ahas(self, request: GetAhas) -> Ahas:
         keeper = self._node.keeper
-        return m.Ahas(items=await keeper.call(keeper.history.ahas))
+        return Ahas(items=await keeper.call(keeper.history.ahas))
 
-    async def _sources(self, request: m.GetSources) -> m.Sources:
+    async def _sources(self, request: GetSources) -> Sources:
         keeper = self._node.keeper
-        return m.Sources(items=await keeper.call(keeper.history.sources))
+        return Sources(items=await keeper.call(keeper.history.sources))

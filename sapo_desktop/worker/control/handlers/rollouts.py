@@ -14,7 +14,17 @@ import msgspec
 from sapo_desktop.core.errors import SapoError, UsageError
 from sapo_desktop.core.records import json_line
 from sapo_desktop.core.sentences import sentence
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.replies import Exported
+from sapo_desktop.worker.control.messages.rollouts import (
+    ExportRollouts,
+    GetRefused,
+    GetRollouts,
+    Refused,
+    RefusedGroup,
+    Rollout,
+    RolloutFilter,
+    Rollouts,
+)
 from sapo_desktop.worker.store.keeper import Keeper
 
 _MOST_SHOWN, _PAGE = 1000, 1000
@@ -23,18 +33,18 @@ _MOST_SHOWN, _PAGE = 1000, 1000
 class RolloutRequests:
     """Answers them. `refused`: the newest groups that were not taken, newest first, at most so many."""
 
-    def __init__(self, keeper: Keeper, refused: Callable[[int], list[m.RefusedGroup]]) -> None:
+    def __init__(self, keeper: Keeper, refused: Callable[[int], list[RefusedGroup]]) -> None:
         self._keeper = keeper
         self._refused = refused
 
-    async def page(self, request: m.GetRollouts) -> m.Rollouts:
+    async def page(self, request: GetRollouts) -> Rollouts:
         limited = msgspec.structs.replace(request, limit=max(1, min(request.limit, _MOST_SHOWN)))
         return await self._keeper.call(self._keeper.history.rollouts, limited)
 
-    async def refused(self, request: m.GetRefused) -> m.Refused:
-        return m.Refused(items=self._refused(request.limit))
+    async def refused(self, request: GetRefused) -> Refused:
+        return Refused(items=self._refused(request.limit))
 
-    async def export(self, request: m.ExportRollouts) -> m.Exported:
+    async def export(self, request: ExportRollouts) -> Exported:
         """Raises UsageError where a file of that name is there, or the name is no full path."""
         path = Path(request.to)
         if not path.is_absolute():
@@ -42,14 +52,12 @@ class RolloutRequests:
         with _writing(path, replace=request.replace) as stream:
             async for items in self._pages(request):
                 await asyncio.to_thread(stream.writelines, [json_line(item) for item in items])
-        return m.Exported(folder=str(path.parent), files=[path.name])
+        return Exported(folder=str(path.parent), files=[path.name])
 
-    async def _pages(self, request: m.ExportRollouts) -> AsyncIterator[Sequence[m.Rollout]]:
+    async def _pages(self, request: ExportRollouts) -> AsyncIterator[Sequence[Rollout]]:
         """All that match, page by page, so that rounds are recorded meanwhile; a page ends with a round's last
         answer."""
-        wanted = m.GetRollouts(
-            **{name: getattr(request, name) for name in m.RolloutFilter.__struct_fields__}, limit=_PAGE
-        )
+        wanted = GetRollouts(**{name: getattr(request, name) for name in RolloutFilter.__struct_fields__}, limit=_PAGE)
         while True:
             page = await self._keeper.call(self._keeper.history.rollouts, wanted)
             yield page.items

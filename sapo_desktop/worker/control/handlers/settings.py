@@ -18,21 +18,17 @@ from sapo_desktop.core.sentences import Text, joined, sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.catalogue import Catalogue, parse_tasks
-from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.control.handlers.models import ModelRequests
+from sapo_desktop.worker.control.messages.events import Event, SettingsChanged
+from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre
+from sapo_desktop.worker.control.messages.requests import GetSettings, ResetSettings, SetSettings, SetSilo
 from sapo_desktop.worker.hosts.choice import REFUSED_IN_SILO, find_model
 from sapo_desktop.worker.hosts.librarian import models_folder
 from sapo_desktop.worker.membership.settings import check
 from sapo_desktop.worker.membership.side import SwarmSide
 from sapo_desktop.worker.node import Node
 
-_MODEL = {"model", "trainer", "method", "lora_rank", "device", "seed", "tasks"}
-_REMOTE = {"remote_url", "remote_model", "remote_adapters", "remote_key_in_clear"}
-_GENERATOR = {"generator", "generator_weights"} | _REMOTE
-# Sampling and training must use one temperature, so that waits with the trainer's other settings.
-_TRAINER = {"micro_batch", "temperature", "updates"}
-_GUEST = {"memory_reserve", "keep_checkpoints", "write_gigabytes_a_day"}
-NEEDS_RENEWAL = frozenset(_MODEL | _GENERATOR | _TRAINER | _GUEST)
+NEEDS_RENEWAL = frozenset(key for key in settings_file.known_keys() if settings_file.describe(key).renews)
 """Settings that a node is put together by: for others it is taken apart and put together again."""
 _PRIORITY = "low_priority"
 
@@ -66,7 +62,7 @@ class SettingsRequests:
         catalogue: Catalogue,
         folder: DataFolder,
         overrides: dict[str, str],
-        publish: Callable[[m.Event], None],
+        publish: Callable[[Event], None],
         give_way: Callable[[bool], bool],
         follow: Callable[[Settings], None],
     ) -> None:
@@ -87,9 +83,12 @@ class SettingsRequests:
         """The settings on disk, without those of this run's command line."""
         return settings_file.read(self._path, time.time()).settings
 
-    async def show(self, request: m.GetSettings) -> m.SettingsAre:
+    async def show(self, request: GetSettings) -> SettingsAre:
+        return self._are()
+
+    def _are(self) -> SettingsAre:
         settings = self._node.settings
-        return m.SettingsAre(
+        return SettingsAre(
             settings=settings,
             changed=settings_file.changed_keys(settings),
             overridden=sorted(self._overrides),
@@ -97,10 +96,10 @@ class SettingsRequests:
             wanted=self._wanted,
         )
 
-    async def silo(self, request: m.SetSilo) -> m.Ok:
+    async def silo(self, request: SetSilo) -> Ok:
         """The one switch: true at once and at the next start."""
         await self.keep_for_good({"silo": "on" if request.on else "off"})
-        return m.Ok(text=sentence("In silo: no network at all.") if request.on else sentence("Joining the swarm."))
+        return Ok(text=sentence("In silo: no network at all.") if request.on else sentence("Joining the swarm."))
 
     async def keep_for_good(self, values: Mapping[str, str]) -> Settings:
         """Keep these settings, whatever this run's command line said; returns those now in force."""
@@ -108,22 +107,22 @@ class SettingsRequests:
         for key in values:
             self._overrides.pop(key, None)
         try:
-            await self.change(m.SetSettings(values=dict(values)))
+            await self.change(SetSettings(values=dict(values)))
         except SapoError:
             self._overrides.update(before)  # refused: this run goes on as it was
             raise
         return self._node.settings
 
-    async def change(self, request: m.SetSettings) -> m.Ok:
+    async def change(self, request: SetSettings) -> Ok:
         async with self._one_change:  # else two at once would each write what it began with
             return await self._take(settings_file.apply(self.kept(), request.values), set(request.values))
 
-    async def reset(self, request: m.ResetSettings) -> m.Ok:
+    async def reset(self, request: ResetSettings) -> Ok:
         keys = request.keys or settings_file.known_keys()
         async with self._one_change:
             return await self._take(settings_file.reset(self.kept(), keys), set(keys))
 
-    async def _take(self, settings: Settings, keys: set[str]) -> m.Ok:
+    async def _take(self, settings: Settings, keys: set[str]) -> Ok:
         """Keep the settings and make them effective, apart from those of this run's command line."""
         parse_tasks(self._catalogue, settings.tasks)  # refused now, not by a node that cannot be put together
         check(settings)
@@ -137,7 +136,7 @@ class SettingsRequests:
         threads = node.orders.decision.threads
         self._wanted = wanted
         node.take_settings(self._in_force(wanted))
-        self._publish(m.SettingsChanged(settings=node.settings))
+        self._publish(SettingsChanged(now=self._are()))
         node.orders.follow()
         await self._models.follow(node.settings)
         await self._side.follow(node.settings)
@@ -146,7 +145,7 @@ class SettingsRequests:
             now = node.orders.decision.threads
             notes.insert(0, sentence("threads: {count} from the next round on.", count=now))
         self._follow(wanted)
-        return m.Ok(text=joined([sentence("Saved."), *notes]))
+        return Ok(text=joined([sentence("Saved."), *notes]))
 
     def _in_force(self, wanted: Settings) -> Settings:
         """What of these settings holds from now on."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from sapo_desktop.core.records import EvalReport, Phase, RoundReport
 from sapo_desktop.core.sentences import Text
-from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.why import Why
 from sapo_desktop.worker.control.messages.asking import AskProgressed
 from sapo_desktop.worker.control.messages.base import Message
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.models import ModelEvent
-from sapo_desktop.worker.control.messages.replies import Status
+from sapo_desktop.worker.control.messages.replies import SettingsAre, Status
 from sapo_desktop.worker.control.messages.swarm import SwarmState
 
 
@@ -68,7 +67,9 @@ class CheckpointsChanged(Message, frozen=True):
 
 
 class SettingsChanged(Message, frozen=True):
-    settings: Settings
+    """As GetSettings would say it now."""
+
+    now: SettingsAre
 
 
 class SwarmChanged(Message, frozen=True):

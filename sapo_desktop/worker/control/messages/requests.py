@@ -61,7 +61,7 @@ class GetIdentity(Message, frozen=True):
     """Make one where there is none yet and it can be kept."""
 
 
-class FoundSwarm(Message, frozen=True):
+class CreateSwarm(Message, frozen=True):
     """Be in the private swarm of this folder's admission key, which is made where there is none yet."""
 
     passphrase: str | None = None
@@ -204,7 +204,7 @@ Request = (
     | SetSilo
     | TestPeer
     | GetIdentity
-    | FoundSwarm
+    | CreateSwarm
     | AdmitPeer
     | GetInvite
     | JoinSwarm

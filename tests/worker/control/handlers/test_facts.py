@@ -13,8 +13,9 @@ from sapo_desktop.core.errors import HostDied, SapoError, UsageError
 from sapo_desktop.engines.protocols import Loaded
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.limits import Limits
-from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.control.handlers.facts import FactRequests, model_size
+from sapo_desktop.worker.control.messages.facts import Diagnose, GetLog, GetModelInfo, GetNotices, Notice
+from sapo_desktop.worker.control.messages.replies import Exported
 from tests.worker.fakes import FakeExaminer
 from tests.worker.test_node import SETTINGS, Scene
 
@@ -28,7 +29,7 @@ LOADED = Loaded(
     context=1,
     versions={},
 )
-SAID = [m.Notice(level="warning", text="Out of memory.", time=5.0)]
+SAID = [Notice(level="warning", text="Out of memory.", time=5.0)]
 
 
 class Examiner(FakeExaminer):
@@ -66,7 +67,7 @@ def test_the_model_at_work_is_told_as_data(asked: Asked, tmp_path: Path) -> None
     asked.engine.loaded, asked.engine.parameters = LOADED, LOADED.parameters
     asked.engine.plan = dataclasses.replace(asked.engine.plan, model=model, threads=3, estimate=5000)
     asked.engine.host.pid = os.getpid()
-    told = asyncio.run(asked.facts.model(m.GetModelInfo()))
+    told = asyncio.run(asked.facts.model(GetModelInfo()))
     assert (told.name, told.kind, told.parameters, told.bytes) == ("SmolLM2-135M", "transformers", 135_000_000, 1000)
     assert (told.device, told.dtype, told.generator, told.trainer) == ("cpu", "float32", "torch", "torch")
     assert (told.threads, told.micro_batch, told.max_tokens, told.memory_estimate) == (3, 16, 512, 5000)
@@ -78,7 +79,7 @@ def test_before_anything_runs_or_is_known_that_is_what_is_told(asked: Asked) -> 
     asked.engine.host.pid = None
     asked.engine.trains = False
     asked.engine.plan = dataclasses.replace(asked.engine.plan, model=Path("/gone/model.gguf"))
-    told = asyncio.run(asked.facts.model(m.GetModelInfo()))
+    told = asyncio.run(asked.facts.model(GetModelInfo()))
     assert (told.name, told.kind, told.bytes, told.trainer, told.micro_batch) == ("model", "gguf", 0, "none", 0)
     assert (told.memory_used, told.memory_estimate, told.device) == (None, None, "")
 
@@ -93,8 +94,8 @@ def test_the_size_of_a_model_is_that_of_its_weights(tmp_path: Path) -> None:
 
 def test_notices_and_log_are_there_for_who_comes_late(asked: Asked) -> None:
     asked.folder.log("worker").write_text("one\ntwo\nthree\n")
-    assert asyncio.run(asked.facts.notices(m.GetNotices())).items == SAID
-    log = asyncio.run(asked.facts.log(m.GetLog(lines=2)))
+    assert asyncio.run(asked.facts.notices(GetNotices())).items == SAID
+    log = asyncio.run(asked.facts.log(GetLog(lines=2)))
     assert (log.lines, log.path) == (["two", "three"], str(asked.folder.log("worker")))
 
 
@@ -102,8 +103,8 @@ def test_notices_and_log_are_there_for_who_comes_late(asked: Asked) -> None:
 def test_the_file_for_a_bug_report_is_written_whatever_is_broken(asked: Asked, tmp_path: Path, broken: bool) -> None:
     asked.folder.log("worker").write_text(f"read {asked.folder.root}/settings.toml of 10.0.0.7\n")
     asked.examiner.error = HostDied("The examiner ended.") if broken else None
-    written = asyncio.run(asked.facts.diagnose(m.Diagnose(to=str(tmp_path / "report.txt"))))
-    assert written == m.Exported(folder=str(tmp_path), files=["report.txt"])
+    written = asyncio.run(asked.facts.diagnose(Diagnose(to=str(tmp_path / "report.txt"))))
+    assert written == Exported(folder=str(tmp_path), files=["report.txt"])
     text = (tmp_path / "report.txt").read_text()
     assert ("examiner limits: not known: The examiner ended." in text) == broken
     assert ("examiner memory: held" in text) == (not broken)
@@ -115,4 +116,4 @@ def test_the_file_for_a_bug_report_is_written_whatever_is_broken(asked: Asked, t
 
 def test_where_the_file_goes_is_named_in_full(asked: Asked) -> None:
     with pytest.raises(UsageError, match="full path"):
-        asyncio.run(asked.facts.diagnose(m.Diagnose(to="report.txt")))
+        asyncio.run(asked.facts.diagnose(Diagnose(to="report.txt")))

@@ -15,11 +15,12 @@ from sapo_desktop.core.records import Mark, Question
 from sapo_desktop.engines.protocols import Encoded, Loaded
 from sapo_desktop.swarm.protocol.envelope import GroupBody, open_envelope
 from sapo_desktop.tasks.service import QuestionRef
-from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.control.handlers.human import MOST_POSED, HumanAnswers, written
+from sapo_desktop.worker.control.messages.replies import HumanMarked, PosedQuestion
+from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAnswer
+from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.membership.index_book import FIRST_PERSON_INDEX
 from sapo_desktop.worker.membership.member import Member
-from sapo_desktop.worker.state import NodeState
 from tests.swarm.mesh import Mesh
 from tests.swarm.peers import NETWORK
 from tests.worker.fakes import FakeEngine, FakeExaminer
@@ -85,11 +86,11 @@ class Desk:
         self.time = 0.0
         self.human = HumanAnswers(self.node, self.side, CATALOGUE, lambda: self.time)
 
-    async def pose(self, task: str | None = "gcd/easy") -> m.PosedQuestion:
-        return await self.human.pose(m.AskForQuestion(task=task))
+    async def pose(self, task: str | None = "gcd/easy") -> PosedQuestion:
+        return await self.human.pose(AskForQuestion(task=task))
 
-    async def give(self, posed: m.PosedQuestion, answer: str, reasoning: str = "") -> m.HumanMarked:
-        return await self.human.give(m.GiveAnswer(id=posed.id, answer=answer, reasoning=reasoning))
+    async def give(self, posed: PosedQuestion, answer: str, reasoning: str = "") -> HumanMarked:
+        return await self.human.give(GiveAnswer(id=posed.id, answer=answer, reasoning=reasoning))
 
 
 @contextlib.asynccontextmanager
@@ -102,7 +103,7 @@ async def desk(folder: Path, member: Member | None = None) -> AsyncIterator[Desk
         await scene.node.close()
 
 
-def right(posed: m.PosedQuestion) -> str:
+def right(posed: PosedQuestion) -> str:
     """The greatest common divisor of the two numbers that the question ends with."""
     first, second = (int(word) for word in posed.question.rstrip(".").rpartition(": ")[2].split(","))
     while second:
@@ -233,7 +234,7 @@ def test_a_question_is_answered_once(tmp_path: Path, seats: Seats) -> None:  # n
         async with desk(tmp_path, seat.member) as it:
             posed = await it.pose()
             given = await asyncio.gather(it.give(posed, "1"), it.give(posed, "2"), return_exceptions=True)
-            assert isinstance(given[0], m.HumanMarked) and isinstance(given[1], UsageError)
+            assert isinstance(given[0], HumanMarked) and isinstance(given[1], UsageError)
             with pytest.raises(UsageError, match="answered already"):
                 await it.give(posed, "3")
 

@@ -16,13 +16,24 @@ from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.system import hub_token
 from sapo_desktop.system.folders import DataFolder
-from sapo_desktop.worker.control import messages as m
-from sapo_desktop.worker.control import messages as mm
 from sapo_desktop.worker.control.handlers.models import ModelRequests
+from sapo_desktop.worker.control.messages.base import Message
+from sapo_desktop.worker.control.messages.events import Event
+from sapo_desktop.worker.control.messages.models import (
+    CancelModelWork,
+    DownloadModel,
+    GetModels,
+    ImportModel,
+    ModelFailed,
+    ModelInstalled,
+    ModelProgressed,
+    RemoveModel,
+    SetHubToken,
+)
 from sapo_desktop.worker.hosts import librarian
 from tests.models.hub_server import with_a_network
 
-CANCELLED = mm.ModelFailed(model="o/small", kind="HostCancelled", text=sentence("{model}: cancelled.", model="o/small"))
+CANCELLED = ModelFailed(model="o/small", kind="HostCancelled", text=sentence("{model}: cancelled.", model="o/small"))
 MODEL = Installed(name="small", kind="gguf", source="o/small", installed=1.0, files={})
 
 
@@ -31,7 +42,7 @@ class Library:
 
     def __init__(self, folder: Path) -> None:
         self.settings = Settings(silo=False, models_folder=str(folder / "models"))
-        self.events: list[m.Event] = []
+        self.events: list[Event] = []
         self.answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.asked: list[StoreRequest] = []
         self.requests = ModelRequests(DataFolder.at(folder), lambda: self.settings, self.events.append)
@@ -42,7 +53,7 @@ class Library:
             moved(Transfer(stage="fetching", done=1, total=2))
         return await asyncio.shield(self.answer)
 
-    async def until(self, kind: type[mm.ModelMessage]) -> Any:
+    async def until(self, kind: type[Message]) -> Any:
         async with asyncio.timeout(5):
             while not isinstance(self.events[-1] if self.events else None, kind):
                 await asyncio.sleep(0)
@@ -70,11 +81,11 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Scene], N
 
 def test_a_download_is_answered_at_once_and_told_by_events(play: Callable[[Scene], None]) -> None:
     async def scene(it: Library) -> None:
-        assert str((await it.requests.download(mm.DownloadModel(model="o/small"))).text) == "Downloading o/small."
-        moved = await it.until(mm.ModelProgressed)
+        assert str((await it.requests.download(DownloadModel(model="o/small"))).text) == "Downloading o/small."
+        moved = await it.until(ModelProgressed)
         assert (moved.model, moved.transfer.done) == ("o/small", 1)
         it.answer.set_result(Kept(model=MODEL, path="/models/small", notes=["A note."]))
-        ended = await it.until(mm.ModelInstalled)
+        ended = await it.until(ModelInstalled)
         assert (ended.model, ended.installed, ended.notes) == ("o/small", MODEL, ["A note."])
 
     play(scene)
@@ -82,26 +93,26 @@ def test_a_download_is_answered_at_once_and_told_by_events(play: Callable[[Scene
 
 def test_a_failure_is_told_with_its_kind(play: Callable[[Scene], None]) -> None:
     async def scene(it: Library) -> None:
-        await it.requests.download(mm.DownloadModel(model="o/small"))
+        await it.requests.download(DownloadModel(model="o/small"))
         it.answer.set_exception(DownloadError("The line is dead."))
-        ended = await it.until(mm.ModelFailed)
+        ended = await it.until(ModelFailed)
         assert (ended.kind, ended.text) == ("DownloadError", "The line is dead.")
         it.answer = asyncio.get_running_loop().create_future()
         it.events.clear()
-        await it.requests.download(mm.DownloadModel(model="o/small"))
+        await it.requests.download(DownloadModel(model="o/small"))
         it.answer.set_exception(ZeroDivisionError("oops"))
-        assert "A bug: ZeroDivisionError" in (await it.until(mm.ModelFailed)).text
+        assert "A bug: ZeroDivisionError" in (await it.until(ModelFailed)).text
 
     play(scene)
 
 
 def test_one_at_a_time(play: Callable[[Scene], None]) -> None:
     async def scene(it: Library) -> None:
-        await it.requests.download(mm.DownloadModel(model="o/small"))
-        assert "already" in str((await it.requests.download(mm.DownloadModel(model="o/small"))).text)
+        await it.requests.download(DownloadModel(model="o/small"))
+        assert "already" in str((await it.requests.download(DownloadModel(model="o/small"))).text)
         with pytest.raises(UsageError, match="o/small is under way"):
-            await it.requests.import_(mm.ImportModel(path="/x"))
-        await it.until(mm.ModelProgressed)
+            await it.requests.import_(ImportModel(path="/x"))
+        await it.until(ModelProgressed)
         assert len(it.asked) == 1
 
     play(scene)
@@ -109,13 +120,13 @@ def test_one_at_a_time(play: Callable[[Scene], None]) -> None:
 
 def test_cancel_ends_it_and_the_next_may_begin(play: Callable[[Scene], None]) -> None:
     async def scene(it: Library) -> None:
-        assert "Nothing" in str((await it.requests.cancel(mm.CancelModelWork())).text)
-        await it.requests.download(mm.DownloadModel(model="o/small"))
-        await it.until(mm.ModelProgressed)
-        assert "o/small: cancelled" in str((await it.requests.cancel(mm.CancelModelWork())).text)
+        assert "Nothing" in str((await it.requests.cancel(CancelModelWork())).text)
+        await it.requests.download(DownloadModel(model="o/small"))
+        await it.until(ModelProgressed)
+        assert "o/small: cancelled" in str((await it.requests.cancel(CancelModelWork())).text)
         assert it.events[-1] == CANCELLED
-        await it.requests.import_(mm.ImportModel(path="/x", name="y", link=True))
-        await it.until(mm.ModelProgressed)
+        await it.requests.import_(ImportModel(path="/x", name="y", link=True))
+        await it.until(ModelProgressed)
         assert isinstance(it.asked[-1], TakeIn) and it.asked[-1].name == "y" and it.asked[-1].link
 
     play(scene)
@@ -124,28 +135,28 @@ def test_cancel_ends_it_and_the_next_may_begin(play: Callable[[Scene], None]) ->
 def test_what_is_cancelled_before_its_first_step_is_over_too(play: Callable[[Scene], None]) -> None:
     async def scene(it: Library) -> None:
         for _ in range(2):
-            assert "Downloading" in str((await it.requests.download(mm.DownloadModel(model="o/small"))).text)
-            await it.requests.cancel(mm.CancelModelWork())
+            assert "Downloading" in str((await it.requests.download(DownloadModel(model="o/small"))).text)
+            await it.requests.cancel(CancelModelWork())
             assert it.events.pop() == CANCELLED
         assert it.asked == []
-        assert "Nothing" in str((await it.requests.cancel(mm.CancelModelWork())).text)
+        assert "Nothing" in str((await it.requests.cancel(CancelModelWork())).text)
 
     play(scene)
 
 
 def test_silo_forbids_a_download_and_ends_the_one_under_way(play: Callable[[Scene], None]) -> None:
     async def scene(it: Library) -> None:
-        await it.requests.download(mm.DownloadModel(model="o/small"))
-        await it.until(mm.ModelProgressed)
+        await it.requests.download(DownloadModel(model="o/small"))
+        await it.until(ModelProgressed)
         it.settings = msgspec.structs.replace(it.settings, silo=True)
         await it.requests.follow(it.settings)
-        assert isinstance(it.events[-1], mm.ModelFailed)
+        assert isinstance(it.events[-1], ModelFailed)
         with pytest.raises(InSilo, match="in silo"):
-            await it.requests.download(mm.DownloadModel(model="o/small"))
-        await it.requests.import_(mm.ImportModel(path="/x"))
-        await it.until(mm.ModelProgressed)
+            await it.requests.download(DownloadModel(model="o/small"))
+        await it.requests.import_(ImportModel(path="/x"))
+        await it.until(ModelProgressed)
         await it.requests.follow(it.settings)
-        assert isinstance(it.events[-1], mm.ModelProgressed), "an import needs no network"
+        assert isinstance(it.events[-1], ModelProgressed), "an import needs no network"
 
     play(scene)
 
@@ -153,7 +164,7 @@ def test_silo_forbids_a_download_and_ends_the_one_under_way(play: Callable[[Scen
 def test_what_is_there_and_under_way_is_listed(play: Callable[[Scene], None]) -> None:
     async def scene(it: Library) -> None:
         it.answer.set_result(Contents(models=[MODEL]))
-        found = await it.requests.list(mm.GetModels())
+        found = await it.requests.list(GetModels())
         assert found.contents.models == [MODEL] and found.working is None
         assert found.folder == it.settings.models_folder
 
@@ -164,12 +175,12 @@ def test_the_nodes_own_model_is_not_removed(play: Callable[[Scene], None]) -> No
     async def scene(it: Library) -> None:
         it.settings = msgspec.structs.replace(it.settings, model="small")
         with pytest.raises(UsageError, match="this node's model"):
-            await it.requests.remove(mm.RemoveModel(name="small"))
+            await it.requests.remove(RemoveModel(name="small"))
         it.settings = msgspec.structs.replace(it.settings, model="owner/small")
         with pytest.raises(UsageError, match="this node's model"):
-            await it.requests.remove(mm.RemoveModel(name="owner--small"))
+            await it.requests.remove(RemoveModel(name="owner--small"))
         it.answer.set_result(Removed(name="other", bytes=5))
-        assert (await it.requests.remove(mm.RemoveModel(name="other"))).bytes == 5
+        assert (await it.requests.remove(RemoveModel(name="other"))).bytes == 5
 
     play(scene)
 
@@ -183,10 +194,10 @@ def test_a_token_is_kept_for_the_endpoint_in_force(
 
     async def scene(it: Library) -> None:
         it.settings = msgspec.structs.replace(it.settings, hub_endpoint="https://mirror.example")
-        await it.requests.set_token(mm.SetHubToken(token="hf_word_of_mine"))
+        await it.requests.set_token(SetHubToken(token="hf_word_of_mine"))
         assert kept == {"https://mirror.example": "hf_word_of_mine"}
-        assert "forgotten" in str((await it.requests.set_token(mm.SetHubToken(token=None))).text)
-        assert "no token" in str((await it.requests.set_token(mm.SetHubToken(token=None))).text)
+        assert "forgotten" in str((await it.requests.set_token(SetHubToken(token=None))).text)
+        assert "no token" in str((await it.requests.set_token(SetHubToken(token=None))).text)
 
     play(scene)
-    assert "word" not in repr(mm.SetHubToken(token="hf_word_of_mine"))
+    assert "word" not in repr(SetHubToken(token="hf_word_of_mine"))

@@ -12,9 +12,10 @@ import pytest
 from sapo_desktop.core.errors import HostDied, UsageError
 from sapo_desktop.learning.plan import levels_of_interest
 from sapo_desktop.system.hardware import default_threads
-from sapo_desktop.worker.control import messages as m
+from sapo_desktop.worker.control.messages.events import PhaseChanged, RoundFinished
+from sapo_desktop.worker.control.messages.facts import Notice
+from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.hosts.hosting import PATIENCE, grace_of_caller
-from sapo_desktop.worker.state import NodeState
 from tests.learning.test_plan import LEVELS
 from tests.learning.test_round import MEASURED, FakeSwarm
 from tests.worker.test_node import SETTINGS, playing
@@ -26,13 +27,13 @@ def test_a_node_that_gave_up_goes_on_where_it_is_resumed(tmp_path: Path, monkeyp
 
     async def scene() -> None:
         async with playing(tmp_path) as it:
-            await it.until(m.RoundFinished, count=2)
+            await it.until(RoundFinished, count=2)
             it.engine.errors.extend([HostDied("The engine ended.")] * 5)
             await it.until_state(NodeState.FAILED)
             reached = it.node.counters.round
             it.node.orders.resume()
             assert it.gate.state is NodeState.WORKING
-            await it.until(m.RoundFinished, count=reached + 2)
+            await it.until(RoundFinished, count=reached + 2)
             rounds = [r.round for r in it.keeper.history.rounds().rounds]
             assert rounds == list(range(1, len(rounds) + 1))
 
@@ -43,7 +44,7 @@ def test_ending_after_the_round_ends_after_the_last_of_a_number_too(tmp_path: Pa
     async def scene() -> None:
         async with playing(tmp_path, rounds=1) as it:
             it.engine.hold = asyncio.Event()
-            await it.until(m.PhaseChanged)
+            await it.until(PhaseChanged)
             ended = asyncio.Event()
             it.node.orders.end(ended.set)
             it.engine.hold.set()
@@ -69,7 +70,7 @@ def test_resuming_forgets_that_the_node_was_to_end_after_the_round(tmp_path: Pat
 def test_rounds_lost_with_the_engine_are_played_again(tmp_path: Path) -> None:
     async def scene() -> None:
         async with playing(tmp_path, rounds=4, bytes_a_day=10) as it:  # no checkpoint before the last round
-            await it.until(m.RoundFinished, count=2)
+            await it.until(RoundFinished, count=2)
             it.engine.errors.append(HostDied("The engine ended."))
             await it.until_state(NodeState.IDLE)
             assert it.node.counters.round == 4
@@ -80,7 +81,7 @@ def test_rounds_lost_with_the_engine_are_played_again(tmp_path: Path) -> None:
 def test_a_client_that_leaves_in_the_middle_of_its_roll_back_leaves_a_whole_one(tmp_path: Path) -> None:
     async def scene() -> None:
         async with playing(tmp_path) as it:
-            await it.until(m.RoundFinished, count=3)
+            await it.until(RoundFinished, count=3)
             it.engine.restoring = asyncio.Event()
             asked = asyncio.create_task(it.node.roll_back("1"))
             async with asyncio.timeout(20):
@@ -90,7 +91,7 @@ def test_a_client_that_leaves_in_the_middle_of_its_roll_back_leaves_a_whole_one(
             await asyncio.wait([asked])
             it.engine.restoring.set()
             reached = it.node.counters.round
-            await it.until(m.RoundFinished, count=reached + 1)
+            await it.until(RoundFinished, count=reached + 1)
             assert not it.task.done()
             newest = it.keeper.store.read(reached + 1)
             assert (newest.round, (newest.folder / "skill").read_text()) == (reached, "2")
@@ -112,9 +113,9 @@ def test_an_engine_that_died_while_nothing_trains_is_started_for_a_request(tmp_p
 def test_an_engine_that_died_while_the_node_pauses_is_started_for_a_request(tmp_path: Path) -> None:
     async def scene() -> None:
         async with playing(tmp_path) as it:
-            await it.until(m.RoundFinished, count=2)
+            await it.until(RoundFinished, count=2)
             it.engine.hold = asyncio.Event()
-            await it.until(m.PhaseChanged)
+            await it.until(PhaseChanged)
             it.node.orders.pause(None)
             it.engine.hold.set()
             it.engine.host.pid = None
@@ -123,7 +124,7 @@ def test_an_engine_that_died_while_the_node_pauses_is_started_for_a_request(tmp_
                 await it.node.evaluate("last", "test")
             assert it.engine.host.restarts == 1 and it.gate.state is NodeState.PAUSED
             it.node.orders.resume()
-            await it.until(m.RoundFinished, count=reached + 1)
+            await it.until(RoundFinished, count=reached + 1)
             rounds = [r.round for r in it.keeper.history.rounds().rounds]
             assert rounds == list(range(1, len(rounds) + 1))
 
@@ -145,7 +146,7 @@ def test_a_request_that_is_given_up_waits_for_the_engine_and_a_round_does_not(tm
 def test_rolling_back_sees_a_round_that_is_still_being_prepared(tmp_path: Path) -> None:
     async def scene() -> None:
         async with playing(tmp_path) as it:
-            await it.until(m.RoundFinished, count=2)
+            await it.until(RoundFinished, count=2)
             configuring, go_on = asyncio.Event(), asyncio.Event()
             configure = it.engine.configure
 
@@ -157,13 +158,11 @@ def test_rolling_back_sees_a_round_that_is_still_being_prepared(tmp_path: Path) 
             it.engine.configure = slowly  # type: ignore[method-assign]
             it.node.take_settings(msgspec.structs.replace(it.node.settings, threads=default_threads() + 1))
             await configuring.wait()
-            back = asyncio.create_task(it.node.roll_back("1"))
-            await asyncio.sleep(0.05)
             reached = it.node.counters.round
-            go_on.set()
-            written = await back
+            written = await it.node.roll_back("1")
             assert (written.round, it.node.counters.round) == (reached, reached), "no round was played meanwhile"
-            await it.until(m.RoundFinished, count=reached + 1)
+            go_on.set()
+            await it.until(RoundFinished, count=reached + 1)
 
     asyncio.run(scene())
 
@@ -181,11 +180,11 @@ def test_after_an_evaluation_the_node_is_back_in_its_phase(tmp_path: Path) -> No
 def test_after_a_dead_engine_the_learning_rate_is_that_of_the_checkpoint(tmp_path: Path) -> None:
     async def scene() -> None:
         async with playing(tmp_path, msgspec.structs.replace(SETTINGS, learning_rate=1e-3)) as it:
-            await it.until(m.RoundFinished, count=1)
+            await it.until(RoundFinished, count=1)
             it.engine.plan.trainer = msgspec.structs.replace(it.engine.plan.trainer, learning_rate=5e-4)
             it.engine.errors.append(HostDied("The engine ended."))
-            await it.until(m.Notice)
-            await it.until(m.RoundFinished, count=it.node.counters.round + 1)
+            await it.until(Notice)
+            await it.until(RoundFinished, count=it.node.counters.round + 1)
             assert it.engine.plan.trainer.learning_rate == 1e-3
 
     asyncio.run(scene())
@@ -194,7 +193,7 @@ def test_after_a_dead_engine_the_learning_rate_is_that_of_the_checkpoint(tmp_pat
 def test_an_ending_node_keeps_the_rounds_that_the_allowance_left_without_a_checkpoint(tmp_path: Path) -> None:
     async def scene() -> None:
         async with playing(tmp_path, bytes_a_day=10) as it:
-            await it.until(m.RoundFinished, count=2)
+            await it.until(RoundFinished, count=2)
             it.engine.hold = asyncio.Event()
             await asyncio.sleep(0)
             assert it.keeper.store.numbers() == []
@@ -232,7 +231,7 @@ def test_finishing_lifts_a_pause_for_the_round_in_hand_and_no_further(tmp_path: 
     async def scene() -> None:
         async with playing(tmp_path) as it:
             it.engine.hold = asyncio.Event()
-            await it.until(m.PhaseChanged)
+            await it.until(PhaseChanged)
             it.node.orders.pause(None)
             it.node.orders.finish()
             assert it.gate.state is NodeState.FINISHING and not it.engine.host.suspended
@@ -249,12 +248,12 @@ def test_before_the_first_round_there_is_nothing_to_go_back_from(tmp_path: Path)
     async def scene() -> None:
         async with playing(tmp_path) as it:
             it.engine.hold = asyncio.Event()
-            await it.until(m.PhaseChanged)
+            await it.until(PhaseChanged)
             with pytest.raises(UsageError, match="Nothing was trained yet"):
                 await it.node.roll_back("base")
             assert it.keeper.store.numbers() == []
             it.engine.hold.set()
-            await it.until(m.RoundFinished)
+            await it.until(RoundFinished)
 
     asyncio.run(scene())
 
@@ -262,7 +261,7 @@ def test_before_the_first_round_there_is_nothing_to_go_back_from(tmp_path: Path)
 def test_rolling_back_leaves_the_evaluation_of_another_client_alone(tmp_path: Path) -> None:
     async def scene() -> None:
         async with playing(tmp_path) as it:
-            await it.until(m.RoundFinished, count=2)
+            await it.until(RoundFinished, count=2)
             it.engine.hold = asyncio.Event()
             scored = asyncio.create_task(it.node.evaluate("base", "test"))
             await asyncio.sleep(0)
@@ -284,7 +283,7 @@ def test_a_score_taken_between_step_and_end_of_a_round_names_that_round(tmp_path
                     await asyncio.sleep(0)
             assert (await it.node.evaluate("last", "test")).round == 1
             it.engine.stepping.set()
-            await it.until(m.RoundFinished)
+            await it.until(RoundFinished)
 
     asyncio.run(scene())
 

@@ -19,8 +19,8 @@ from sapo_desktop.swarm.protocol.envelope import GroupBody
 from sapo_desktop.swarm.protocol.signing import Signer, verify
 from sapo_desktop.system.identity import Identity
 from sapo_desktop.tasks.questions import question_hash
-from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.control.handlers.preview import THROWN_AWAY, Preview, readable
+from sapo_desktop.worker.control.messages.asking import EnvelopePreview, PreviewEnvelope
 from sapo_desktop.worker.membership.joining import PUBLIC_SWARM
 from tests.swarm.peers import group
 from tests.worker.control.handlers import test_human
@@ -76,8 +76,8 @@ class Shown:
             raise self._who
         return self._who
 
-    def show(self) -> m.EnvelopePreview:
-        return asyncio.run(self.preview.show(m.PreviewEnvelope()))
+    def show(self) -> EnvelopePreview:
+        return asyncio.run(self.preview.show(PreviewEnvelope()))
 
 
 def test_what_is_shown_is_what_would_be_sent_and_signed(tmp_path: Path) -> None:

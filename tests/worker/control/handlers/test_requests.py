@@ -18,13 +18,26 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.tasks.catalogue import load_catalogue
-from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.control.handlers import settings as settings_requests
 from sapo_desktop.worker.control.handlers.models import ModelRequests
 from sapo_desktop.worker.control.handlers.requests import Requests
+from sapo_desktop.worker.control.messages.events import Stopping
+from sapo_desktop.worker.control.messages.facts import Notice
+from sapo_desktop.worker.control.messages.replies import Ok, SettingsAre, Status, SwarmIs, Tasks
+from sapo_desktop.worker.control.messages.requests import (
+    Finish,
+    GetSettings,
+    GetStatus,
+    GetSwarm,
+    ListTasks,
+    Quit,
+    Request,
+    ResetSettings,
+    SetSettings,
+)
+from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.hosts.examiner import KeptIds
 from sapo_desktop.worker.membership.side import Surroundings, SwarmSide
-from sapo_desktop.worker.state import NodeState
 from tests.records import round_report
 from tests.worker.test_node import SETTINGS, Scene
 
@@ -41,7 +54,7 @@ def side_of(folder: Path, scene: Scene) -> SwarmSide:
         bytes(16),
         scene.node.yardstick,
     )
-    return SwarmSide(around, scene.node.show.say, scene.node.enter, scene.publish, scene.node.progress)
+    return SwarmSide(around, scene.node.show.notice, scene.node.join, scene.publish, scene.node.progress)
 
 
 def requests(folder: Path, give_way: Callable[[bool], bool] = lambda low: True) -> tuple[Scene, Requests]:
@@ -56,9 +69,9 @@ def requests(folder: Path, give_way: Callable[[bool], bool] = lambda low: True) 
         overrides={},
         publish=scene.publish,
         give_way=give_way,
-        notices=lambda: [event for event in scene.events if isinstance(event, m.Notice)],
+        notices=lambda: [event for event in scene.events if isinstance(event, Notice)],
         follow=lambda settings: None,
-        quit=lambda: scene.events.append(m.Stopping(failed=False, reason="asked")),
+        quit=lambda: scene.events.append(Stopping(failed=False, reason="asked")),
     )
     return scene, served
 
@@ -78,8 +91,8 @@ def test_what_a_node_is_put_together_by_waits_for_the_next_node_and_that_is_said
 ) -> None:
     async def scene() -> None:
         it, served = requests(tmp_path)
-        reply = await served.handle(m.SetSettings(values={key: value}))
-        assert isinstance(reply, m.Ok) and f"{key}: taken up now." in str(reply.text)
+        reply = await served.handle(SetSettings(values={key: value}))
+        assert isinstance(reply, Ok) and f"{key}: taken up now." in str(reply.text)
         assert getattr(it.node.settings, key) == getattr(Settings(), key)
 
     asyncio.run(scene())
@@ -88,7 +101,7 @@ def test_what_a_node_is_put_together_by_waits_for_the_next_node_and_that_is_said
 def test_what_a_round_reads_holds_from_the_next_round_on(tmp_path: Path) -> None:
     async def scene() -> None:
         it, served = requests(tmp_path)
-        reply = await served.handle(m.SetSettings(values={"answers": "4"}))
+        reply = await served.handle(SetSettings(values={"answers": "4"}))
         assert (str(reply.text), it.node.settings.answers) == ("Saved.", 4)
 
     asyncio.run(scene())
@@ -98,7 +111,7 @@ def test_tasks_that_do_not_exist_are_refused_before_a_start_would_fail(tmp_path:
     async def scene() -> None:
         _, served = requests(tmp_path)
         with pytest.raises(UsageError):
-            await served.handle(m.SetSettings(values={"tasks": "no_such_family"}))
+            await served.handle(SetSettings(values={"tasks": "no_such_family"}))
         assert not (tmp_path / "settings.toml").exists()
 
     asyncio.run(scene())
@@ -108,10 +121,10 @@ def test_ending_after_the_round_waits_for_a_round_that_is_being_finished(tmp_pat
     async def scene() -> None:
         it, served = requests(tmp_path)
         it.node.orders.start(None)
-        await served.handle(m.Finish())
-        await served.handle(m.Quit(finish_round=True))
+        await served.handle(Finish())
+        await served.handle(Quit(finish_round=True))
         assert it.gate.state is NodeState.FINISHING
-        assert not any(isinstance(event, m.Stopping) for event in it.events)
+        assert not any(isinstance(event, Stopping) for event in it.events)
         assert it.node.orders.wishes.finish
 
     asyncio.run(scene())
@@ -128,7 +141,7 @@ def test_settings_are_changed_whole_though_their_client_goes(tmp_path: Path, mon
             done.set()
 
         monkeypatch.setattr(SwarmSide, "follow", follow)
-        asked = asyncio.create_task(served.handle(m.SetSettings(values={"label": "tests"})))
+        asked = asyncio.create_task(served.handle(SetSettings(values={"label": "tests"})))
         await at.wait()
         asked.cancel()
         await asyncio.wait({asked})
@@ -144,13 +157,13 @@ def test_threads_take_effect_at_the_next_round_and_that_is_said(tmp_path: Path) 
         settings_file.write(tmp_path / "settings.toml", SETTINGS)
         it, served = requests(tmp_path)
         more = default_threads() + 2
-        reply = await served.handle(m.SetSettings(values={"threads": str(more)}))
+        reply = await served.handle(SetSettings(values={"threads": str(more)}))
         assert str(reply.text) == f"Saved. threads: {more} from the next round on."
         assert it.node.settings.threads == more and it.node.orders.decision.threads == more
-        reply = await served.handle(m.ResetSettings(keys=["threads"]))
+        reply = await served.handle(ResetSettings(keys=["threads"]))
         assert str(reply.text) == f"Saved. threads: {default_threads()} from the next round on."
-        shown = await served.handle(m.GetSettings())
-        assert isinstance(shown, m.SettingsAre) and shown.waiting == []
+        shown = await served.handle(GetSettings())
+        assert isinstance(shown, SettingsAre) and shown.waiting == []
 
     asyncio.run(scene())
 
@@ -160,9 +173,9 @@ def test_low_priority_takes_effect_at_once(tmp_path: Path) -> None:
         asked: list[bool] = []
         it, served = requests(tmp_path, lambda low: not asked.append(low))
         for value in (False, True):
-            reply = await served.handle(m.SetSettings(values={"low_priority": "on" if value else "off"}))
+            reply = await served.handle(SetSettings(values={"low_priority": "on" if value else "off"}))
             assert (str(reply.text), it.node.settings.low_priority) == ("Saved.", value)
-        await served.handle(m.SetSettings(values={"answers": "4"}))
+        await served.handle(SetSettings(values={"answers": "4"}))
         assert asked == [False, True]
 
     asyncio.run(scene())
@@ -174,17 +187,17 @@ def test_what_waits_is_told_until_it_is_taken_back(tmp_path: Path) -> None:
         it, served = requests(tmp_path, lambda low: False)
 
         async def waiting() -> list[str]:
-            shown = await served.handle(m.GetSettings())
-            assert isinstance(shown, m.SettingsAre)
+            shown = await served.handle(GetSettings())
+            assert isinstance(shown, SettingsAre)
             return shown.waiting
 
         assert await waiting() == []
-        reply = await served.handle(m.SetSettings(values={"low_priority": "off", "updates": "2", "answers": "4"}))
-        assert isinstance(reply, m.Ok) and "updates: taken up now." in str(reply.text)
+        reply = await served.handle(SetSettings(values={"low_priority": "off", "updates": "2", "answers": "4"}))
+        assert isinstance(reply, Ok) and "updates: taken up now." in str(reply.text)
         assert "low_priority: from the next start on, as this system lets no running program" in str(reply.text)
         assert await waiting() == ["low_priority", "updates"]
         assert it.node.settings.low_priority and it.node.settings.answers == 4
-        await served.handle(m.SetSettings(values={"low_priority": "on", "updates": "1"}))
+        await served.handle(SetSettings(values={"low_priority": "on", "updates": "1"}))
         assert await waiting() == []
 
     asyncio.run(scene())
@@ -195,13 +208,13 @@ def test_tasks_are_listed_without_questions_where_none_are_wanted(tmp_path: Path
         it, served = requests(tmp_path)
         marks = [TaskMark(task="gcd/easy", answers=8, solved=0.5, partial=0.6, reward=0.25)]
         it.keeper.history.record_round(it.node.counters.run, round_report(1, tasks=marks), [], [])
-        listed = await served.handle(m.ListTasks(examples=False))
-        assert isinstance(listed, m.Tasks) and {item.example for item in listed.items} == {""}
+        listed = await served.handle(ListTasks(examples=False))
+        assert isinstance(listed, Tasks) and {item.example for item in listed.items} == {""}
         gcd = {item.level: item for item in listed.items if item.family == "gcd"}
         assert (gcd["easy"].solved, gcd["easy"].reward, gcd["easy"].answers) == (0.5, 0.25, 8)
         assert [level for level, item in gcd.items() if item.training] == ["middle"], "the curriculum is off"
         with pytest.raises(AttributeError):  # the stand-in of an examiner sets no such questions
-            await served.handle(m.ListTasks())
+            await served.handle(ListTasks())
 
     asyncio.run(scene())
 
@@ -213,9 +226,9 @@ def test_the_swarm_is_shown_without_the_history(tmp_path: Path) -> None:
             it.keeper.lasting.claimed("ab" * 32, used)
         it.keeper.lasting.shared(8)
         it.keeper.history.close()  # what reads it now fails
-        swarm = await served.handle(m.GetSwarm())
-        status = await served.handle(m.GetStatus())
-        assert isinstance(swarm, m.SwarmIs) and isinstance(status, m.Status)
+        swarm = await served.handle(GetSwarm())
+        status = await served.handle(GetStatus())
+        assert isinstance(swarm, SwarmIs) and isinstance(status, Status)
         assert swarm.info == status.swarm and (swarm.info.state, swarm.info.used_total) == ("silo", 3)
         assert status.answers_shared == 8
 
@@ -224,7 +237,7 @@ def test_the_swarm_is_shown_without_the_history(tmp_path: Path) -> None:
 
 def test_there_is_an_answer_to_every_request(tmp_path: Path) -> None:
     _, served = requests(tmp_path)
-    assert set(served._handlers) == set(get_args(m.Request))
+    assert set(served._handlers) == set(get_args(Request))
 
 
 def test_two_changes_at_once_lose_neither(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,9 +247,9 @@ def test_two_changes_at_once_lose_neither(tmp_path: Path, monkeypatch: pytest.Mo
     async def scene() -> None:
         settings_file.write(tmp_path / "settings.toml", SETTINGS)
         _, served = requests(tmp_path)
-        slow = asyncio.create_task(served.handle(m.SetSettings(values={"model": "other"})))
+        slow = asyncio.create_task(served.handle(SetSettings(values={"model": "other"})))
         await asyncio.sleep(0)
-        quick = asyncio.create_task(served.handle(m.SetSettings(values={"label": "mine"})))
+        quick = asyncio.create_task(served.handle(SetSettings(values={"label": "mine"})))
         await asyncio.sleep(0)
         found.set()
         await asyncio.gather(slow, quick)

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.core.errors import SapoError, UsageError
-from sapo_desktop.worker.control import messages as m
 from sapo_desktop.worker.control.handlers import rollouts as rollout_requests
 from sapo_desktop.worker.control.handlers.rollouts import RolloutRequests
+from sapo_desktop.worker.control.messages.replies import Exported
+from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, GetRollouts
 from tests.records import run_manifest
 from tests.worker.store.test_history import record
 from tests.worker.test_node import SETTINGS, Scene
@@ -39,8 +40,8 @@ def test_all_that_match_are_written_a_line_each(
 ) -> None:
     monkeypatch.setattr(rollout_requests, "_PAGE", 3)
     path = tmp_path / "out.jsonl"
-    reply = asyncio.run(requests.export(m.ExportRollouts(to=str(path), origin="peer", after=1)))
-    assert reply == m.Exported(folder=str(tmp_path), files=["out.jsonl"])
+    reply = asyncio.run(requests.export(ExportRollouts(to=str(path), origin="peer", after=1)))
+    assert reply == Exported(folder=str(tmp_path), files=["out.jsonl"])
     text = path.read_bytes().decode("ascii")
     lines = [json.loads(line) for line in text.splitlines()]
     assert [line["round"] for line in lines] == [2, 2, 3, 3, 4, 4, 5, 5]
@@ -51,9 +52,9 @@ def test_a_file_that_is_there_is_not_written_over_unasked(requests: RolloutReque
     path = tmp_path / "out.jsonl"
     path.write_text("mine")
     with pytest.raises(UsageError, match="there already"):
-        asyncio.run(requests.export(m.ExportRollouts(to=str(path))))
+        asyncio.run(requests.export(ExportRollouts(to=str(path))))
     assert path.read_text() == "mine"
-    asyncio.run(requests.export(m.ExportRollouts(to=str(path), replace=True)))
+    asyncio.run(requests.export(ExportRollouts(to=str(path), replace=True)))
     assert len(path.read_text().splitlines()) == 20
 
 
@@ -66,18 +67,18 @@ def test_what_fails_in_the_middle_leaves_what_was_there(
         path.write_text("mine")
     monkeypatch.setattr(rollout_requests, "json_line", lambda item: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        asyncio.run(requests.export(m.ExportRollouts(to=str(path), replace=replace)))
+        asyncio.run(requests.export(ExportRollouts(to=str(path), replace=replace)))
     assert sorted(one.name for one in tmp_path.iterdir()) == ["node"] + ["out.jsonl"] * replace
     assert not replace or path.read_text() == "mine"
 
 
 def test_where_it_goes_must_be_named_in_full_and_be_there(requests: RolloutRequests, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="full path"):
-        asyncio.run(requests.export(m.ExportRollouts(to="out.jsonl")))
+        asyncio.run(requests.export(ExportRollouts(to="out.jsonl")))
     with pytest.raises(SapoError, match="could not be written"):
-        asyncio.run(requests.export(m.ExportRollouts(to=str(tmp_path / "nowhere" / "out.jsonl"))))
+        asyncio.run(requests.export(ExportRollouts(to=str(tmp_path / "nowhere" / "out.jsonl"))))
 
 
 def test_a_page_has_at_least_one_answer_and_no_more_than_a_message_holds(requests: RolloutRequests) -> None:
-    assert len(asyncio.run(requests.page(m.GetRollouts(limit=0, newest_first=True))).items) == 1
-    assert len(asyncio.run(requests.page(m.GetRollouts(limit=10**9))).items) == 20
+    assert len(asyncio.run(requests.page(GetRollouts(limit=0, newest_first=True))).items) == 1
+    assert len(asyncio.run(requests.page(GetRollouts(limit=10**9))).items) == 20
