@@ -115,7 +115,7 @@ def test_glyphs_follow_the_encoding(encoding: str | None, glyphs: object) -> Non
 
 def test_in_the_swarm_a_line_says_how_it_stands_and_never_a_reward_without_its_interval() -> None:
     view = busy_view()
-    view.take(SettingsChanged(settings=Settings(mix="8/0", silo=False)))
+    view.take(SettingsChanged(now=SettingsAre(settings=Settings(mix="8/0", silo=False), changed=[], overridden=[])))
     view.take(SwarmChanged(state="linked", reason="Linked to 3 peers.", peers=3))
     measured = SwarmReward(value=0.59, low=0.45, high=0.7, peers=12, tasks={})
     report = msgspec.structs.replace(scripted_round(41, 0.6), swarm_reward=measured)
@@ -124,5 +124,5 @@ def test_in_the_swarm_a_line_says_how_it_stands_and_never_a_reward_without_its_i
     assert "swarm, 8/0" in lines[0]
     assert lines[3].startswith("Linked to 3 peers.")
     assert lines[3].endswith("peers' reward 0.59 (0.45 to 0.70), measured on 12 peers")
-    view.take(SettingsChanged(settings=Settings(mix="8/0")))
+    view.take(SettingsChanged(now=SettingsAre(settings=Settings(mix="8/0"), changed=[], overridden=[])))
     assert "peers" not in "\n".join(line.plain for line in render(view, 80, 24, UNICODE)[:4])
