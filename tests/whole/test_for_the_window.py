@@ -39,23 +39,20 @@ THREADS = default_threads() + 1
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
-def test_a_window_over_a_real_node(tmp_path: Path) -> None:
-    async def scene() -> None:
-        node = await worker(tmp_path, 100)
+async def test_a_window_over_a_real_node(tmp_path: Path) -> None:
+    node = await worker(tmp_path, 100)
+    try:
+        await until(node, finished(1))
+        window = await connect(tmp_path)
         try:
-            await until(node, finished(1))
-            window = await connect(tmp_path)
-            try:
-                await _looks(window, tmp_path)
-                await _gives_up(window)
-                await _computes_with(window, THREADS)
-            finally:
-                await window.close()
+            await _looks(window, tmp_path)
+            await _gives_up(window)
+            await _computes_with(window, THREADS)
         finally:
-            await node.call(Quit())
-            await node.close()
-
-    asyncio.run(scene())
+            await window.close()
+    finally:
+        await node.call(Quit())
+        await node.close()
     history = History(tmp_path / "history.sqlite")
     manifest = history.last_manifest()
     assert manifest is not None and (manifest.threads, manifest.settings.threads) == (THREADS, THREADS)

@@ -62,54 +62,45 @@ def test_rounds_are_answered_by_llama_cpp_and_learned_from_by_torch(tmp_path: Pa
     assert weights[0].stat().st_mtime_ns == before
 
 
-def test_no_torch_is_loaded_where_llama_cpp_answers_and_no_llama_where_torch_learns(tmp_path: Path) -> None:
-    async def play() -> None:
-        client = await worker(tmp_path, 2, **LLAMA)
-        await until(client, finished(1))
-        if sys.platform == "linux":
-            generator, trainer = host(client.worker_pid, "generator"), host(client.worker_pid, "engine")
-            assert "libllama" in maps(generator) and "libtorch" not in maps(generator)
-            assert "libtorch" in maps(trainer) and "libllama" not in maps(trainer)
-        facts = await client.call(Examine())
-        assert isinstance(facts, Facts) and facts.values["library generator weights"] == "F16"
-        await until(client, is_state("idle"))
-        await ended(client)
-
-    asyncio.run(play())
+async def test_no_torch_is_loaded_where_llama_cpp_answers_and_no_llama_where_torch_learns(tmp_path: Path) -> None:
+    client = await worker(tmp_path, 2, **LLAMA)
+    await until(client, finished(1))
+    if sys.platform == "linux":
+        generator, trainer = host(client.worker_pid, "generator"), host(client.worker_pid, "engine")
+        assert "libllama" in maps(generator) and "libtorch" not in maps(generator)
+        assert "libtorch" in maps(trainer) and "libllama" not in maps(trainer)
+    facts = await client.call(Examine())
+    assert isinstance(facts, Facts) and facts.values["library generator weights"] == "F16"
+    await until(client, is_state("idle"))
+    await ended(client)
 
 
-def test_a_killed_generator_costs_no_round_and_the_trainer_goes_on(tmp_path: Path) -> None:
-    async def play() -> None:
-        client = await worker(tmp_path, 4, **LLAMA)
-        await until(client, finished(1))
-        pid = client.worker_pid
-        trainer = host(pid, "engine").pid
-        for number in (2, 3):
-            dead = host(pid, "generator")
-            dead.kill()
-            wait_gone(dead.pid)
-            await until(client, finished(number))
-        assert host(pid, "engine").pid == trainer
-        await until(client, is_state("idle"))
-        await ended(client)
-
-    asyncio.run(play())
+async def test_a_killed_generator_costs_no_round_and_the_trainer_goes_on(tmp_path: Path) -> None:
+    client = await worker(tmp_path, 4, **LLAMA)
+    await until(client, finished(1))
+    pid = client.worker_pid
+    trainer = host(pid, "engine").pid
+    for number in (2, 3):
+        dead = host(pid, "generator")
+        dead.kill()
+        wait_gone(dead.pid)
+        await until(client, finished(number))
+    assert host(pid, "engine").pid == trainer
+    await until(client, is_state("idle"))
+    await ended(client)
     assert [report.round for report in reports(tmp_path)] == [1, 2, 3, 4]
 
 
-def test_a_killed_trainer_is_brought_back_at_the_newest_checkpoint(tmp_path: Path) -> None:
-    async def play() -> None:
-        client = await worker(tmp_path, 3, **LLAMA)
-        await until(client, finished(1))
-        host(client.worker_pid, "engine").kill()
-        await until(client, is_state("idle"))
-        await ended(client)
-
-    asyncio.run(play())
+async def test_a_killed_trainer_is_brought_back_at_the_newest_checkpoint(tmp_path: Path) -> None:
+    client = await worker(tmp_path, 3, **LLAMA)
+    await until(client, finished(1))
+    host(client.worker_pid, "engine").kill()
+    await until(client, is_state("idle"))
+    await ended(client)
     assert [report.round for report in reports(tmp_path)] == [1, 2, 3]
 
 
-def test_a_pause_suspends_both_and_ending_leaves_no_process(tmp_path: Path) -> None:
+async def test_a_pause_suspends_both_and_ending_leaves_no_process(tmp_path: Path) -> None:
     async def play() -> list[int]:
         client = await worker(tmp_path, 50, **LLAMA)
         await until(client, finished(1))
@@ -125,39 +116,35 @@ def test_a_pause_suspends_both_and_ending_leaves_no_process(tmp_path: Path) -> N
         await client.close()
         return [one.pid for one in hosts]
 
-    for pid in asyncio.run(play()):
+    for pid in await play():
         wait_gone(pid)
 
 
-def played(data: Path, rounds: int, **settings: str) -> list[RoundReport]:
+async def played(data: Path, rounds: int, **settings: str) -> list[RoundReport]:
     async def play() -> None:
         client = await worker(data, rounds, **settings)
         await until(client, is_state("idle"))
         await ended(client)
 
-    asyncio.run(play())
+    await play()
     return reports(data)
 
 
-def test_a_gguf_file_answers_and_nothing_is_trained(tmp_path: Path) -> None:
+async def test_a_gguf_file_answers_and_nothing_is_trained(tmp_path: Path) -> None:
     model = tmp_path / "starter.gguf"
     write_base(starter_folder(), model, "F16")
     data = tmp_path / "node"
     data.mkdir()
     (data / "settings.toml").write_text(f"version = 1\nmodel = {str(model)!r}\n")
-
-    async def play() -> None:
-        client = await worker(data, 2, **HARD)
-        await until(client, finished(1))
-        status = await client.call(GetStatus())
-        assert isinstance(status, Status) and status.reason == "Answering round 2; nothing is trained"
-        kinds = {word for child in psutil.Process(client.worker_pid).children() for word in child.cmdline()}
-        assert "generator" in kinds and "engine" not in kinds
-        host(client.worker_pid, "generator").kill()
-        await until(client, is_state("idle"))
-        await ended(client)
-
-    asyncio.run(play())
+    client = await worker(data, 2, **HARD)
+    await until(client, finished(1))
+    status = await client.call(GetStatus())
+    assert isinstance(status, Status) and status.reason == "Answering round 2; nothing is trained"
+    kinds = {word for child in psutil.Process(client.worker_pid).children() for word in child.cmdline()}
+    assert "generator" in kinds and "engine" not in kinds
+    host(client.worker_pid, "generator").kill()
+    await until(client, is_state("idle"))
+    await ended(client)
     assert [(report.round, report.step) for report in reports(data)] == [(1, None), (2, None)]
     assert "nothing was trained" in reports(data)[0].note
     assert sapo(data, "ask", "What is 17 + 25?").stdout.strip()
@@ -165,16 +152,16 @@ def test_a_gguf_file_answers_and_nothing_is_trained(tmp_path: Path) -> None:
     assert refused.returncode == 2 and "only answers" in refused.stderr
 
 
-def test_training_rests_while_a_node_only_answers_and_goes_on_after(tmp_path: Path) -> None:
+async def test_training_rests_while_a_node_only_answers_and_goes_on_after(tmp_path: Path) -> None:
     trained = tmp_path / "checkpoints" / "00000001" / "adapter_model.safetensors"
-    played(tmp_path, 1, **LLAMA)
+    await played(tmp_path, 1, **LLAMA)
     weights = trained.read_bytes()
-    assert [report.step is None for report in played(tmp_path, 1, trainer="none", **HARD)] == [False, True]
+    assert [report.step is None for report in await played(tmp_path, 1, trainer="none", **HARD)] == [False, True]
     assert (tmp_path / "checkpoints" / "00000002" / "adapter_model.safetensors").read_bytes() == weights
-    assert [report.step is None for report in played(tmp_path, 1, **HARD)] == [False, True, False]
+    assert [report.step is None for report in await played(tmp_path, 1, **HARD)] == [False, True, False]
 
 
-def test_a_node_that_only_answered_begins_to_train(tmp_path: Path) -> None:
-    played(tmp_path, 1, trainer="none", generator_weights="q8_0", **HARD)
+async def test_a_node_that_only_answered_begins_to_train(tmp_path: Path) -> None:
+    await played(tmp_path, 1, trainer="none", generator_weights="q8_0", **HARD)
     assert [path.name.endswith("q8_0.gguf") for path in (tmp_path / "cache" / "gguf").iterdir()] == [True]
-    assert [report.step is None for report in played(tmp_path, 1, **LLAMA)] == [True, False]
+    assert [report.step is None for report in await played(tmp_path, 1, **LLAMA)] == [True, False]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -93,37 +92,36 @@ def test_a_downloaded_model_learns(data: Path) -> None:
     assert used.returncode == 1 and "models download nobody/none" in used.stderr
 
 
-def test_a_running_node_downloads_while_it_learns_stops_in_silo_and_goes_on_with_it(data: Path, hub: FakeHub) -> None:
-    async def scene() -> None:
-        client = await worker(data, 1, silo="off")
-        try:
-            hub.plan("cdn", Fault(hold_after=1_000_000))
-            await client.call(DownloadModel(model=REPO))
-            await until(client, lambda event: isinstance(event, ModelProgressed) and event.transfer.done > 1_000_000)
-            await client.call(SetSilo(on=True))
-            failed = await until(client, lambda event: isinstance(event, ModelFailed))
-            assert isinstance(failed, ModelFailed) and "cancelled" in str(failed.text)
-            await client.call(SetSilo(on=False))
-            await client.call(DownloadModel(model=REPO))
-            installed = await until(client, lambda event: isinstance(event, ModelInstalled))
-            assert isinstance(installed, ModelInstalled) and installed.installed.name == NAME
-            assert [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"] == [
-                None,
-                "bytes=1000000-",
-            ]
-            found = await client.call(GetModels())
-            assert isinstance(found, ModelsAre) and [model.name for model in found.contents.models] == [NAME]
-            status = await client.call(GetStatus())
-            assert isinstance(status, Status)
-            if status.state != "idle":  # the event was read above, where the round was the faster one
-                await until(client, is_state("idle"))
-            await goes_on_with(client, NAME, after=1)
-            await goes_on_with(client, "starter", after=2)
-            listed = await client.call(ListCheckpoints())
-            assert isinstance(listed, Checkpoints)
-            assert {item.round for item in listed.items if item.other_model} == {1, 2}  # begun after 1, learned in 2
-        finally:
-            await client.call(Quit())
-            await client.close()
-
-    asyncio.run(scene())
+async def test_a_running_node_downloads_while_it_learns_stops_in_silo_and_goes_on_with_it(
+    data: Path, hub: FakeHub
+) -> None:
+    client = await worker(data, 1, silo="off")
+    try:
+        hub.plan("cdn", Fault(hold_after=1_000_000))
+        await client.call(DownloadModel(model=REPO))
+        await until(client, lambda event: isinstance(event, ModelProgressed) and event.transfer.done > 1_000_000)
+        await client.call(SetSilo(on=True))
+        failed = await until(client, lambda event: isinstance(event, ModelFailed))
+        assert isinstance(failed, ModelFailed) and "cancelled" in str(failed.text)
+        await client.call(SetSilo(on=False))
+        await client.call(DownloadModel(model=REPO))
+        installed = await until(client, lambda event: isinstance(event, ModelInstalled))
+        assert isinstance(installed, ModelInstalled) and installed.installed.name == NAME
+        assert [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"] == [
+            None,
+            "bytes=1000000-",
+        ]
+        found = await client.call(GetModels())
+        assert isinstance(found, ModelsAre) and [model.name for model in found.contents.models] == [NAME]
+        status = await client.call(GetStatus())
+        assert isinstance(status, Status)
+        if status.state != "idle":  # the event was read above, where the round was the faster one
+            await until(client, is_state("idle"))
+        await goes_on_with(client, NAME, after=1)
+        await goes_on_with(client, "starter", after=2)
+        listed = await client.call(ListCheckpoints())
+        assert isinstance(listed, Checkpoints)
+        assert {item.round for item in listed.items if item.other_model} == {1, 2}  # begun after 1, learned in 2
+    finally:
+        await client.call(Quit())
+        await client.close()

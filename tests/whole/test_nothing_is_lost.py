@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import psutil
@@ -23,94 +22,78 @@ def adapter(data: Path, number: int) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix == ".safetensors"}
 
 
-def test_a_killed_and_resumed_run_equals_an_unbroken_one_bit_for_bit(tmp_path: Path) -> None:
+async def test_a_killed_and_resumed_run_equals_an_unbroken_one_bit_for_bit(tmp_path: Path) -> None:
     broken, unbroken = tmp_path / "broken", tmp_path / "unbroken"
+    client = await worker(unbroken, 4)
+    await until(client, is_state("idle"))
+    await client.close()
+    wait_gone(client.worker_pid)
 
-    async def scene() -> None:
-        client = await worker(unbroken, 4)
-        await until(client, is_state("idle"))
-        await client.close()
-        wait_gone(client.worker_pid)
-
-        client = await worker(broken, 4)
-        await until(client, finished(2))
-        psutil.Process(client.worker_pid).kill()
-        wait_gone(client.worker_pid)
-        await client.close()
-        reached = max(report.round for report in reports(broken) if report.checkpoint)
-        client = await worker(broken, 4 - reached)
-        await until(client, is_state("idle"))
-        await client.close()
-        wait_gone(client.worker_pid)
-
-    asyncio.run(scene())
+    client = await worker(broken, 4)
+    await until(client, finished(2))
+    psutil.Process(client.worker_pid).kill()
+    wait_gone(client.worker_pid)
+    await client.close()
+    reached = max(report.round for report in reports(broken) if report.checkpoint)
+    client = await worker(broken, 4 - reached)
+    await until(client, is_state("idle"))
+    await client.close()
+    wait_gone(client.worker_pid)
     assert rewards(broken) == rewards(unbroken)
     assert adapter(broken, 4) == adapter(unbroken, 4)
     assert len(adapter(broken, 4)) >= 2
 
 
 @pytest.mark.parametrize("kind", ["engine", "examiner"])
-def test_a_killed_host_is_started_again_and_no_round_is_lost(tmp_path: Path, kind: str) -> None:
-    async def scene() -> None:
-        client = await worker(tmp_path, 3)
-        await until(client, finished(1))
-        host(client.worker_pid, kind).kill()
-        await until(client, is_state("idle"))
-        await client.close()
-
-    asyncio.run(scene())
+async def test_a_killed_host_is_started_again_and_no_round_is_lost(tmp_path: Path, kind: str) -> None:
+    client = await worker(tmp_path, 3)
+    await until(client, finished(1))
+    host(client.worker_pid, kind).kill()
+    await until(client, is_state("idle"))
+    await client.close()
     assert [report.round for report in reports(tmp_path)] == [1, 2, 3]
 
 
-def test_a_pause_stops_all_computing_and_requests_still_work(tmp_path: Path) -> None:
-    async def scene() -> None:
-        client = await worker(tmp_path, 100)
-        await until(client, lambda event: isinstance(event, PhaseChanged) and event.phase == "generate")
-        engine = host(client.worker_pid, "engine")
-        examiner = host(client.worker_pid, "examiner")
-        await client.call(Pause())
-        wait_stopped(engine)
-        wait_stopped(examiner)
-        asked = await client.call(Ask(question="What is 3 + 4?"))
-        assert isinstance(asked, Asked) and asked.tokens > 0
-        status = await client.call(GetStatus())
-        assert isinstance(status, Status) and status.state == "paused"
-        await client.call(Resume())
-        await until(client, lambda event: isinstance(event, RoundFinished))
-        await client.call(Quit())
-        await client.close()
-
-    asyncio.run(scene())
+async def test_a_pause_stops_all_computing_and_requests_still_work(tmp_path: Path) -> None:
+    client = await worker(tmp_path, 100)
+    await until(client, lambda event: isinstance(event, PhaseChanged) and event.phase == "generate")
+    engine = host(client.worker_pid, "engine")
+    examiner = host(client.worker_pid, "examiner")
+    await client.call(Pause())
+    wait_stopped(engine)
+    wait_stopped(examiner)
+    asked = await client.call(Ask(question="What is 3 + 4?"))
+    assert isinstance(asked, Asked) and asked.tokens > 0
+    status = await client.call(GetStatus())
+    assert isinstance(status, Status) and status.state == "paused"
+    await client.call(Resume())
+    await until(client, lambda event: isinstance(event, RoundFinished))
+    await client.call(Quit())
+    await client.close()
 
 
-def test_a_worker_whose_terminal_is_gone_ends_and_goes_on_at_the_next_start(tmp_path: Path) -> None:
-    async def scene() -> None:
-        client = await worker(tmp_path, 100)
-        await until(client, finished(1))
-        await client.close()
-        wait_gone(client.worker_pid)
-        before = [report.round for report in reports(tmp_path)]
-        client = await worker(tmp_path, 1)
-        await until(client, is_state("idle"))
-        await client.close()
-        after = [report.round for report in reports(tmp_path)]
-        assert after[: len(before)] == before
-        assert after == list(range(1, len(after) + 1))
-        assert len(after) == len(before) + 1
-
-    asyncio.run(scene())
+async def test_a_worker_whose_terminal_is_gone_ends_and_goes_on_at_the_next_start(tmp_path: Path) -> None:
+    client = await worker(tmp_path, 100)
+    await until(client, finished(1))
+    await client.close()
+    wait_gone(client.worker_pid)
+    before = [report.round for report in reports(tmp_path)]
+    client = await worker(tmp_path, 1)
+    await until(client, is_state("idle"))
+    await client.close()
+    after = [report.round for report in reports(tmp_path)]
+    assert after[: len(before)] == before
+    assert after == list(range(1, len(after) + 1))
+    assert len(after) == len(before) + 1
 
 
-def test_quitting_keeps_the_rounds_that_the_write_allowance_left_without_a_checkpoint(tmp_path: Path) -> None:
-    async def scene() -> None:
-        client = await worker(tmp_path, 100, write_gigabytes_a_day="1e-9")
-        await until(client, finished(2))
-        await until(client, lambda event: isinstance(event, PhaseChanged) and event.phase == "generate")
-        await client.call(Quit())
-        wait_gone(client.worker_pid)
-        await client.close()
-
-    asyncio.run(scene())
+async def test_quitting_keeps_the_rounds_that_the_write_allowance_left_without_a_checkpoint(tmp_path: Path) -> None:
+    client = await worker(tmp_path, 100, write_gigabytes_a_day="1e-9")
+    await until(client, finished(2))
+    await until(client, lambda event: isinstance(event, PhaseChanged) and event.phase == "generate")
+    await client.call(Quit())
+    wait_gone(client.worker_pid)
+    await client.close()
     kept = reports(tmp_path)
     last = len(kept)
     assert [report.round for report in kept if report.checkpoint] == [last], "written on the way out, and only then"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import msgspec
@@ -31,48 +30,42 @@ def test_what_was_damaged_is_said_in_whole_sentences(tmp_path: Path) -> None:
     scene.keeper.history.close()
 
 
-def test_a_first_start_is_at_the_base(tmp_path: Path) -> None:
-    async def run() -> None:
-        keeper = Scene(tmp_path, SETTINGS, 1e9).keeper
-        beginning = await _beginning(keeper, SETTINGS, None, A)
-        assert beginning.checkpoint is None and not beginning.another_model
-        assert (beginning.counters.round, beginning.counters.seed, beginning.counters.model) == (0, SETTINGS.seed, "a")
-        await keeper.close()
-
-    asyncio.run(run())
+async def test_a_first_start_is_at_the_base(tmp_path: Path) -> None:
+    keeper = Scene(tmp_path, SETTINGS, 1e9).keeper
+    beginning = await _beginning(keeper, SETTINGS, None, A)
+    assert beginning.checkpoint is None and not beginning.another_model
+    assert (beginning.counters.round, beginning.counters.seed, beginning.counters.model) == (0, SETTINGS.seed, "a")
+    await keeper.close()
 
 
-def test_another_model_begins_at_its_base_and_the_one_before_goes_on_where_it_was_left(tmp_path: Path) -> None:
-    async def run() -> None:
-        scene = Scene(tmp_path, SETTINGS, 1e9)
-        node, keeper = scene.node, scene.keeper
-        learned = Counters(round=5, instance="i", seed=1, model="a", solve_rates={"gcd/easy": 0.5})
-        first = await keeper.write(learned, node.engine)
-        same = await _beginning(keeper, SETTINGS, first, A)
-        assert same.checkpoint == first and same.counters == learned and not same.another_model
+async def test_another_model_begins_at_its_base_and_the_one_before_goes_on_where_it_was_left(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, SETTINGS, 1e9)
+    node, keeper = scene.node, scene.keeper
+    learned = Counters(round=5, instance="i", seed=1, model="a", solve_rates={"gcd/easy": 0.5})
+    first = await keeper.write(learned, node.engine)
+    same = await _beginning(keeper, SETTINGS, first, A)
+    assert same.checkpoint == first and same.counters == learned and not same.another_model
 
-        other = await _beginning(keeper, SETTINGS, first, B)
-        assert other.checkpoint is None and other.another_model
-        assert other.counters == Counters(round=5, instance="i", seed=1, model="b"), "rounds count on, all else is new"
-        node.counters = other.counters
-        await _keep_beginning(node, "b", other)
-        newest = (await keeper.back_to_newest()).checkpoint
-        assert newest is not None and (newest.number, newest.round, newest.counters.model) == (6, 5, "b")
-        with pytest.raises(CheckpointError, match="Checkpoint 5 is of another model"):
-            await node.find_checkpoint("5")
+    other = await _beginning(keeper, SETTINGS, first, B)
+    assert other.checkpoint is None and other.another_model
+    assert other.counters == Counters(round=5, instance="i", seed=1, model="b"), "rounds count on, all else is new"
+    node.counters = other.counters
+    await _keep_beginning(node, "b", other)
+    newest = (await keeper.back_to_newest()).checkpoint
+    assert newest is not None and (newest.number, newest.round, newest.counters.model) == (6, 5, "b")
+    with pytest.raises(CheckpointError, match="Checkpoint 5 is of another model"):
+        await node.find_checkpoint("5")
 
-        at_nine = msgspec.structs.replace(node.counters, round=9, guard=GuardState(best_checkpoint=9, best_score=0.5))
-        newest = await keeper.write(at_nine, node.engine)
-        again = await _beginning(keeper, SETTINGS, newest, A)
-        assert again.checkpoint is not None and again.checkpoint.number == 5 and again.another_model
-        assert again.counters == msgspec.structs.replace(learned, round=9), "no number of a round is used twice"
-        node.counters = again.counters
-        await _keep_beginning(node, "a", again)
-        assert keeper.store.best() is None, "the best of the other model is none of this one's"
-        assert scene.notices() == [
-            "b begins at its base. What the model before it learned is kept, for when that is chosen again.",
-            "a goes on where it was left. What the model before it learned is kept, for when that is chosen again.",
-        ]
-        await keeper.close()
-
-    asyncio.run(run())
+    at_nine = msgspec.structs.replace(node.counters, round=9, guard=GuardState(best_checkpoint=9, best_score=0.5))
+    newest = await keeper.write(at_nine, node.engine)
+    again = await _beginning(keeper, SETTINGS, newest, A)
+    assert again.checkpoint is not None and again.checkpoint.number == 5 and again.another_model
+    assert again.counters == msgspec.structs.replace(learned, round=9), "no number of a round is used twice"
+    node.counters = again.counters
+    await _keep_beginning(node, "a", again)
+    assert keeper.store.best() is None, "the best of the other model is none of this one's"
+    assert scene.notices() == [
+        "b begins at its base. What the model before it learned is kept, for when that is chosen again.",
+        "a goes on where it was left. What the model before it learned is kept, for when that is chosen again.",
+    ]
+    await keeper.close()

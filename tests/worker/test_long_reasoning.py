@@ -95,30 +95,26 @@ async def swarm(folder: Path) -> AsyncIterator[tuple[Seat, Learner, Learner]]:
         await asyncio.gather(*(one.node.close() for one in learners))
 
 
-def test_long_reasoning_is_shared_and_learned_from_by_who_reasons_so_too(
+async def test_long_reasoning_is_shared_and_learned_from_by_who_reasons_so_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
-
-    async def scene() -> None:
-        async with swarm(tmp_path) as (author, thorough, brief):
-            for one in (thorough, brief):
-                one.seat.joined.member.sharing = False
-                await one.play()  # from here on it knows how long its own reasoning is
-            assert thorough.node.yardstick().lengths == {"gcd/easy": 800.0}
-            await author.play(1)
-            assert author.joined.member.counts.published == 4
-            await until(lambda: thorough.pooled() >= 2 and brief.pooled() >= 2)
-            for one in (thorough, brief):
-                await one.play()
-            learned = [sequence for sequence in thorough.engine.batches[-1] if sequence.external]
-            assert learned and all(LONG < len(sequence.tokens) <= 2000 for sequence in learned)
-            assert not [sequence for sequence in brief.engine.batches[-1] if sequence.external]
-            assert brief.seat.joined.network.exchange.refusals[Reason.UNFIT] >= 2
-            kept = thorough.scene.keeper.store.newest_valid().checkpoint
-            assert kept is not None and kept.counters.reasoning == {"gcd/easy": [800] * KEPT}
-
-    asyncio.run(scene())
+    async with swarm(tmp_path) as (author, thorough, brief):
+        for one in (thorough, brief):
+            one.seat.joined.member.sharing = False
+            await one.play()  # from here on it knows how long its own reasoning is
+        assert thorough.node.yardstick().lengths == {"gcd/easy": 800.0}
+        await author.play(1)
+        assert author.joined.member.counts.published == 4
+        await until(lambda: thorough.pooled() >= 2 and brief.pooled() >= 2)
+        for one in (thorough, brief):
+            await one.play()
+        learned = [sequence for sequence in thorough.engine.batches[-1] if sequence.external]
+        assert learned and all(LONG < len(sequence.tokens) <= 2000 for sequence in learned)
+        assert not [sequence for sequence in brief.engine.batches[-1] if sequence.external]
+        assert brief.seat.joined.network.exchange.refusals[Reason.UNFIT] >= 2
+        kept = thorough.scene.keeper.store.newest_valid().checkpoint
+        assert kept is not None and kept.counters.reasoning == {"gcd/easy": [800] * KEPT}
 
 
 def own(*texts: str) -> Group:

@@ -36,13 +36,13 @@ class Served:
         return Ok()
 
 
-def play(folder: Path, scene: Callable[[Worker, Served], Awaitable[None]]) -> None:
+async def play(folder: Path, scene: Callable[[Worker, Served], Awaitable[None]]) -> None:
     async def run() -> None:
         worker = Worker(DataFolder.open(folder), Settings(), Options(folder, {}, None, "idle"))
         async with worker.channel():
             await scene(worker, Served())
 
-    asyncio.run(run())
+    await run()
 
 
 async def told(client: Client, count: int) -> list[Event]:
@@ -50,7 +50,7 @@ async def told(client: Client, count: int) -> list[Event]:
     return [await anext(events) for _ in range(count)]
 
 
-def test_a_client_that_comes_is_first_told_how_things_stand_and_then_what_happens(tmp_path: Path) -> None:
+async def test_a_client_that_comes_is_first_told_how_things_stand_and_then_what_happens(tmp_path: Path) -> None:
     async def scene(worker: Worker, served: Served) -> None:
         worker._open(served)  # type: ignore[arg-type]
         for number in (1, 2):
@@ -63,10 +63,10 @@ def test_a_client_that_comes_is_first_told_how_things_stand_and_then_what_happen
                 assert isinstance(first, Snapshot) and first.status.round == number - 1
                 assert second == RoundFinished(report=report)
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_who_comes_before_the_node_is_there_is_told_once_it_is(tmp_path: Path) -> None:
+async def test_who_comes_before_the_node_is_there_is_told_once_it_is(tmp_path: Path) -> None:
     async def scene(worker: Worker, served: Served) -> None:
         async with await connect(tmp_path) as client, await connect(tmp_path, events=False) as quiet:
             while len(worker._server._clients) < 2:
@@ -78,10 +78,10 @@ def test_who_comes_before_the_node_is_there_is_told_once_it_is(tmp_path: Path) -
             await quiet.call(GetStatus())
             assert quiet._events.empty()
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_a_window_takes_over_a_worker_that_serves_a_command(tmp_path: Path) -> None:
+async def test_a_window_takes_over_a_worker_that_serves_a_command(tmp_path: Path) -> None:
     async def scene(worker: Worker, served: Served) -> None:
         before = Told(tmp_path)
         before.orders.start(None)
@@ -101,20 +101,20 @@ def test_a_window_takes_over_a_worker_that_serves_a_command(tmp_path: Path) -> N
             assert worker._owner_left is None
             await window.call(Quit())
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_who_asked_for_rounds_may_end_the_node_beside_a_window(tmp_path: Path) -> None:
+async def test_who_asked_for_rounds_may_end_the_node_beside_a_window(tmp_path: Path) -> None:
     async def scene(worker: Worker, served: Served) -> None:
         worker._open(served)  # type: ignore[arg-type]
         async with await connect(tmp_path, stay=True), await connect(tmp_path, owner=True) as run:
             await run.call(StartRounds())
             assert await run.call(Quit()) == Ok()
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_the_last_notices_are_kept_for_those_who_come_later(tmp_path: Path) -> None:
+async def test_the_last_notices_are_kept_for_those_who_come_later(tmp_path: Path) -> None:
     async def scene(worker: Worker, served: Served) -> None:
         for number in range(MOST_NOTICES + 5):
             worker._publish(Notice(level="info", text=str(number)))
@@ -122,4 +122,4 @@ def test_the_last_notices_are_kept_for_those_who_come_later(tmp_path: Path) -> N
         kept = [notice.text for notice in worker._notices]
         assert kept == [str(number) for number in range(5, MOST_NOTICES + 5)]
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)

@@ -108,151 +108,117 @@ async def playing(
         await scene.node.close()
 
 
-def test_rounds_are_counted_kept_and_checkpointed(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path, rounds=3) as it:
-            await it.until_state(NodeState.IDLE)
-            assert it.node.counters.round == 3
-            assert it.keeper.store.numbers() == [1, 2, 3]
-            rounds = it.keeper.history.rounds().rounds
-            assert [(r.round, r.checkpoint) for r in rounds] == [(1, 1), (2, 2), (3, 3)]
-            assert it.gate.reason == "3 rounds done"
-
-    asyncio.run(scene())
+async def test_rounds_are_counted_kept_and_checkpointed(tmp_path: Path) -> None:
+    async with playing(tmp_path, rounds=3) as it:
+        await it.until_state(NodeState.IDLE)
+        assert it.node.counters.round == 3
+        assert it.keeper.store.numbers() == [1, 2, 3]
+        rounds = it.keeper.history.rounds().rounds
+        assert [(r.round, r.checkpoint) for r in rounds] == [(1, 1), (2, 2), (3, 3)]
+        assert it.gate.reason == "3 rounds done"
 
 
-def test_a_small_allowance_means_fewer_checkpoints_but_the_last_is_written(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path, rounds=4, bytes_a_day=10) as it:
-            await it.until_state(NodeState.IDLE)
-            assert it.keeper.store.numbers() == [4]
-            assert [r.round for r in it.keeper.history.rounds().rounds] == [1, 2, 3, 4]
-
-    asyncio.run(scene())
+async def test_a_small_allowance_means_fewer_checkpoints_but_the_last_is_written(tmp_path: Path) -> None:
+    async with playing(tmp_path, rounds=4, bytes_a_day=10) as it:
+        await it.until_state(NodeState.IDLE)
+        assert it.keeper.store.numbers() == [4]
+        assert [r.round for r in it.keeper.history.rounds().rounds] == [1, 2, 3, 4]
 
 
-def test_finish_ends_the_round_in_hand_and_pauses(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path) as it:
-            it.engine.hold = asyncio.Event()
-            await it.until(PhaseChanged)
-            it.node.orders.finish()
-            it.engine.hold.set()
-            await it.until_state(NodeState.PAUSED)
-            assert it.keeper.store.numbers()[-1] == it.node.counters.round
-
-    asyncio.run(scene())
+async def test_finish_ends_the_round_in_hand_and_pauses(tmp_path: Path) -> None:
+    async with playing(tmp_path) as it:
+        it.engine.hold = asyncio.Event()
+        await it.until(PhaseChanged)
+        it.node.orders.finish()
+        it.engine.hold.set()
+        await it.until_state(NodeState.PAUSED)
+        assert it.keeper.store.numbers()[-1] == it.node.counters.round
 
 
-def test_a_pause_suspends_the_hosts_and_resuming_goes_on(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path) as it:
-            await it.until(RoundFinished)
-            it.node.orders.pause(None)
-            assert it.engine.host.suspended and it.examiner.host.suspended
-            reached = it.node.counters.round
-            it.node.orders.resume()
-            await it.until(RoundFinished, count=reached + 2)
-
-    asyncio.run(scene())
+async def test_a_pause_suspends_the_hosts_and_resuming_goes_on(tmp_path: Path) -> None:
+    async with playing(tmp_path) as it:
+        await it.until(RoundFinished)
+        it.node.orders.pause(None)
+        assert it.engine.host.suspended and it.examiner.host.suspended
+        reached = it.node.counters.round
+        it.node.orders.resume()
+        await it.until(RoundFinished, count=reached + 2)
 
 
 @pytest.mark.parametrize("error", [HostDied("The engine ended."), HostTimeout("The engine did not answer.")])
-def test_a_dead_engine_goes_on_from_the_newest_checkpoint(tmp_path: Path, error: HostDied | HostTimeout) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path) as it:
-            await it.until(RoundFinished, count=2)
-            it.engine.errors.append(error)
-            await it.until(Notice)
-            await it.until(RoundFinished, count=5)
-            rounds = [r.round for r in it.keeper.history.rounds().rounds]
-            assert rounds == list(range(1, len(rounds) + 1))
-            assert it.engine.host.restarts == 1
-
-    asyncio.run(scene())
+async def test_a_dead_engine_goes_on_from_the_newest_checkpoint(tmp_path: Path, error: HostDied | HostTimeout) -> None:
+    async with playing(tmp_path) as it:
+        await it.until(RoundFinished, count=2)
+        it.engine.errors.append(error)
+        await it.until(Notice)
+        await it.until(RoundFinished, count=5)
+        rounds = [r.round for r in it.keeper.history.rounds().rounds]
+        assert rounds == list(range(1, len(rounds) + 1))
+        assert it.engine.host.restarts == 1
 
 
-def test_rounds_without_a_checkpoint_are_played_again_after_the_engine_died(
+async def test_rounds_without_a_checkpoint_are_played_again_after_the_engine_died(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     allowed = iter([True, True])
     monkeypatch.setattr(WriteBudget, "allows", lambda *asked: next(allowed, False))
-
-    async def scene() -> None:
-        async with playing(tmp_path) as it:
-            await it.until(RoundFinished, count=4)
-            it.engine.errors.append(HostDied("The engine ended."))
-            await it.until(Notice)
-            await it.until(RoundFinished, count=it.node.counters.round + 1)
-            played = [event.report.round for event in it.events if isinstance(event, RoundFinished)]
-            assert played.count(3) == 2 and played.count(2) == 1, "the weights have seen two rounds"
-
-    asyncio.run(scene())
+    async with playing(tmp_path) as it:
+        await it.until(RoundFinished, count=4)
+        it.engine.errors.append(HostDied("The engine ended."))
+        await it.until(Notice)
+        await it.until(RoundFinished, count=it.node.counters.round + 1)
+        played = [event.report.round for event in it.events if isinstance(event, RoundFinished)]
+        assert played.count(3) == 2 and played.count(2) == 1, "the weights have seen two rounds"
 
 
-def test_a_killed_engine_is_given_less_at_once(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path) as it:
-            before = it.engine.plan.trainer.micro_batch
-            it.engine.errors.append(HostDied("The engine was killed.", killed=True))
-            await it.until(RoundFinished, count=2)
-            assert it.engine.plan.trainer.micro_batch == before // 2
-
-    asyncio.run(scene())
+async def test_a_killed_engine_is_given_less_at_once(tmp_path: Path) -> None:
+    async with playing(tmp_path) as it:
+        before = it.engine.plan.trainer.micro_batch
+        it.engine.errors.append(HostDied("The engine was killed.", killed=True))
+        await it.until(RoundFinished, count=2)
+        assert it.engine.plan.trainer.micro_batch == before // 2
 
 
-def test_out_of_memory_shortens_answers_and_goes_on(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path) as it:
-            it.engine.errors.append(OutOfMemory("No memory."))
-            await it.until(RoundFinished, count=2)
-            assert it.node.max_tokens == 256
-            it.node.take_settings(SETTINGS)  # somebody changed another one
-            assert it.node.max_tokens == 256
-            assert any("answers are cut at" in text for text in it.notices())
-
-    asyncio.run(scene())
+async def test_out_of_memory_shortens_answers_and_goes_on(tmp_path: Path) -> None:
+    async with playing(tmp_path) as it:
+        it.engine.errors.append(OutOfMemory("No memory."))
+        await it.until(RoundFinished, count=2)
+        assert it.node.max_tokens == 256
+        it.node.take_settings(SETTINGS)  # somebody changed another one
+        assert it.node.max_tokens == 256
+        assert any("answers are cut at" in text for text in it.notices())
 
 
-def test_a_killed_engine_that_cannot_do_less_at_once_gets_shorter_answers(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path) as it:
-            it.engine.plan.trainer = msgspec.structs.replace(it.engine.plan.trainer, micro_batch=1)
-            it.engine.plan.batch = 2
-            it.engine.errors.append(HostDied("The engine was killed.", killed=True))
-            await it.until(RoundFinished, count=2)
-            assert it.engine.plan.batch == 1 and it.node.max_tokens == 512
-            it.engine.errors.append(HostDied("The engine was killed.", killed=True))
-            await it.until(RoundFinished, count=4)
-            assert it.node.max_tokens == 256
-
-    asyncio.run(scene())
+async def test_a_killed_engine_that_cannot_do_less_at_once_gets_shorter_answers(tmp_path: Path) -> None:
+    async with playing(tmp_path) as it:
+        it.engine.plan.trainer = msgspec.structs.replace(it.engine.plan.trainer, micro_batch=1)
+        it.engine.plan.batch = 2
+        it.engine.errors.append(HostDied("The engine was killed.", killed=True))
+        await it.until(RoundFinished, count=2)
+        assert it.engine.plan.batch == 1 and it.node.max_tokens == 512
+        it.engine.errors.append(HostDied("The engine was killed.", killed=True))
+        await it.until(RoundFinished, count=4)
+        assert it.node.max_tokens == 256
 
 
-def test_a_model_that_does_not_fit_gives_way_to_the_starter_before_there_is_a_checkpoint(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path) as it:
-            it.engine.errors.append(TooBig("qwen does not fit."))
-            await it.until(RoundFinished, count=2)
-            assert it.engine.plan.model.name == "starter"
-            said = next(text for text in it.notices() if text.startswith("qwen does not fit."))
-            assert "Going on with starter." in said and "settings set model starter" in said
-
-    asyncio.run(scene())
+async def test_a_model_that_does_not_fit_gives_way_to_the_starter_before_there_is_a_checkpoint(tmp_path: Path) -> None:
+    async with playing(tmp_path) as it:
+        it.engine.errors.append(TooBig("qwen does not fit."))
+        await it.until(RoundFinished, count=2)
+        assert it.engine.plan.model.name == "starter"
+        said = next(text for text in it.notices() if text.startswith("qwen does not fit."))
+        assert "Going on with starter." in said and "settings set model starter" in said
 
 
-def test_a_model_with_checkpoints_is_not_given_up(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path) as it:
-            await it.until(RoundFinished, count=1)
-            it.engine.errors.append(TooBig("It does not fit."))
-            await it.until_state(NodeState.FAILED)
-            assert it.gate.reason.startswith("It does not fit.") and it.engine.plan.model == Path("model")
-
-    asyncio.run(scene())
+async def test_a_model_with_checkpoints_is_not_given_up(tmp_path: Path) -> None:
+    async with playing(tmp_path) as it:
+        await it.until(RoundFinished, count=1)
+        it.engine.errors.append(TooBig("It does not fit."))
+        await it.until_state(NodeState.FAILED)
+        assert it.gate.reason.startswith("It does not fit.") and it.engine.plan.model == Path("model")
 
 
-def test_an_engine_that_keeps_dying_ends_the_work_with_the_reason(
+async def test_an_engine_that_keeps_dying_ends_the_work_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def no_waiting(seconds: float) -> None:
@@ -260,203 +226,166 @@ def test_an_engine_that_keeps_dying_ends_the_work_with_the_reason(
 
     real_sleep = asyncio.sleep
     monkeypatch.setattr("sapo_desktop.worker.recovery.asyncio.sleep", no_waiting)
-
-    async def scene() -> None:
-        async with playing(tmp_path) as it:
-            it.engine.errors.extend([HostDied("The engine ended.")] * 9)
-            await it.until_state(NodeState.FAILED)
-            assert "The engine ended." in it.gate.reason
-
-    asyncio.run(scene())
+    async with playing(tmp_path) as it:
+        it.engine.errors.extend([HostDied("The engine ended.")] * 9)
+        await it.until_state(NodeState.FAILED)
+        assert "The engine ended." in it.gate.reason
 
 
-def test_rolling_back_discards_the_round_in_hand_and_counts_on(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path) as it:
-            await it.until(RoundFinished, count=3)
-            it.engine.hold = asyncio.Event()
-            written = await it.node.roll_back("2")
-            reached = it.node.counters.round
-            assert (it.engine.skill, written.round) == (3, reached)
-            it.engine.hold.set()
-            await it.until(RoundFinished, count=reached + 1)
-            rounds = [r.round for r in it.keeper.history.rounds().rounds]
-            assert rounds == sorted(set(rounds))
-
-    asyncio.run(scene())
+async def test_rolling_back_discards_the_round_in_hand_and_counts_on(tmp_path: Path) -> None:
+    async with playing(tmp_path) as it:
+        await it.until(RoundFinished, count=3)
+        it.engine.hold = asyncio.Event()
+        written = await it.node.roll_back("2")
+        reached = it.node.counters.round
+        assert (it.engine.skill, written.round) == (3, reached)
+        it.engine.hold.set()
+        await it.until(RoundFinished, count=reached + 1)
+        rounds = [r.round for r in it.keeper.history.rounds().rounds]
+        assert rounds == sorted(set(rounds))
 
 
-def test_validation_names_base_and_best_and_the_guard_rolls_back(tmp_path: Path) -> None:
-    async def scene() -> None:
-        settings = msgspec.structs.replace(SETTINGS, validate_every=1, learning_rate=1e-3)
-        async with playing(tmp_path, settings) as it:
-            await it.until(RoundFinished, count=9)
-            scores = [e.report for e in it.events if isinstance(e, EvalFinished)]
-            assert (scores[0].checkpoint, scores[0].round, scores[0].score) == ("base", 0, 1 / 8)
-            assert [r.checkpoint for r in scores[1:4]] == ["1", "2", "3"]
-            it.node.orders.pause(None)
-            best = it.node.counters.guard.best_checkpoint
-            assert best is not None and best >= 3
-            it.engine.skill = -100  # lost all it knew; steps add one each
-            it.node.orders.resume()
-            async with asyncio.timeout(20):
-                while not any("learning rate" in text for text in it.notices()):
-                    it.changed.clear()
-                    await it.changed.wait()
-            await it.until(RoundFinished, count=it.node.counters.round + 1)
-            assert it.engine.rates == [5e-4]
-            assert it.engine.skill > 0
-
-    asyncio.run(scene())
+async def test_validation_names_base_and_best_and_the_guard_rolls_back(tmp_path: Path) -> None:
+    settings = msgspec.structs.replace(SETTINGS, validate_every=1, learning_rate=1e-3)
+    async with playing(tmp_path, settings) as it:
+        await it.until(RoundFinished, count=9)
+        scores = [e.report for e in it.events if isinstance(e, EvalFinished)]
+        assert (scores[0].checkpoint, scores[0].round, scores[0].score) == ("base", 0, 1 / 8)
+        assert [r.checkpoint for r in scores[1:4]] == ["1", "2", "3"]
+        it.node.orders.pause(None)
+        best = it.node.counters.guard.best_checkpoint
+        assert best is not None and best >= 3
+        it.engine.skill = -100  # lost all it knew; steps add one each
+        it.node.orders.resume()
+        async with asyncio.timeout(20):
+            while not any("learning rate" in text for text in it.notices()):
+                it.changed.clear()
+                await it.changed.wait()
+        await it.until(RoundFinished, count=it.node.counters.round + 1)
+        assert it.engine.rates == [5e-4]
+        assert it.engine.skill > 0
 
 
-def test_the_rate_falls_with_the_steps_of_the_adapter_and_rises_again_where_it_is_rolled_back(tmp_path: Path) -> None:
+async def test_the_rate_falls_with_the_steps_of_the_adapter_and_rises_again_where_it_is_rolled_back(
+    tmp_path: Path,
+) -> None:
     """Half after two steps. Rounds 1 to 4 play at 1/1, 1/1.5, 1/2, 1/2.5; back at the adapter of round 1: 1/1.5."""
-
-    async def scene() -> None:
-        settings = msgspec.structs.replace(SETTINGS, learning_rate=1e-3, learning_rate_decay=2)
-        async with playing(tmp_path, settings, rounds=4) as it:
-            await it.until_state(NodeState.IDLE)
-            assert it.engine.rates == pytest.approx([1e-3 / 1.5, 1e-3 / 2, 1e-3 / 2.5])
-            await it.node.roll_back("1")
-            it.node.orders.start(1)
-            await it.until(RoundFinished, count=5)
-            assert it.node.counters.round == 5
-            assert it.engine.rates[-1] == pytest.approx(1e-3 / 1.5)
-            await it.node.roll_back("base")
-            assert it.engine.steps == 0
-
-    asyncio.run(scene())
+    settings = msgspec.structs.replace(SETTINGS, learning_rate=1e-3, learning_rate_decay=2)
+    async with playing(tmp_path, settings, rounds=4) as it:
+        await it.until_state(NodeState.IDLE)
+        assert it.engine.rates == pytest.approx([1e-3 / 1.5, 1e-3 / 2, 1e-3 / 2.5])
+        await it.node.roll_back("1")
+        it.node.orders.start(1)
+        await it.until(RoundFinished, count=5)
+        assert it.node.counters.round == 5
+        assert it.engine.rates[-1] == pytest.approx(1e-3 / 1.5)
+        await it.node.roll_back("base")
+        assert it.engine.steps == 0
 
 
-def test_going_back_by_hand_to_a_weaker_adapter_is_no_lost_skill(tmp_path: Path) -> None:
-    async def scene() -> None:
-        settings = msgspec.structs.replace(SETTINGS, validate_every=1)
-        async with playing(tmp_path, settings, rounds=7) as it:
-            await it.until_state(NodeState.IDLE)
-            await it.node.roll_back("base")
-            it.engine.steps, it.engine.skill = 0, -100
-            it.node.orders.start(8)
-            await it.until(RoundFinished, count=15)
-            assert it.node.counters.guard.roll_backs == 0
-
-    asyncio.run(scene())
+async def test_going_back_by_hand_to_a_weaker_adapter_is_no_lost_skill(tmp_path: Path) -> None:
+    settings = msgspec.structs.replace(SETTINGS, validate_every=1)
+    async with playing(tmp_path, settings, rounds=7) as it:
+        await it.until_state(NodeState.IDLE)
+        await it.node.roll_back("base")
+        it.engine.steps, it.engine.skill = 0, -100
+        it.node.orders.start(8)
+        await it.until(RoundFinished, count=15)
+        assert it.node.counters.guard.roll_backs == 0
 
 
-def test_a_verdict_without_its_checkpoint_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_verdict_without_its_checkpoint_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(folder: Path, counters: Counters) -> Checkpoint:
         raise CheckpointError("The disk is full.")
 
-    async def scene() -> None:
-        settings = msgspec.structs.replace(SETTINGS, validate_every=1)
-        async with playing(tmp_path, settings, rounds=2) as it:
-            monkeypatch.setattr(it.keeper.store, "commit", full)
-            await it.until_state(NodeState.IDLE)
-            assert it.node.counters.guard.best_checkpoint is None
-            assert it.node.counters.round == 2
-            assert "The disk is full. Training goes on." in it.notices()
-
-    asyncio.run(scene())
-
-
-def test_scores_of_any_checkpoint_leave_the_live_adapter_alone(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path, rounds=3) as it:
-            await it.until_state(NodeState.IDLE)
-            assert (await it.node.evaluate("base", "test")).score == 1 / 8
-            assert (await it.node.evaluate("1", "test")).score == 2 / 8
-            sampled = await it.node.evaluate("base", "test", samples=4)
-            assert (sampled.samples, sampled.questions, len(sampled.solved)) == (4, 8, 32)
-            assert sampled.rates == [0.25, *[0.0] * 7]  # the stand-in solves the first question it is asked
-            assert [e.score for e in it.keeper.history.evals("test (sampled)")] == [1 / 32]
-            assert (await it.node.evaluate("last", "test")).score == 4 / 8
-            assert it.engine.skill == 4
-
-    asyncio.run(scene())
-
-
-def test_a_node_that_only_answers_says_so_and_validates_nothing(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=1), rounds=2) as it:
-            it.engine.trains = False
-            await it.until(RoundFinished, count=1)
-            assert it.gate.reason == "Answering round 2; nothing is trained"
-            await it.until(RoundFinished, count=2)
-            assert not any(isinstance(event, EvalFinished) for event in it.events)
-            assert it.engine.batches == []
-            with pytest.raises(UsageError, match="only answers"):
-                await it.node.roll_back("base")
-
-    asyncio.run(scene())
-
-
-def test_what_is_told_and_what_a_client_finds_go_hand_in_hand(tmp_path: Path) -> None:
-    """At every event the latest results are those told so far: who looks in between neither misses nor counts twice."""
-
-    async def scene() -> None:
-        settings = msgspec.structs.replace(SETTINGS, validate_every=1)
-        it = Scene(tmp_path, settings, 1e9)
-        seen: list[tuple[int, int, float | None]] = []
-        told: list[tuple[int, int, float | None]] = []
-
-        def publish(event: Event) -> None:
-            latest, rounds = it.keeper.latest, sum(isinstance(one, RoundFinished) for one in [*it.events, event])
-            scores = [one.report.score for one in [*it.events, event] if isinstance(one, EvalFinished)]
-            seen.append((latest.rounds, latest.last.round if latest.last else 0, latest.best_validation))
-            told.append((rounds, rounds, max(scores, default=None)))
-            it.publish(event)
-
-        it.node.show.publish = publish
-        it.node.orders.start(3)
-        task = asyncio.create_task(it.node.run())
+    settings = msgspec.structs.replace(SETTINGS, validate_every=1)
+    async with playing(tmp_path, settings, rounds=2) as it:
+        monkeypatch.setattr(it.keeper.store, "commit", full)
         await it.until_state(NodeState.IDLE)
-        assert seen == told and seen[-1][0] == 3
-        assert it.node.orders.finished == 3
-        task.cancel()
-        await asyncio.wait([task])
-        await it.node.close()
-
-    asyncio.run(scene())
+        assert it.node.counters.guard.best_checkpoint is None
+        assert it.node.counters.round == 2
+        assert "The disk is full. Training goes on." in it.notices()
 
 
-def test_clients_are_told_of_every_checkpoint_that_comes_or_goes(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path, rounds=3) as it:
-            await it.until_state(NodeState.IDLE)
-            assert sum(isinstance(event, CheckpointsChanged) for event in it.events) == 3
-            await it.node.roll_back("1")
-            assert isinstance(it.events[-1], CheckpointsChanged)
-            assert it.keeper.store.numbers()[-1] == 4
-            it.node.show.damaged([])
-            assert sum(isinstance(event, CheckpointsChanged) for event in it.events) == 4
-
-    asyncio.run(scene())
-
-
-def test_a_round_without_a_checkpoint_tells_of_none(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path, rounds=3, bytes_a_day=10) as it:
-            await it.until_state(NodeState.IDLE)
-            assert sum(isinstance(event, CheckpointsChanged) for event in it.events) == 1
-
-    asyncio.run(scene())
+async def test_scores_of_any_checkpoint_leave_the_live_adapter_alone(tmp_path: Path) -> None:
+    async with playing(tmp_path, rounds=3) as it:
+        await it.until_state(NodeState.IDLE)
+        assert (await it.node.evaluate("base", "test")).score == 1 / 8
+        assert (await it.node.evaluate("1", "test")).score == 2 / 8
+        sampled = await it.node.evaluate("base", "test", samples=4)
+        assert (sampled.samples, sampled.questions, len(sampled.solved)) == (4, 8, 32)
+        assert sampled.rates == [0.25, *[0.0] * 7]  # the stand-in solves the first question it is asked
+        assert [e.score for e in it.keeper.history.evals("test (sampled)")] == [1 / 32]
+        assert (await it.node.evaluate("last", "test")).score == 4 / 8
+        assert it.engine.skill == 4
 
 
-def test_threads_that_change_are_used_from_the_next_round_on_under_a_new_run(tmp_path: Path) -> None:
-    async def scene() -> None:
-        before = default_threads()
-        async with playing(tmp_path) as it:
-            await it.node.begin_run(run_manifest(threads=before))
-            run = it.node.counters.run
-            await it.until(RoundFinished)
-            it.node.take_settings(msgspec.structs.replace(it.node.settings, threads=before + 1))
-            reached = it.node.counters.round
-            await it.until(RoundFinished, count=reached + 2)
-            assert it.engine.threads == [before + 1]
-            assert it.notices()[1:] == [f"Computing with at most {before + 1} threads from now on."]
-            assert it.node.counters.run == run + 1
-            manifest = it.keeper.history.last_manifest()
-            assert manifest is not None
-            assert (manifest.threads, manifest.settings.threads) == (before + 1, before + 1)
+async def test_a_node_that_only_answers_says_so_and_validates_nothing(tmp_path: Path) -> None:
+    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, validate_every=1), rounds=2) as it:
+        it.engine.trains = False
+        await it.until(RoundFinished, count=1)
+        assert it.gate.reason == "Answering round 2; nothing is trained"
+        await it.until(RoundFinished, count=2)
+        assert not any(isinstance(event, EvalFinished) for event in it.events)
+        assert it.engine.batches == []
+        with pytest.raises(UsageError, match="only answers"):
+            await it.node.roll_back("base")
 
-    asyncio.run(scene())
+
+async def test_what_is_told_and_what_a_client_finds_go_hand_in_hand(tmp_path: Path) -> None:
+    """At every event the latest results are those told so far: who looks in between neither misses nor counts twice."""
+    settings = msgspec.structs.replace(SETTINGS, validate_every=1)
+    it = Scene(tmp_path, settings, 1e9)
+    seen: list[tuple[int, int, float | None]] = []
+    told: list[tuple[int, int, float | None]] = []
+
+    def publish(event: Event) -> None:
+        latest, rounds = it.keeper.latest, sum(isinstance(one, RoundFinished) for one in [*it.events, event])
+        scores = [one.report.score for one in [*it.events, event] if isinstance(one, EvalFinished)]
+        seen.append((latest.rounds, latest.last.round if latest.last else 0, latest.best_validation))
+        told.append((rounds, rounds, max(scores, default=None)))
+        it.publish(event)
+
+    it.node.show.publish = publish
+    it.node.orders.start(3)
+    task = asyncio.create_task(it.node.run())
+    await it.until_state(NodeState.IDLE)
+    assert seen == told and seen[-1][0] == 3
+    assert it.node.orders.finished == 3
+    task.cancel()
+    await asyncio.wait([task])
+    await it.node.close()
+
+
+async def test_clients_are_told_of_every_checkpoint_that_comes_or_goes(tmp_path: Path) -> None:
+    async with playing(tmp_path, rounds=3) as it:
+        await it.until_state(NodeState.IDLE)
+        assert sum(isinstance(event, CheckpointsChanged) for event in it.events) == 3
+        await it.node.roll_back("1")
+        assert isinstance(it.events[-1], CheckpointsChanged)
+        assert it.keeper.store.numbers()[-1] == 4
+        it.node.show.damaged([])
+        assert sum(isinstance(event, CheckpointsChanged) for event in it.events) == 4
+
+
+async def test_a_round_without_a_checkpoint_tells_of_none(tmp_path: Path) -> None:
+    async with playing(tmp_path, rounds=3, bytes_a_day=10) as it:
+        await it.until_state(NodeState.IDLE)
+        assert sum(isinstance(event, CheckpointsChanged) for event in it.events) == 1
+
+
+async def test_threads_that_change_are_used_from_the_next_round_on_under_a_new_run(tmp_path: Path) -> None:
+    before = default_threads()
+    async with playing(tmp_path) as it:
+        await it.node.begin_run(run_manifest(threads=before))
+        run = it.node.counters.run
+        await it.until(RoundFinished)
+        it.node.take_settings(msgspec.structs.replace(it.node.settings, threads=before + 1))
+        reached = it.node.counters.round
+        await it.until(RoundFinished, count=reached + 2)
+        assert it.engine.threads == [before + 1]
+        assert it.notices()[1:] == [f"Computing with at most {before + 1} threads from now on."]
+        assert it.node.counters.run == run + 1
+        manifest = it.keeper.history.last_manifest()
+        assert manifest is not None
+        assert (manifest.threads, manifest.settings.threads) == (before + 1, before + 1)

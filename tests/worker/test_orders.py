@@ -89,33 +89,27 @@ def test_a_pause_between_rounds_is_all_that_finishing_asks_for() -> None:
     assert told.gate.state is NodeState.PAUSED and len(told.events) == said
 
 
-def test_a_timed_pause_ends_by_itself_and_says_when() -> None:
-    async def scene() -> None:
-        told = Told()
-        told.orders.start(None)
-        told.orders.pause(900)
-        assert told.gate.why == Paused(until=NOON + 900)
-        changed = told.events[-1]
-        assert isinstance(changed, StateChanged) and changed.resume_at == NOON + 900
-        told.now += 899
-        told.orders.power(False)  # a look at the power supply is a look at the clock: the computer may have slept
-        assert told.gate.state is NodeState.PAUSED
-        told.now += 1
-        told.orders.power(False)
-        assert told.gate.state is NodeState.WORKING and told.gate.resumes_in is None
-
-    asyncio.run(scene())
+async def test_a_timed_pause_ends_by_itself_and_says_when() -> None:
+    told = Told()
+    told.orders.start(None)
+    told.orders.pause(900)
+    assert told.gate.why == Paused(until=NOON + 900)
+    changed = told.events[-1]
+    assert isinstance(changed, StateChanged) and changed.resume_at == NOON + 900
+    told.now += 899
+    told.orders.power(False)  # a look at the power supply is a look at the clock: the computer may have slept
+    assert told.gate.state is NodeState.PAUSED
+    told.now += 1
+    told.orders.power(False)
+    assert told.gate.state is NodeState.WORKING and told.gate.resumes_in is None
 
 
-def test_another_pause_replaces_the_timer() -> None:
-    async def scene() -> None:
-        told = Told()
-        told.orders.start(None)
-        told.orders.pause(3600)
-        told.orders.pause(None)
-        assert told.gate.resumes_in is None and told.gate.why == Paused()
-
-    asyncio.run(scene())
+async def test_another_pause_replaces_the_timer() -> None:
+    told = Told()
+    told.orders.start(None)
+    told.orders.pause(3600)
+    told.orders.pause(None)
+    assert told.gate.resumes_in is None and told.gate.why == Paused()
 
 
 @pytest.mark.parametrize("seconds", [0.0, -5.0, 1e12, float("nan")])
@@ -165,20 +159,17 @@ def test_a_node_that_is_started_again_goes_on_as_before(tmp_path: Path) -> None:
     assert later.gate.why == Paused(), "the round that was to be finished is over"
 
 
-def test_a_pause_until_tomorrow_outlives_the_evening(tmp_path: Path) -> None:
-    async def scene() -> None:
-        first = Told(tmp_path)
-        first.orders.start(None)
-        first.orders.pause(50_000)
-        again = Told(tmp_path, begin=False)
-        again.orders.as_before()
-        assert again.gate.why == Paused(until=NOON + 50_000)
-        late = Told(tmp_path, begin=False)
-        late.now += 50_001
-        late.orders.as_before()
-        assert late.gate.state is NodeState.WORKING
-
-    asyncio.run(scene())
+async def test_a_pause_until_tomorrow_outlives_the_evening(tmp_path: Path) -> None:
+    first = Told(tmp_path)
+    first.orders.start(None)
+    first.orders.pause(50_000)
+    again = Told(tmp_path, begin=False)
+    again.orders.as_before()
+    assert again.gate.why == Paused(until=NOON + 50_000)
+    late = Told(tmp_path, begin=False)
+    late.now += 50_001
+    late.orders.as_before()
+    assert late.gate.state is NodeState.WORKING
 
 
 @pytest.mark.parametrize("content", [None, b"", b"{}", b"rubbish", b'{"contribute": 7}'])
@@ -302,69 +293,57 @@ WORK = decision(NodeState.WORKING, Training(round=7))
 PAUSE = decision(NodeState.PAUSED, Paused())
 
 
-def test_a_pause_suspends_and_a_request_wakes_for_as_long_as_it_takes() -> None:
-    async def scene() -> None:
-        host, events = FakeHost(), list[Event]()
-        gate = Gate([host], events.append)
-        gate.follow(WORK, lambda: None)
-        assert gate.is_open and not host.suspended
-        gate.follow(PAUSE, lambda: None)
-        assert host.suspended and not gate.is_open
+async def test_a_pause_suspends_and_a_request_wakes_for_as_long_as_it_takes() -> None:
+    host, events = FakeHost(), list[Event]()
+    gate = Gate([host], events.append)
+    gate.follow(WORK, lambda: None)
+    assert gate.is_open and not host.suspended
+    gate.follow(PAUSE, lambda: None)
+    assert host.suspended and not gate.is_open
+    async with gate.awake():
         async with gate.awake():
-            async with gate.awake():
-                assert not host.suspended
             assert not host.suspended
-        assert host.suspended
-        gate.follow(WORK, lambda: None)
         assert not host.suspended
-        states = [event.state for event in events if isinstance(event, StateChanged)]
-        assert states == ["working", "paused", "working"]
-
-    asyncio.run(scene())
-
-
-def test_a_decision_is_due_when_a_pause_is_over() -> None:
-    async def scene() -> None:
-        due = asyncio.Event()
-        gate = Gate([], lambda event: None)
-        until = time.time() + 0.01
-        gate.follow(decision(NodeState.PAUSED, Paused(until=until)), due.set)
-        assert gate.reason.startswith("Paused until")
-        assert gate.resumes_in is not None and gate.resumes_in <= 0.01
-        await asyncio.wait_for(due.wait(), 5)
-
-    asyncio.run(scene())
+    assert host.suspended
+    gate.follow(WORK, lambda: None)
+    assert not host.suspended
+    states = [event.state for event in events if isinstance(event, StateChanged)]
+    assert states == ["working", "paused", "working"]
 
 
-def test_a_moment_that_came_too_early_is_waited_for_again() -> None:
-    async def scene() -> None:
-        gate = Gate([], lambda event: None)
-        until = time.time() + 0.01
-        again, looked = asyncio.Event(), list[float]()
-
-        def look() -> None:
-            looked.append(time.time())
-            if len(looked) > 1:
-                again.set()
-                return
-            gate.follow(decision(NodeState.PAUSED, Paused(until=until)), look)  # the clock says that it is not over
-
-        gate.follow(decision(NodeState.PAUSED, Paused(until=until)), look)
-        await asyncio.wait_for(again.wait(), 5)
-
-    asyncio.run(scene())
+async def test_a_decision_is_due_when_a_pause_is_over() -> None:
+    due = asyncio.Event()
+    gate = Gate([], lambda event: None)
+    until = time.time() + 0.01
+    gate.follow(decision(NodeState.PAUSED, Paused(until=until)), due.set)
+    assert gate.reason.startswith("Paused until")
+    assert gate.resumes_in is not None and gate.resumes_in <= 0.01
+    await asyncio.wait_for(due.wait(), 5)
 
 
-def test_a_pause_that_was_overtaken_leads_to_nothing() -> None:
-    async def scene() -> None:
-        gate = Gate([], lambda event: None)
-        gate.follow(WORK, lambda: None)
-        until = time.time() + 3600
-        gate.follow(decision(NodeState.PAUSED, Paused(until=until)), lambda: None)
-        gate.follow(decision(NodeState.IDLE, RoundsDone(round=5)), lambda: None)
-        assert gate.resumes_in is None and gate.state is NodeState.IDLE
+async def test_a_moment_that_came_too_early_is_waited_for_again() -> None:
+    gate = Gate([], lambda event: None)
+    until = time.time() + 0.01
+    again, looked = asyncio.Event(), list[float]()
 
-    asyncio.run(scene())
+    def look() -> None:
+        looked.append(time.time())
+        if len(looked) > 1:
+            again.set()
+            return
+        gate.follow(decision(NodeState.PAUSED, Paused(until=until)), look)  # the clock says that it is not over
+
+    gate.follow(decision(NodeState.PAUSED, Paused(until=until)), look)
+    await asyncio.wait_for(again.wait(), 5)
+
+
+async def test_a_pause_that_was_overtaken_leads_to_nothing() -> None:
+    gate = Gate([], lambda event: None)
+    gate.follow(WORK, lambda: None)
+    until = time.time() + 3600
+    gate.follow(decision(NodeState.PAUSED, Paused(until=until)), lambda: None)
+    gate.follow(decision(NodeState.IDLE, RoundsDone(round=5)), lambda: None)
+    assert gate.resumes_in is None and gate.state is NodeState.IDLE
 
 
 def test_a_pause_is_no_part_of_the_time_that_work_takes() -> None:
@@ -398,13 +377,10 @@ def test_a_node_that_nobody_wants_to_work_waits_for_requests() -> None:
     assert gate.state is NodeState.IDLE and not gate.is_open
 
 
-def test_work_waits_at_the_gate() -> None:
-    async def scene() -> None:
-        gate = Gate([], lambda event: None)
-        waiting = asyncio.create_task(gate.wait())
-        await asyncio.sleep(0)
-        assert not waiting.done()
-        gate.follow(WORK, lambda: None)
-        await asyncio.wait_for(waiting, 5)
-
-    asyncio.run(scene())
+async def test_work_waits_at_the_gate() -> None:
+    gate = Gate([], lambda event: None)
+    waiting = asyncio.create_task(gate.wait())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    gate.follow(WORK, lambda: None)
+    await asyncio.wait_for(waiting, 5)

@@ -92,12 +92,14 @@ async def serving(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
             assert await running == 0
 
 
-def play(folder: Path, monkeypatch: pytest.MonkeyPatch, story: Callable[[Factory, Client], Awaitable[None]]) -> None:
+async def play(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, story: Callable[[Factory, Client], Awaitable[None]]
+) -> None:
     async def run() -> None:
         async with asyncio.timeout(30), serving(folder, monkeypatch) as (factory, client):
             await story(factory, client)
 
-    asyncio.run(run())
+    await run()
 
 
 async def until(client: Client, wanted: Callable[[Event], bool]) -> Event:
@@ -117,7 +119,7 @@ def is_new_node(event: Event) -> bool:
     return isinstance(event, Snapshot)
 
 
-def test_the_round_in_hand_is_finished_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_round_in_hand_is_finished_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def story(factory: Factory, client: Client) -> None:
         await in_a_round(factory, client)
         reply = await client.call(SetSettings(values=TASKS))
@@ -138,10 +140,12 @@ def test_the_round_in_hand_is_finished_first(tmp_path: Path, monkeypatch: pytest
         assert [settings.tasks for settings in factory.asked] == [SETTINGS.tasks, "gcd/easy"]
         assert factory.made[0].node.counters.round == 1, "no other round was begun"
 
-    play(tmp_path, monkeypatch, story)
+    await play(tmp_path, monkeypatch, story)
 
 
-def test_a_paused_node_is_replaced_at_once_and_stays_paused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_paused_node_is_replaced_at_once_and_stays_paused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def story(factory: Factory, client: Client) -> None:
         await client.call(Pause(seconds=600))
         reply = await client.call(SetSettings(values=TASKS))
@@ -150,10 +154,12 @@ def test_a_paused_node_is_replaced_at_once_and_stays_paused(tmp_path: Path, monk
         status = await client.call(GetStatus())
         assert status.state == "paused" and status.resume_in is not None
 
-    play(tmp_path, monkeypatch, story)
+    await play(tmp_path, monkeypatch, story)
 
 
-def test_a_change_under_way_is_whole_before_the_next_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_change_under_way_is_whole_before_the_next_node(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = threading.Event()
     monkeypatch.setattr(settings_requests, "find_model", lambda *args: found.wait(10))
 
@@ -169,10 +175,10 @@ def test_a_change_under_way_is_whole_before_the_next_node(tmp_path: Path, monkey
         assert (are.settings.model, are.settings.tasks, are.waiting) == ("other", "gcd/easy", [])
         assert len(factory.made) == 2
 
-    play(tmp_path, monkeypatch, story)
+    await play(tmp_path, monkeypatch, story)
 
 
-def test_settings_that_cannot_be_used_are_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_settings_that_cannot_be_used_are_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def story(factory: Factory, client: Client) -> None:
         factory.refuse = lambda settings: ModelError("No such tasks.") if settings.tasks == "gcd/easy" else None
         await client.call(Pause())
@@ -185,10 +191,12 @@ def test_settings_that_cannot_be_used_are_taken_back(tmp_path: Path, monkeypatch
         assert (kept.tasks, kept.threads, kept.label) == (SETTINGS.tasks, 1, "other")
         assert are.settings.label == "mine", "this run's command line still holds"
 
-    play(tmp_path, monkeypatch, story)
+    await play(tmp_path, monkeypatch, story)
 
 
-def test_a_wish_that_is_taken_back_in_time_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_wish_that_is_taken_back_in_time_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def story(factory: Factory, client: Client) -> None:
         await in_a_round(factory, client)
         await client.call(SetSettings(values=TASKS))
@@ -196,10 +204,10 @@ def test_a_wish_that_is_taken_back_in_time_changes_nothing(tmp_path: Path, monke
         are = await client.call(GetSettings())
         assert are.waiting == []
 
-    play(tmp_path, monkeypatch, story)
+    await play(tmp_path, monkeypatch, story)
 
 
-def test_a_model_that_is_not_there_is_refused_before_it_is_kept(
+async def test_a_model_that_is_not_there_is_refused_before_it_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def story(factory: Factory, client: Client) -> None:
@@ -207,14 +215,14 @@ def test_a_model_that_is_not_there_is_refused_before_it_is_kept(
             await client.call(SetSettings(values={"model": "nowhere"}))
         assert (await client.call(GetSettings())).waiting == []
 
-    play(tmp_path, monkeypatch, story)
+    await play(tmp_path, monkeypatch, story)
 
 
-def test_an_end_comes_before_another_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_end_comes_before_another_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def story(factory: Factory, client: Client) -> None:
         await client.call(SetSettings(values=TASKS))
         await client.call(Quit())
         await until(client, lambda event: isinstance(event, Stopping) and not event.failed)
         assert len(factory.made) == 1
 
-    play(tmp_path, monkeypatch, story)
+    await play(tmp_path, monkeypatch, story)

@@ -97,7 +97,7 @@ class Worker:
         return Ok()
 
 
-def play(root: Path, scene: Callable[[Worker], Awaitable[None]]) -> None:
+async def play(root: Path, scene: Callable[[Worker], Awaitable[None]]) -> None:
     """Run one scene with a listening worker."""
 
     async def run() -> None:
@@ -108,39 +108,39 @@ def play(root: Path, scene: Callable[[Worker], Awaitable[None]]) -> None:
         finally:
             await worker.server.close()
 
-    asyncio.run(run())
+    await run()
 
 
-def play_attached(root: Path, scene: Callable[[Worker, Client], Awaitable[None]], **options: Any) -> None:
+async def play_attached(root: Path, scene: Callable[[Worker, Client], Awaitable[None]], **options: Any) -> None:
     async def attached(worker: Worker) -> None:
         async with await connect(root, **options) as client:
             await scene(worker, client)
 
-    play(root, attached)
+    await play(root, attached)
 
 
 # -- our own clients --------------------------------------------------------------------------------------------
 
 
-def test_a_client_asks_and_is_answered(tmp_path: Path) -> None:
+async def test_a_client_asks_and_is_answered(tmp_path: Path) -> None:
     async def scene(worker: Worker, client: Client) -> None:
         assert await client.call(Pause()) == Ok(text="paused")
         assert worker.present == [True]
         assert client.worker_pid == os.getpid()
 
-    play_attached(tmp_path, scene, owner=True)
+    await play_attached(tmp_path, scene, owner=True)
 
 
-def test_a_sentence_arrives_as_it_was_raised(tmp_path: Path) -> None:
+async def test_a_sentence_arrives_as_it_was_raised(tmp_path: Path) -> None:
     async def scene(worker: Worker, client: Client) -> None:
         with pytest.raises(ModelError, match="The model little is missing") as failed:
             await client.call(GetModels())
         assert failed.value.text == MISSING
 
-    play_attached(tmp_path, scene)
+    await play_attached(tmp_path, scene)
 
 
-def test_pause_gets_through_while_an_evaluation_runs(tmp_path: Path) -> None:
+async def test_pause_gets_through_while_an_evaluation_runs(tmp_path: Path) -> None:
     async def scene(worker: Worker, client: Client) -> None:
         evaluation = asyncio.create_task(client.call(Evaluate()))
         await worker.waiting.wait()
@@ -149,18 +149,18 @@ def test_pause_gets_through_while_an_evaluation_runs(tmp_path: Path) -> None:
         worker.go_on.set()
         assert await evaluation == Ok(text="evaluated")
 
-    play_attached(tmp_path, scene)
+    await play_attached(tmp_path, scene)
 
 
-def test_many_calls_at_once_find_their_answers(tmp_path: Path) -> None:
+async def test_many_calls_at_once_find_their_answers(tmp_path: Path) -> None:
     async def scene(worker: Worker, client: Client) -> None:
         answers = await asyncio.gather(*(client.call(Ask(question=str(n))) for n in range(200)))
         assert [answer.text for answer in answers] == [str(n) for n in range(200)]
 
-    play_attached(tmp_path, scene)
+    await play_attached(tmp_path, scene)
 
 
-def test_a_client_that_leaves_takes_its_calls_with_it(tmp_path: Path) -> None:
+async def test_a_client_that_leaves_takes_its_calls_with_it(tmp_path: Path) -> None:
     async def scene(worker: Worker) -> None:
         client = await connect(tmp_path)
         evaluation = asyncio.create_task(client.call(Evaluate()))
@@ -174,10 +174,12 @@ def test_a_client_that_leaves_takes_its_calls_with_it(tmp_path: Path) -> None:
         with pytest.raises(ControlError):
             await client.call(Pause())
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_errors_cross_as_their_class_and_bugs_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_errors_cross_as_their_class_and_bugs_are_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async def scene(worker: Worker, client: Client) -> None:
         with pytest.raises(UsageError, match="Not like this"):
             await client.call(GetSettings())
@@ -188,11 +190,11 @@ def test_errors_cross_as_their_class_and_bugs_are_logged(tmp_path: Path, caplog:
         assert await client.call(Pause()) == Ok(text="paused")
 
     with caplog.at_level(logging.ERROR):
-        play_attached(tmp_path, scene)
+        await play_attached(tmp_path, scene)
     assert "ZeroDivisionError" in caplog.text
 
 
-def test_a_call_that_the_worker_gives_up_is_answered(tmp_path: Path) -> None:
+async def test_a_call_that_the_worker_gives_up_is_answered(tmp_path: Path) -> None:
     async def scene(worker: Worker, client: Client) -> None:
         asking = asyncio.create_task(client.call(GetStatus()))
         await client.call(Pause())
@@ -200,10 +202,10 @@ def test_a_call_that_the_worker_gives_up_is_answered(tmp_path: Path) -> None:
         with pytest.raises(NotRunning, match="is ending"):
             await asking
 
-    play_attached(tmp_path, scene)
+    await play_attached(tmp_path, scene)
 
 
-def test_events_reach_those_who_want_them_until_the_end(tmp_path: Path) -> None:
+async def test_events_reach_those_who_want_them_until_the_end(tmp_path: Path) -> None:
     async def scene(worker: Worker) -> None:
         listener, quiet = await connect(tmp_path), await connect(tmp_path, events=False)
         await listener.call(Pause())
@@ -214,10 +216,10 @@ def test_events_reach_those_who_want_them_until_the_end(tmp_path: Path) -> None:
         assert [type(event) async for event in listener.events()] == [Notice, Stopping]
         assert [event async for event in quiet.events()] == []
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_a_client_that_does_not_look_is_told_no_progress(tmp_path: Path) -> None:
+async def test_a_client_that_does_not_look_is_told_no_progress(tmp_path: Path) -> None:
     async def scene(worker: Worker) -> None:
         listener = await connect(tmp_path)
         await listener.watch(False)
@@ -227,10 +229,10 @@ def test_a_client_that_does_not_look_is_told_no_progress(tmp_path: Path) -> None
         await worker.server.close()
         assert [type(event) async for event in listener.events()] == [Notice]
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_a_client_that_does_not_read_loses_progress_first_and_then_its_place(
+async def test_a_client_that_does_not_read_loses_progress_first_and_then_its_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(channel, "QUEUE", 100)
@@ -252,42 +254,42 @@ def test_a_client_that_does_not_read_loses_progress_first_and_then_its_place(
         assert worker.present == []
         await link.close()
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
 # -- the control file -------------------------------------------------------------------------------------------
 
 
-def test_the_control_file_is_private_and_removed_at_exit(tmp_path: Path) -> None:
+async def test_the_control_file_is_private_and_removed_at_exit(tmp_path: Path) -> None:
     async def scene(worker: Worker) -> None:
         path = worker.folder.control / FILE
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert stat.S_IMODE(worker.folder.control.stat().st_mode) == 0o700
         assert [entry.name for entry in worker.folder.control.iterdir()] == [FILE]
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
     assert list((tmp_path / "control").iterdir()) == []
 
 
-def test_without_a_worker_the_client_says_so(tmp_path: Path) -> None:
+async def test_without_a_worker_the_client_says_so(tmp_path: Path) -> None:
     with pytest.raises(NotRunning, match="Start one: sapo-desktop run"):
-        asyncio.run(connect(tmp_path))
+        await connect(tmp_path)
 
 
-def test_what_a_killed_worker_left_is_replaced(tmp_path: Path) -> None:
+async def test_what_a_killed_worker_left_is_replaced(tmp_path: Path) -> None:
     control = DataFolder.open(tmp_path).control
     stale = {"port": 1, "secret": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "pid": 1}
     (control / FILE).write_text(json.dumps(stale))
     with pytest.raises(NotRunning, match="has ended"):
-        asyncio.run(connect(tmp_path))
+        await connect(tmp_path)
 
     async def scene(worker: Worker, client: Client) -> None:
         assert await client.call(Pause()) == Ok(text="paused")
 
-    play_attached(tmp_path, scene)
+    await play_attached(tmp_path, scene)
 
 
-def test_a_file_of_a_later_worker_is_left_alone(tmp_path: Path) -> None:
+async def test_a_file_of_a_later_worker_is_left_alone(tmp_path: Path) -> None:
     async def scene(worker: Worker) -> None:
         later = ControlServer(worker.folder.control, worker.handle, worker.attached, worker.detached)
         await later.start()
@@ -296,10 +298,10 @@ def test_a_file_of_a_later_worker_is_left_alone(tmp_path: Path) -> None:
             assert await client.call(Pause()) == Ok(text="paused")
         await later.close()
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_a_folder_that_others_may_enter_is_used_by_neither_side(tmp_path: Path) -> None:
+async def test_a_folder_that_others_may_enter_is_used_by_neither_side(tmp_path: Path) -> None:
     async def scene(worker: Worker) -> None:
         worker.folder.control.chmod(0o755)
         with pytest.raises(FolderError, match="can enter"):
@@ -309,13 +311,13 @@ def test_a_folder_that_others_may_enter_is_used_by_neither_side(tmp_path: Path) 
             await another.start()
         worker.folder.control.chmod(0o700)
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_a_damaged_file_is_explained(tmp_path: Path) -> None:
+async def test_a_damaged_file_is_explained(tmp_path: Path) -> None:
     (DataFolder.open(tmp_path).control / FILE).write_text("{")
     with pytest.raises(ControlError, match="damaged"):
-        asyncio.run(connect(tmp_path))
+        await connect(tmp_path)
 
 
 # -- strangers --------------------------------------------------------------------------------------------------
@@ -340,7 +342,7 @@ async def refused(connection: Any) -> bool:
     return False
 
 
-def test_a_wrong_secret_is_refused(tmp_path: Path) -> None:
+async def test_a_wrong_secret_is_refused(tmp_path: Path) -> None:
     async def scene(worker: Worker) -> None:
         connection, _, _ = await greet(worker, b"x" * 32)
         imposter = WorkerSide(b"x" * 32)
@@ -349,19 +351,19 @@ def test_a_wrong_secret_is_refused(tmp_path: Path) -> None:
         assert await refused(connection)
         assert worker.present == []
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_the_workers_own_proof_does_not_pass_for_the_clients(tmp_path: Path) -> None:
+async def test_the_workers_own_proof_does_not_pass_for_the_clients(tmp_path: Path) -> None:
     async def scene(worker: Worker) -> None:
         connection, _, proof = await greet(worker, b"x" * 32)
         await connection.send(msgspec.msgpack.encode(ClientProof(proof.proof)))
         assert await refused(connection)
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_a_replayed_proof_is_refused(tmp_path: Path) -> None:
+async def test_a_replayed_proof_is_refused(tmp_path: Path) -> None:
     async def scene(worker: Worker) -> None:
         secret = read_control_file(worker.folder.control).secret
         connection, side, proof = await greet(worker, secret)
@@ -375,10 +377,10 @@ def test_a_replayed_proof_is_refused(tmp_path: Path) -> None:
         assert await refused(again)
         await connection.close()
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_an_impostor_on_the_workers_port_learns_nothing(tmp_path: Path) -> None:
+async def test_an_impostor_on_the_workers_port_learns_nothing(tmp_path: Path) -> None:
     """It greets back with a proof it cannot have; the client leaves without having shown one of its own."""
     heard: list[bytes] = []
 
@@ -388,38 +390,32 @@ def test_an_impostor_on_the_workers_port_learns_nothing(tmp_path: Path) -> None:
         async for message in connection:
             heard.append(message)
 
-    async def scene() -> None:
-        folder = DataFolder.open(tmp_path)
-        async with serve(impostor, "127.0.0.1", 0) as server:
-            port = next(iter(server.sockets)).getsockname()[1]
-            content = {"port": port, "secret": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "pid": 1}
-            (folder.control / FILE).write_text(json.dumps(content))
-            with pytest.raises(ControlError, match="not the worker"):
-                await connect(tmp_path)
-
-    asyncio.run(scene())
+    folder = DataFolder.open(tmp_path)
+    async with serve(impostor, "127.0.0.1", 0) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        content = {"port": port, "secret": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "pid": 1}
+        (folder.control / FILE).write_text(json.dumps(content))
+        with pytest.raises(ControlError, match="not the worker"):
+            await connect(tmp_path)
     assert heard == []
 
 
 @pytest.mark.parametrize("answer", [b"\xc1", msgspec.msgpack.encode(Pause()), "text"])
-def test_something_else_on_the_port_is_not_taken_for_the_worker(tmp_path: Path, answer: bytes | str) -> None:
+async def test_something_else_on_the_port_is_not_taken_for_the_worker(tmp_path: Path, answer: bytes | str) -> None:
     async def other(connection: Any) -> None:
         await connection.send(answer)
         await connection.wait_closed()
 
-    async def scene() -> None:
-        folder = DataFolder.open(tmp_path)
-        async with serve(other, "127.0.0.1", 0) as server:
-            port = next(iter(server.sockets)).getsockname()[1]
-            content = {"port": port, "secret": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "pid": 1}
-            (folder.control / FILE).write_text(json.dumps(content))
-            with pytest.raises(ControlError, match="does not speak as a worker"):
-                await connect(tmp_path)
-
-    asyncio.run(scene())
+    folder = DataFolder.open(tmp_path)
+    async with serve(other, "127.0.0.1", 0) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        content = {"port": port, "secret": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "pid": 1}
+        (folder.control / FILE).write_text(json.dumps(content))
+        with pytest.raises(ControlError, match="does not speak as a worker"):
+            await connect(tmp_path)
 
 
-def test_web_pages_and_other_names_are_refused(tmp_path: Path) -> None:
+async def test_web_pages_and_other_names_are_refused(tmp_path: Path) -> None:
     async def scene(worker: Worker) -> None:
         here = f"ws://127.0.0.1:{worker.port}"
         for origin in ("https://example.org", "null", f"http://127.0.0.1:{worker.port}"):
@@ -429,31 +425,31 @@ def test_web_pages_and_other_names_are_refused(tmp_path: Path) -> None:
             with pytest.raises(InvalidStatus, match="403"):
                 await ws_connect(f"ws://{host}/", host="127.0.0.1", port=worker.port, proxy=None)
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
 @pytest.mark.parametrize("garbage", [b"", b"\xc1", b"\x90" * 100, "text", msgspec.msgpack.encode(Attach())])
-def test_garbage_before_the_proof_ends_the_connection(tmp_path: Path, garbage: bytes | str) -> None:
+async def test_garbage_before_the_proof_ends_the_connection(tmp_path: Path, garbage: bytes | str) -> None:
     async def scene(worker: Worker) -> None:
         connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
         await connection.send(garbage)
         with pytest.raises(ConnectionClosed):
             await connection.recv()
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_nothing_large_is_taken_before_the_proof(tmp_path: Path) -> None:
+async def test_nothing_large_is_taken_before_the_proof(tmp_path: Path) -> None:
     async def scene(worker: Worker) -> None:
         connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
         with pytest.raises(ConnectionClosed, match="1009"):
             await connection.send(b"x" * (channel.MAX_PROOF + 1))
             await connection.recv()
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_an_unknown_message_after_the_proof_ends_the_connection(tmp_path: Path) -> None:
+async def test_an_unknown_message_after_the_proof_ends_the_connection(tmp_path: Path) -> None:
     async def scene(worker: Worker) -> None:
         link = await open_link(worker.folder.control)
         await link.send(Attach())
@@ -462,10 +458,10 @@ def test_an_unknown_message_after_the_proof_ends_the_connection(tmp_path: Path) 
             await link.receive()
         await worker.gone.wait()
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_without_a_proof_the_connection_ends_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_a_proof_the_connection_ends_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(channel, "PROOF_SECONDS", 0.05)
 
     async def scene(worker: Worker) -> None:
@@ -476,21 +472,21 @@ def test_without_a_proof_the_connection_ends_in_time(tmp_path: Path, monkeypatch
         with pytest.raises(ConnectionClosed, match="1008"):
             await connection.recv()
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
 @pytest.mark.parametrize("frame", [0x89, 0x8A], ids=["ping", "pong"])
-def test_a_stranger_that_floods_before_its_proof_is_cut_off(tmp_path: Path, frame: int) -> None:
+async def test_a_stranger_that_floods_before_its_proof_is_cut_off(tmp_path: Path, frame: int) -> None:
     async def scene(worker: Worker) -> None:
         connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
         connection.transport.write((bytes([frame, 0x80]) + bytes(4)) * 1000)
         with pytest.raises(ConnectionClosed):
             await connection.recv()
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_two_hundred_half_open_connections_do_not_keep_a_client_out(tmp_path: Path) -> None:
+async def test_two_hundred_half_open_connections_do_not_keep_a_client_out(tmp_path: Path) -> None:
     async def scene(worker: Worker) -> None:
         ends = [await asyncio.open_connection("127.0.0.1", worker.port) for _ in range(200)]
         async with await connect(tmp_path) as client:
@@ -501,13 +497,13 @@ def test_two_hundred_half_open_connections_do_not_keep_a_client_out(tmp_path: Pa
         for _, writer in ends:
             writer.close()
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
 # -- giving up, and beginning -------------------------------------------------------------------------------------
 
 
-def test_a_cancelled_call_is_given_up_by_the_worker_and_the_client_goes_on(tmp_path: Path) -> None:
+async def test_a_cancelled_call_is_given_up_by_the_worker_and_the_client_goes_on(tmp_path: Path) -> None:
     async def scene(worker: Worker, client: Client) -> None:
         evaluation = asyncio.create_task(client.call(Evaluate()))
         await worker.waiting.wait()
@@ -517,10 +513,10 @@ def test_a_cancelled_call_is_given_up_by_the_worker_and_the_client_goes_on(tmp_p
         await worker.cancelled.wait()
         assert await client.call(Pause()) == Ok(text="paused")
 
-    play_attached(tmp_path, scene)
+    await play_attached(tmp_path, scene)
 
 
-def test_only_the_call_that_was_given_up_ends(tmp_path: Path) -> None:
+async def test_only_the_call_that_was_given_up_ends(tmp_path: Path) -> None:
     async def scene(worker: Worker, client: Client) -> None:
         kept = asyncio.create_task(client.call(Evaluate()))
         await worker.waiting.wait()
@@ -530,10 +526,10 @@ def test_only_the_call_that_was_given_up_ends(tmp_path: Path) -> None:
         worker.go_on.set()
         assert await kept == Ok(text="evaluated")
 
-    play_attached(tmp_path, scene)
+    await play_attached(tmp_path, scene)
 
 
-def test_an_order_and_a_cancel_are_read_however_many_calls_are_unanswered(tmp_path: Path) -> None:
+async def test_an_order_and_a_cancel_are_read_however_many_calls_are_unanswered(tmp_path: Path) -> None:
     async def scene(worker: Worker, client: Client) -> None:
         calls = [asyncio.create_task(client.call(Evaluate())) for _ in range(channel.MAX_CALLS + 2)]
         await worker.waiting.wait()
@@ -546,10 +542,10 @@ def test_an_order_and_a_cancel_are_read_however_many_calls_are_unanswered(tmp_pa
         assert await waits == Ok(text="after them")
         assert await asyncio.gather(*calls[1:]) == [Ok(text="evaluated")] * (channel.MAX_CALLS + 1)
 
-    play_attached(tmp_path, scene)
+    await play_attached(tmp_path, scene)
 
 
-def test_calls_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_calls_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(channel, "MAX_WAITING", 1)
 
     async def scene(worker: Worker, client: Client) -> None:
@@ -560,10 +556,10 @@ def test_calls_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.Monke
         worker.go_on.set()
         await asyncio.gather(*calls)
 
-    play_attached(tmp_path, scene)
+    await play_attached(tmp_path, scene)
 
 
-def test_calls_that_are_given_up_leave_their_places_to_others(tmp_path: Path) -> None:
+async def test_calls_that_are_given_up_leave_their_places_to_others(tmp_path: Path) -> None:
     async def scene(worker: Worker, client: Client) -> None:
         calls = [asyncio.create_task(client.call(Evaluate())) for _ in range(channel.MAX_CALLS)]
         await worker.waiting.wait()
@@ -572,10 +568,10 @@ def test_calls_that_are_given_up_leave_their_places_to_others(tmp_path: Path) ->
         await asyncio.wait(calls)
         assert await client.call(Pause()) == Ok(text="paused")
 
-    play_attached(tmp_path, scene)
+    await play_attached(tmp_path, scene)
 
 
-def test_a_client_is_told_something_before_all_others(tmp_path: Path) -> None:
+async def test_a_client_is_told_something_before_all_others(tmp_path: Path) -> None:
     """What is told as a client comes reaches it before any event, however soon that follows."""
 
     async def scene(worker: Worker) -> None:
@@ -591,4 +587,4 @@ def test_a_client_is_told_something_before_all_others(tmp_path: Path) -> None:
             assert told == ["first", "second"]
             assert quiet._events.empty()
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)

@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> DataFolder:
     return DataFolder.open(tmp_path / "a node")
 
 
-def play(folder: DataFolder, scene: Callable[[], Awaitable[None]]) -> None:
+async def play(folder: DataFolder, scene: Callable[[], Awaitable[None]]) -> None:
     """Run a scene and end the worker that it may have left."""
 
     async def run() -> None:
@@ -57,10 +57,10 @@ def play(folder: DataFolder, scene: Callable[[], Awaitable[None]]) -> None:
             except NotRunning:
                 pass
 
-    asyncio.run(run())
+    await run()
 
 
-def test_a_worker_is_started_once_and_then_found(folder: DataFolder) -> None:
+async def test_a_worker_is_started_once_and_then_found(folder: DataFolder) -> None:
     async def scene() -> None:
         first = await connect_or_start(folder.root, {})
         second = await connect_or_start(folder.root, {})
@@ -76,11 +76,11 @@ def test_a_worker_is_started_once_and_then_found(folder: DataFolder) -> None:
         assert await asyncio.to_thread(process.wait, 5) == 0
         await second.client.close()
 
-    play(folder, scene)
+    await play(folder, scene)
     assert not (folder.control / FILE).exists()
 
 
-def test_two_that_start_at_the_same_time_meet(folder: DataFolder) -> None:
+async def test_two_that_start_at_the_same_time_meet(folder: DataFolder) -> None:
     async def scene() -> None:
         a, b = await asyncio.gather(connect_or_start(folder.root, {}), connect_or_start(folder.root, {}))
         assert a.client.worker_pid == b.client.worker_pid
@@ -89,10 +89,10 @@ def test_two_that_start_at_the_same_time_meet(folder: DataFolder) -> None:
         await b.client.close()
         await stop(folder, a.client.process or b.client.process)
 
-    play(folder, scene)
+    await play(folder, scene)
 
 
-def test_a_killed_worker_is_noticed_and_its_leavings_are_in_nobodys_way(folder: DataFolder) -> None:
+async def test_a_killed_worker_is_noticed_and_its_leavings_are_in_nobodys_way(folder: DataFolder) -> None:
     async def scene() -> None:
         client, _ = await connect_or_start(folder.root, {})
         process = client.process
@@ -112,20 +112,20 @@ def test_a_killed_worker_is_noticed_and_its_leavings_are_in_nobodys_way(folder: 
         await client.close()
         await stop(folder, client.process)
 
-    play(folder, scene)
+    await play(folder, scene)
 
 
-def test_a_second_worker_on_the_folder_says_who_has_it(folder: DataFolder) -> None:
+async def test_a_second_worker_on_the_folder_says_who_has_it(folder: DataFolder) -> None:
     async def scene() -> None:
         process = await start_worker(folder.root)
         with pytest.raises(FolderInUse, match=f"Process {process.pid} already runs"):
             await start_worker(folder.root)
         await stop(folder, process)
 
-    play(folder, scene)
+    await play(folder, scene)
 
 
-def test_a_start_that_is_given_up_leaves_no_worker(folder: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_start_that_is_given_up_leaves_no_worker(folder: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scene() -> None:
         seen: asyncio.Queue[subprocess.Popen[bytes]] = asyncio.Queue()
 
@@ -142,33 +142,33 @@ def test_a_start_that_is_given_up_leaves_no_worker(folder: DataFolder, monkeypat
         assert await asyncio.to_thread(process.wait, 20) is not None
         monkeypatch.undo()
 
-    play(folder, scene)
+    await play(folder, scene)
 
 
-def test_a_worker_that_ends_early_leaves_its_last_words(folder: DataFolder) -> None:
+async def test_a_worker_that_ends_early_leaves_its_last_words(folder: DataFolder) -> None:
     async def scene() -> None:
         with pytest.raises(SapoError, match=r"(?s)exit code 3.*the reason is here"):
             await start_worker(folder.root, ["break"])
 
-    play(folder, scene)
+    await play(folder, scene)
 
 
-def test_a_worker_that_explains_why_it_ends_is_quoted_without_more(folder: DataFolder) -> None:
+async def test_a_worker_that_explains_why_it_ends_is_quoted_without_more(folder: DataFolder) -> None:
     async def scene() -> None:
         with pytest.raises(SapoError, match=r"^The starter is missing\.$"):
             await start_worker(folder.root, ["explain"])
 
-    play(folder, scene)
+    await play(folder, scene)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sessions")
-def test_the_worker_is_out_of_reach_of_the_terminals_signals(folder: DataFolder) -> None:
+async def test_the_worker_is_out_of_reach_of_the_terminals_signals(folder: DataFolder) -> None:
     async def scene() -> None:
         process = await start_worker(folder.root)
         assert os.getsid(process.pid) == process.pid != os.getsid(0)
         await stop(folder, process)
 
-    play(folder, scene)
+    await play(folder, scene)
 
 
 def test_one_question_without_an_event_loop(folder: DataFolder) -> None:
@@ -178,7 +178,7 @@ def test_one_question_without_an_event_loop(folder: DataFolder) -> None:
     assert process.wait(5) == 0
 
 
-def test_a_stopped_worker_is_named(folder: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_stopped_worker_is_named(folder: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     from sapo_desktop.worker.control import channel
 
     async def scene() -> None:
@@ -191,7 +191,7 @@ def test_a_stopped_worker_is_named(folder: DataFolder, monkeypatch: pytest.Monke
         os.kill(process.pid, signal.SIGCONT)
         await stop(folder, process)
 
-    play(folder, scene)
+    await play(folder, scene)
 
 
 async def stop(folder: DataFolder, process: subprocess.Popen[bytes] | None) -> None:
@@ -201,7 +201,7 @@ async def stop(folder: DataFolder, process: subprocess.Popen[bytes] | None) -> N
     await asyncio.to_thread(process.wait, 5)
 
 
-def test_a_worker_that_fails_just_after_it_was_reached_is_quoted_all_the_same(folder: DataFolder) -> None:
+async def test_a_worker_that_fails_just_after_it_was_reached_is_quoted_all_the_same(folder: DataFolder) -> None:
     async def scene() -> None:
         attached = await connect_or_start(folder.root, {}, ["fail"])
         for _ in range(2):
@@ -209,10 +209,10 @@ def test_a_worker_that_fails_just_after_it_was_reached_is_quoted_all_the_same(fo
                 await attached.client.call(GetStatus())
         await attached.client.close()
 
-    play(folder, scene)
+    await play(folder, scene)
 
 
-def test_who_starts_a_worker_owns_it_unless_it_says_otherwise(folder: DataFolder) -> None:
+async def test_who_starts_a_worker_owns_it_unless_it_says_otherwise(folder: DataFolder) -> None:
     async def scene() -> None:
         for owner in (False, True):
             client, started = await connect_or_start(folder.root, {}, owner=owner)
@@ -220,10 +220,10 @@ def test_who_starts_a_worker_owns_it_unless_it_says_otherwise(folder: DataFolder
             await client.close()
             await stop(folder, client.process)
 
-    play(folder, scene)
+    await play(folder, scene)
 
 
-def test_a_worker_that_somebody_else_started_is_quoted_too(folder: DataFolder) -> None:
+async def test_a_worker_that_somebody_else_started_is_quoted_too(folder: DataFolder) -> None:
     async def scene() -> None:
         process = await start_worker(folder.root, ["fail"])
         async with await connect(folder.root) as client:
@@ -232,10 +232,10 @@ def test_a_worker_that_somebody_else_started_is_quoted_too(folder: DataFolder) -
             assert str(await client.end_reason()) == "The model does not fit the settings."
         await asyncio.to_thread(process.wait, 5)
 
-    play(folder, scene)
+    await play(folder, scene)
 
 
-def test_what_ends_before_it_could_be_attached_to_gives_its_reason(
+async def test_what_ends_before_it_could_be_attached_to_gives_its_reason(
     folder: DataFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It answered once, and was gone with its reason when we came again."""
@@ -252,4 +252,4 @@ def test_what_ends_before_it_could_be_attached_to_gives_its_reason(
             await start_and_connect(folder.root, ["fail"], module="a relay's")
         monkeypatch.undo()
 
-    play(folder, scene)
+    await play(folder, scene)

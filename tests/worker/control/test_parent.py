@@ -64,85 +64,69 @@ def worker(folder: Path, **changed: str) -> Worker:
     return Worker(DataFolder.open(folder), Settings(**changed), Options(folder, {}, None, "idle", started=True))
 
 
-def test_a_worker_whose_starter_never_attached_ends(tmp_path: Path) -> None:
-    async def run() -> None:
-        forsaken = worker(tmp_path)
-        async with forsaken.channel(), await connect(tmp_path) as somebody:  # who only looks does not keep it
-            await somebody.call(GetStatus(wait=False))
-            forsaken._let_go()
-            assert forsaken._quit.is_set()
-
-    asyncio.run(run())
+async def test_a_worker_whose_starter_never_attached_ends(tmp_path: Path) -> None:
+    forsaken = worker(tmp_path)
+    async with forsaken.channel(), await connect(tmp_path) as somebody:  # who only looks does not keep it
+        await somebody.call(GetStatus(wait=False))
+        forsaken._let_go()
+        assert forsaken._quit.is_set()
 
 
 @pytest.mark.parametrize(("owner", "stay"), [(True, False), (False, True)])
-def test_one_that_was_attached_to_is_no_more_the_starters(tmp_path: Path, owner: bool, stay: bool) -> None:
-    async def run() -> None:
-        wanted = worker(tmp_path)
-        async with wanted.channel(), await connect(tmp_path, owner=owner, stay=stay) as client:
-            await client.call(GetStatus(wait=False))
-            wanted._let_go()
-            assert not wanted._quit.is_set()
-
-    asyncio.run(run())
+async def test_one_that_was_attached_to_is_no_more_the_starters(tmp_path: Path, owner: bool, stay: bool) -> None:
+    wanted = worker(tmp_path)
+    async with wanted.channel(), await connect(tmp_path, owner=owner, stay=stay) as client:
+        await client.call(GetStatus(wait=False))
+        wanted._let_go()
+        assert not wanted._quit.is_set()
 
 
 @pytest.mark.parametrize(("when", "ends"), [("end", True), ("continue", False)])
-def test_a_window_that_goes_before_there_is_a_node_leaves_none(tmp_path: Path, when: str, ends: bool) -> None:
-    async def run() -> None:
-        starting = worker(tmp_path, when_window_closes=when)
-        async with starting.channel():
-            async with await connect(tmp_path, stay=True) as window:
-                await window.call(GetStatus(wait=False))
-            while starting._server.attended:
-                await asyncio.sleep(0)
-            for _ in range(20):  # what is told of its leave
-                await asyncio.sleep(0)
-            assert (starting._owner_left is not None) == ends
-            async with await connect(tmp_path, stay=True) as another:
-                await another.call(GetStatus(wait=False))
-                assert starting._owner_left is None, "another window came in time"
-
-    asyncio.run(run())
+async def test_a_window_that_goes_before_there_is_a_node_leaves_none(tmp_path: Path, when: str, ends: bool) -> None:
+    starting = worker(tmp_path, when_window_closes=when)
+    async with starting.channel():
+        async with await connect(tmp_path, stay=True) as window:
+            await window.call(GetStatus(wait=False))
+        while starting._server.attended:
+            await asyncio.sleep(0)
+        for _ in range(20):  # what is told of its leave
+            await asyncio.sleep(0)
+        assert (starting._owner_left is not None) == ends
+        async with await connect(tmp_path, stay=True) as another:
+            await another.call(GetStatus(wait=False))
+            assert starting._owner_left is None, "another window came in time"
 
 
-def test_a_status_is_told_while_there_is_no_node_and_says_that_the_computer_is_busy(tmp_path: Path) -> None:
-    async def run() -> None:
-        starting = worker(tmp_path)
-        async with starting.channel(), await connect(tmp_path) as early:
-            found = await early.call(GetStatus(wait=False))
-            assert isinstance(found, StartingStatus) and found.why.busy == ""
-            starting._busy("The computer is busy.")
-            async with await connect(tmp_path) as late:
-                for client in (early, late):
-                    event = await anext(client.events())
-                    assert isinstance(event, StateChanged) and event.reason == "Starting. The computer is busy"
-                found = await late.call(GetStatus(wait=False))
-                assert isinstance(found, StartingStatus) and found.why.busy == "The computer is busy."
-
-    asyncio.run(run())
+async def test_a_status_is_told_while_there_is_no_node_and_says_that_the_computer_is_busy(tmp_path: Path) -> None:
+    starting = worker(tmp_path)
+    async with starting.channel(), await connect(tmp_path) as early:
+        found = await early.call(GetStatus(wait=False))
+        assert isinstance(found, StartingStatus) and found.why.busy == ""
+        starting._busy("The computer is busy.")
+        async with await connect(tmp_path) as late:
+            for client in (early, late):
+                event = await anext(client.events())
+                assert isinstance(event, StateChanged) and event.reason == "Starting. The computer is busy"
+            found = await late.call(GetStatus(wait=False))
+            assert isinstance(found, StartingStatus) and found.why.busy == "The computer is busy."
 
 
 @pytest.mark.parametrize("again", [False, True])
-def test_a_folder_that_is_gone_or_another_one_is_noticed(
+async def test_a_folder_that_is_gone_or_another_one_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: bool
 ) -> None:
     monkeypatch.setattr(lock, "LOOK_SECONDS", 0.0)
-
-    async def run() -> None:
-        folder = DataFolder.open(tmp_path / "node")
-        with FolderLock(folder) as held:
-            losing = asyncio.create_task(held.until_lost())
-            for _ in range(3):
-                await asyncio.sleep(0)
-            assert not losing.done()
-            shutil.rmtree(folder.root)
-            if again:
-                DataFolder.open(folder.root).lock.write_text("1")
-            error = await losing
-            assert isinstance(error, FolderError) and str(folder.root) in str(error)
-            ended = worker(tmp_path / "other")
-            ended.abandon(losing)
-            assert ended._quit.is_set() and ended._stopped(None) == error.exit_code
-
-    asyncio.run(run())
+    folder = DataFolder.open(tmp_path / "node")
+    with FolderLock(folder) as held:
+        losing = asyncio.create_task(held.until_lost())
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert not losing.done()
+        shutil.rmtree(folder.root)
+        if again:
+            DataFolder.open(folder.root).lock.write_text("1")
+        error = await losing
+        assert isinstance(error, FolderError) and str(folder.root) in str(error)
+        ended = worker(tmp_path / "other")
+        ended.abandon(losing)
+        assert ended._quit.is_set() and ended._stopped(None) == error.exit_code

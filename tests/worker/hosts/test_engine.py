@@ -60,49 +60,46 @@ class CalledHost(FakeHost):
         return Done()
 
 
-def answer(host: CalledHost) -> None:
+async def answer(host: CalledHost) -> None:
     engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu"))  # type: ignore[arg-type]
-    asyncio.run(engine.generate_with(CHECKPOINT, ["1+1?"], Sampling(), lambda done, total: None))
+    await engine.generate_with(CHECKPOINT, ["1+1?"], Sampling(), lambda done, total: None)
 
 
-def test_the_live_adapter_is_put_back() -> None:
+async def test_the_live_adapter_is_put_back() -> None:
     host = CalledHost()
-    answer(host)
+    await answer(host)
     assert host.state == "live"
 
 
-def test_a_request_cancelled_while_the_checkpoint_is_put_in_leaves_the_live_adapter() -> None:
+async def test_a_request_cancelled_while_the_checkpoint_is_put_in_leaves_the_live_adapter() -> None:
     host = CalledHost()
     host.cancelled_in_restore = True
     with pytest.raises(asyncio.CancelledError):
-        answer(host)
+        await answer(host)
     assert host.state == "live"
 
 
-def test_a_live_adapter_that_cannot_be_put_back_ends_the_host_so_that_no_round_trains_the_wrong_one() -> None:
+async def test_a_live_adapter_that_cannot_be_put_back_ends_the_host_so_that_no_round_trains_the_wrong_one() -> None:
     host = CalledHost()
     host.lost_live = True
     with pytest.raises(HostDied, match=r"The folder is gone\."):
-        answer(host)
+        await answer(host)
     assert host.pid is None
 
 
-def test_threads_change_in_a_running_host(tmp_path: Path) -> None:
-    async def scene() -> None:
-        service = "sapo_desktop.engines.scripted:create"
-        host = await Host.start("engine", service=service, log=tmp_path / "host.log", threads=1)
-        try:
-            engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu"))
-            await engine.load(None)
-            await engine.step([TrainingSequence(prompt=[1], tokens=[2], advantage=1.0)])
-            process, learned = host.pid, await answered(engine)
-            await engine.configure(threads=3)
-            assert engine.plan.threads == 3 and host.pid == process
-            assert await answered(engine) == learned, "nothing was loaded anew"
-        finally:
-            await host.stop()
-
-    asyncio.run(scene())
+async def test_threads_change_in_a_running_host(tmp_path: Path) -> None:
+    service = "sapo_desktop.engines.scripted:create"
+    host = await Host.start("engine", service=service, log=tmp_path / "host.log", threads=1)
+    try:
+        engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu"))
+        await engine.load(None)
+        await engine.step([TrainingSequence(prompt=[1], tokens=[2], advantage=1.0)])
+        process, learned = host.pid, await answered(engine)
+        await engine.configure(threads=3)
+        assert engine.plan.threads == 3 and host.pid == process
+        assert await answered(engine) == learned, "nothing was loaded anew"
+    finally:
+        await host.stop()
 
 
 async def answered(engine: Engine) -> tuple[str, list[str]]:
@@ -121,7 +118,7 @@ async def answered(engine: Engine) -> tuple[str, list[str]]:
     return text, said
 
 
-def test_torch_computes_where_it_was_found_to_fit() -> None:
+async def test_torch_computes_where_it_was_found_to_fit() -> None:
     """A card that is too small leaves the processor, though the setting leaves it open."""
 
     class LoadingHost(FakeHost):
@@ -135,11 +132,11 @@ def test_torch_computes_where_it_was_found_to_fit() -> None:
     host = LoadingHost()
     way = EngineChoice("torch", trains=True, device="cpu")
     engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="auto", choice=way))  # type: ignore[arg-type]
-    asyncio.run(engine.load(None))
+    await engine.load(None)
     assert host.device == "cpu"
 
 
-def test_a_host_that_died_comes_back_with_the_checkpoint() -> None:
+async def test_a_host_that_died_comes_back_with_the_checkpoint() -> None:
     class DeadHost(CalledHost):
         async def restart(self) -> None:
             self.state = "untrained"
@@ -150,5 +147,5 @@ def test_a_host_that_died_comes_back_with_the_checkpoint() -> None:
 
     host = DeadHost()
     engine = Engine(host, EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu"))  # type: ignore[arg-type]
-    asyncio.run(engine.restart(CHECKPOINT))
+    await engine.restart(CHECKPOINT)
     assert host.state == str(CHECKPOINT)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 from pathlib import Path
 from typing import Any
@@ -58,11 +57,11 @@ class Hosting:
         return {kind for kind, host in self.started.items() if host.pid is not None}
 
 
-def started(hosting: Hosting, model: Path, way: EngineChoice, **settings: str) -> Engine:
+async def started(hosting: Hosting, model: Path, way: EngineChoice, **settings: str) -> Engine:
     chosen = msgspec.convert({"models_folder": str(model.parent)} | settings, Settings)
     plan = EnginePlan(model, TrainerSettings(), threads=1, device="cpu", choice=way)
     base = BaseModel(path=model, hash="ab" * 32, parameters=1)
-    return asyncio.run(start_engine(hosting, base, chosen, plan))  # type: ignore[arg-type]
+    return await start_engine(hosting, base, chosen, plan)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -73,26 +72,26 @@ def model(tmp_path: Path) -> Path:
     return folder
 
 
-def test_the_file_is_written_before_anything_is_loaded(tmp_path: Path, model: Path) -> None:
+async def test_the_file_is_written_before_anything_is_loaded(tmp_path: Path, model: Path) -> None:
     hosting = Hosting(tmp_path)
-    engine = started(hosting, model, LEARNS)
+    engine = await started(hosting, model, LEARNS)
     assert isinstance(engine, SplitEngine) and hosting.alive == {"engine", "generator"}
     assert hosting.started["engine"].kinds() == ["WriteGguf"]
     assert engine.plan.gguf is not None and engine.plan.gguf.name == f"{'ab' * 8}-q8_0.gguf"
 
 
-def test_a_node_that_only_answers_never_loads_the_model_in_torch(tmp_path: Path, model: Path) -> None:
+async def test_a_node_that_only_answers_never_loads_the_model_in_torch(tmp_path: Path, model: Path) -> None:
     hosting = Hosting(tmp_path)
-    assert isinstance(started(hosting, model, ANSWERS), AnswerEngine)
+    assert isinstance(await started(hosting, model, ANSWERS), AnswerEngine)
     assert hosting.started["engine"].kinds() == ["WriteGguf"] and hosting.alive == {"generator"}
     again = Hosting(tmp_path)
-    assert isinstance(started(again, model, ANSWERS), AnswerEngine)
+    assert isinstance(await started(again, model, ANSWERS), AnswerEngine)
     assert set(again.started) == {"generator"}, "the file is there now"
 
 
-def test_torch_answers_too_where_llama_cpp_cannot_take_the_model(tmp_path: Path, model: Path) -> None:
+async def test_torch_answers_too_where_llama_cpp_cannot_take_the_model(tmp_path: Path, model: Path) -> None:
     hosting = Hosting(tmp_path, Refusing(ModelError("Its tokenizer is of another kind.")))
-    engine = started(hosting, model, LEARNS)
+    engine = await started(hosting, model, LEARNS)
     assert type(engine) is Engine and hosting.alive == {"engine"}
     assert (engine.plan.choice.generator, engine.plan.choice.trains) == ("torch", True)
     assert str(engine.plan.choice.note) == "Its tokenizer is of another kind. So torch answers."
@@ -106,16 +105,18 @@ def test_torch_answers_too_where_llama_cpp_cannot_take_the_model(tmp_path: Path,
         (LEARNS, {}, HostDied("Killed.")),
     ],
 )
-def test_what_cannot_be_mended_is_said_and_leaves_no_process(
+async def test_what_cannot_be_mended_is_said_and_leaves_no_process(
     tmp_path: Path, model: Path, way: EngineChoice, settings: dict[str, str], error: Exception
 ) -> None:
     hosting = Hosting(tmp_path, Refusing(error))
     with pytest.raises(type(error)):
-        started(hosting, model, way, **settings)
+        await started(hosting, model, way, **settings)
     assert hosting.alive == set()
 
 
-def test_the_published_file_of_a_catalogues_model_is_used_where_it_was_downloaded(tmp_path: Path, model: Path) -> None:
+async def test_the_published_file_of_a_catalogues_model_is_used_where_it_was_downloaded(
+    tmp_path: Path, model: Path
+) -> None:
     staged = tmp_path / "staged"
     staged.mkdir()
     (staged / "model-q8_0.gguf").write_bytes(b"GGUF")
@@ -128,13 +129,13 @@ def test_the_published_file_of_a_catalogues_model_is_used_where_it_was_downloade
     )
     published = Store(model.parent).install(staged, manifest) / "model-q8_0.gguf"
     hosting = Hosting(tmp_path)
-    engine = started(hosting, model, LEARNS)
+    engine = await started(hosting, model, LEARNS)
     assert engine.plan.gguf == published and hosting.started["engine"].kinds() == []
-    other = started(Hosting(tmp_path), model, LEARNS, generator_weights="f16")
+    other = await started(Hosting(tmp_path), model, LEARNS, generator_weights="f16")
     assert other.plan.gguf is not None and other.plan.gguf.name.endswith("-f16.gguf")
 
 
-def test_torch_alone_is_one_process(tmp_path: Path, model: Path) -> None:
+async def test_torch_alone_is_one_process(tmp_path: Path, model: Path) -> None:
     hosting = Hosting(tmp_path)
-    assert type(started(hosting, model, TORCH_ALONE)) is Engine
+    assert type(await started(hosting, model, TORCH_ALONE)) is Engine
     assert set(hosting.started) == {"engine"}

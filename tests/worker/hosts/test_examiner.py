@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -38,18 +37,18 @@ def examiner(tmp_path: Path, *patience: float) -> tuple[Examiner, HangingHost]:
     return Examiner(host, KeptIds(tmp_path / "ids.json", "key"), *patience), host  # type: ignore[arg-type]
 
 
-def test_an_answer_that_hangs_costs_its_own_mark_only(tmp_path: Path) -> None:
+async def test_an_answer_that_hangs_costs_its_own_mark_only(tmp_path: Path) -> None:
     asked, _ = examiner(tmp_path)
-    ((first, second, third),) = asyncio.run(asked.mark([QUESTION], [["3", "hang", "3"]], strict=True))
+    ((first, second, third),) = await asked.mark([QUESTION], [["3", "hang", "3"]], strict=True)
     assert (first.solved, second.verdict, third.solved) == (True, "timeout", True)
 
 
-def test_what_strangers_make_hang_is_waited_for_seconds_not_minutes(tmp_path: Path) -> None:
+async def test_what_strangers_make_hang_is_waited_for_seconds_not_minutes(tmp_path: Path) -> None:
     own, waited = examiner(tmp_path)
-    asyncio.run(own.mark([QUESTION], [["3"]], strict=True))
+    await own.mark([QUESTION], [["3"]], strict=True)
     assert waited.waited == [("MarkAnswers", CALL_SECONDS + MARK_SECONDS)]
     foreign, waited = examiner(tmp_path, FOREIGN_SECONDS)
-    asyncio.run(foreign.mark([QUESTION], [["3"]], strict=True))
+    await foreign.mark([QUESTION], [["3"]], strict=True)
     with pytest.raises(HostTimeout):
-        asyncio.run(foreign.set_questions([]))
+        await foreign.set_questions([])
     assert waited.waited == [("MarkAnswers", FOREIGN_SECONDS + MARK_SECONDS), *[("SetQuestions", FOREIGN_SECONDS)] * 2]

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from sapo_desktop.worker.hosts.frames import FrameError, FrameReader, FrameWriter, pack, read_frame
 
 
-def read_async(data: bytes, limit: int = 100) -> bytes | None:
+async def read_async(data: bytes, limit: int = 100) -> bytes | None:
     async def read() -> bytes | None:
         stream = asyncio.StreamReader()
         stream.feed_data(data)
         stream.feed_eof()
         return await read_frame(stream, limit)
 
-    return asyncio.run(read())
+    return await read()
 
 
 def test_a_frame_is_four_bytes_of_length_and_the_payload() -> None:
@@ -38,16 +38,16 @@ def test_frames_come_out_as_they_went_in(payloads: list[bytes]) -> None:
 
 
 @pytest.mark.parametrize("data", [b"\x00\x00", b"\x00\x00\x00\x05abc", b"\x00\x00\x00\x65" + b"x" * 101])
-def test_cut_and_oversized_frames_are_refused(data: bytes) -> None:
+async def test_cut_and_oversized_frames_are_refused(data: bytes) -> None:
     with pytest.raises(FrameError):
         FrameReader(io.BytesIO(data), limit=100).read()
     with pytest.raises(FrameError):
-        read_async(data)
+        await read_async(data)
 
 
-def test_an_oversized_length_is_refused_before_anything_is_read() -> None:
+async def test_an_oversized_length_is_refused_before_anything_is_read() -> None:
     with pytest.raises(FrameError, match="claims 4294967295 bytes"):
-        read_async(b"\xff\xff\xff\xff")
+        await read_async(b"\xff\xff\xff\xff")
 
 
 def test_an_oversized_payload_is_not_sent() -> None:
@@ -57,6 +57,6 @@ def test_an_oversized_payload_is_not_sent() -> None:
     assert stream.getvalue() == b""
 
 
-def test_asyncio_reader() -> None:
-    assert read_async(pack(b"hello")) == b"hello"
-    assert read_async(b"") is None
+async def test_asyncio_reader() -> None:
+    assert await read_async(pack(b"hello")) == b"hello"
+    assert await read_async(b"") is None

@@ -36,7 +36,7 @@ HERE = Path(__file__).parent
 Scene = Callable[[Host], Awaitable[None]]
 
 
-def play(folder: Path, scene: Scene, service: str = "hosted_service:create", **options: Any) -> None:
+async def play(folder: Path, scene: Scene, service: str = "hosted_service:create", **options: Any) -> None:
     """Run one scene with a running host, which is stopped after."""
 
     async def run() -> None:
@@ -48,7 +48,7 @@ def play(folder: Path, scene: Scene, service: str = "hosted_service:create", **o
             await host.stop()
             assert host.pid is None
 
-    asyncio.run(run())
+    await run()
 
 
 def tiny() -> Any:
@@ -72,24 +72,24 @@ async def until_working(host: Host, request: Any, **kwargs: Any) -> asyncio.Task
     return task
 
 
-def test_echo_and_versions(tmp_path: Path) -> None:
+async def test_echo_and_versions(tmp_path: Path) -> None:
     async def scene(host: Host) -> None:
         assert host.versions["tiny"] == "1" and host.versions["python"]
         for text in ("one", "two", "x" * 5_000_000):
             assert (await host.call(tiny().Say(text), timeout=30)).text == text
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_calls_at_the_same_time_take_turns(tmp_path: Path) -> None:
+async def test_calls_at_the_same_time_take_turns(tmp_path: Path) -> None:
     async def scene(host: Host) -> None:
         replies = await asyncio.gather(*(host.call(tiny().Say(str(n)), timeout=30) for n in range(20)))
         assert [reply.text for reply in replies] == [str(n) for n in range(20)]
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_progress_arrives_and_cancel_gives_up_without_an_end_of_the_process(tmp_path: Path) -> None:
+async def test_progress_arrives_and_cancel_gives_up_without_an_end_of_the_process(tmp_path: Path) -> None:
     async def scene(host: Host) -> None:
         task = await until_working(host, tiny().Work())
         process = host.pid
@@ -99,10 +99,10 @@ def test_progress_arrives_and_cancel_gives_up_without_an_end_of_the_process(tmp_
         assert host.pid == process
         assert (await host.call(tiny().Say("still here"), timeout=30)).text == "still here"
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_a_host_that_is_started_again_while_it_is_to_sleep_sleeps(tmp_path: Path) -> None:
+async def test_a_host_that_is_started_again_while_it_is_to_sleep_sleeps(tmp_path: Path) -> None:
     async def scene(host: Host) -> None:
         await host.stop()
         host.suspend()
@@ -116,10 +116,10 @@ def test_a_host_that_is_started_again_while_it_is_to_sleep_sleeps(tmp_path: Path
         await starting
         assert (await host.call(tiny().Say("awake"), timeout=30)).text == "awake"
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_a_deaf_host_is_killed_by_cancel_and_can_be_restarted(tmp_path: Path) -> None:
+async def test_a_deaf_host_is_killed_by_cancel_and_can_be_restarted(tmp_path: Path) -> None:
     async def scene(host: Host) -> None:
         task = await until_working(host, tiny().Work(deaf=True))
         await host.cancel(grace=0.1)
@@ -131,10 +131,10 @@ def test_a_deaf_host_is_killed_by_cancel_and_can_be_restarted(tmp_path: Path) ->
         await host.restart()
         assert (await host.call(tiny().Say("again"), timeout=30)).text == "again"
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_a_cancelled_task_gives_up_the_work_too(tmp_path: Path) -> None:
+async def test_a_cancelled_task_gives_up_the_work_too(tmp_path: Path) -> None:
     async def scene(host: Host) -> None:
         task = await until_working(host, tiny().Work())
         task.cancel()
@@ -142,10 +142,10 @@ def test_a_cancelled_task_gives_up_the_work_too(tmp_path: Path) -> None:
             await task
         assert (await host.call(tiny().Say("free"), timeout=30)).text == "free"
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_a_patient_caller_waits_longer_before_the_process_is_ended(
+async def test_a_patient_caller_waits_longer_before_the_process_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graces: list[float] = []
@@ -167,18 +167,18 @@ def test_a_patient_caller_waits_longer_before_the_process_is_ended(
                 await task
         assert graces == [GRACE, PATIENCE] and host.alive
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_a_mistake_in_the_callers_progress_function_reaches_the_caller(tmp_path: Path) -> None:
+async def test_a_mistake_in_the_callers_progress_function_reaches_the_caller(tmp_path: Path) -> None:
     async def scene(host: Host) -> None:
         with pytest.raises(ZeroDivisionError):
             await host.call(tiny().Work(), timeout=30, on_progress=lambda step: 1 / 0)
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_a_task_cancelled_twice_leaves_a_host_that_can_be_used(tmp_path: Path) -> None:
+async def test_a_task_cancelled_twice_leaves_a_host_that_can_be_used(tmp_path: Path) -> None:
     async def scene(host: Host) -> None:
         task = await until_working(host, tiny().Work())
         task.cancel()
@@ -189,10 +189,10 @@ def test_a_task_cancelled_twice_leaves_a_host_that_can_be_used(tmp_path: Path) -
         assert host.alive
         assert (await host.call(tiny().Say("free"), timeout=30)).text == "free"
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_kill_9_is_noticed_before_any_time_out_and_explained(tmp_path: Path) -> None:
+async def test_kill_9_is_noticed_before_any_time_out_and_explained(tmp_path: Path) -> None:
     async def scene(host: Host) -> None:
         task = await until_working(host, tiny().Work(), timeout=None)
         assert host.pid is not None
@@ -201,33 +201,33 @@ def test_kill_9_is_noticed_before_any_time_out_and_explained(tmp_path: Path) -> 
             await task
         assert died.value.killed
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_its_last_words_are_told(tmp_path: Path) -> None:
+async def test_its_last_words_are_told(tmp_path: Path) -> None:
     async def scene(host: Host) -> None:
         with pytest.raises(HostDied, match=r"(?s)exit code 7.*last words"):
             await host.call(tiny().Break("exit"), timeout=30)
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_prints_go_to_the_log_and_not_into_frames(tmp_path: Path) -> None:
+async def test_prints_go_to_the_log_and_not_into_frames(tmp_path: Path) -> None:
     async def scene(host: Host) -> None:
         assert (await host.call(tiny().Break("print"), timeout=30)).text == "done"
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
     log = (tmp_path / "host.log").read_text()
     assert "printed by Python" in log and "printed by a library" in log and "the service starts" in log
 
 
-def test_a_sentence_crosses_as_it_was_raised(tmp_path: Path) -> None:
+async def test_a_sentence_crosses_as_it_was_raised(tmp_path: Path) -> None:
     async def scene(host: Host) -> None:
         with pytest.raises(ModelError) as failed:
             await host.call(tiny().Break("explained"), timeout=30)
         assert failed.value.text == sentence("The model {name} is missing; download it.", name="little")
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_a_sentence_crosses_as_it_was_raised(tmp_path: Path) -> None:
         ("huge", HostError, "larger than"),
     ],
 )
-def test_errors_cross_as_their_class_and_the_host_goes_on(
+async def test_errors_cross_as_their_class_and_the_host_goes_on(
     tmp_path: Path, how: str, error: type[Exception], text: str
 ) -> None:
     async def scene(host: Host) -> None:
@@ -247,28 +247,28 @@ def test_errors_cross_as_their_class_and_the_host_goes_on(
             await host.call(tiny().Break(how), timeout=30)
         assert (await host.call(tiny().Say("on"), timeout=30)).text == "on"
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
     if how == "bug":
         assert "Traceback" in (tmp_path / "host.log").read_text()
 
 
 @pytest.mark.parametrize("how", ["garbage", "wrong type"])
-def test_what_cannot_be_read_ends_the_host(tmp_path: Path, how: str) -> None:
+async def test_what_cannot_be_read_ends_the_host(tmp_path: Path, how: str) -> None:
     async def scene(host: Host) -> None:
         with pytest.raises(HostError, match="cannot be read"):
             await host.call(tiny().Break(how), timeout=30)
         assert not host.alive
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_a_time_out_kills(tmp_path: Path) -> None:
+async def test_a_time_out_kills(tmp_path: Path) -> None:
     async def scene(host: Host) -> None:
         with pytest.raises(HostTimeout, match=r"within 0.05 s"):
             await host.call(tiny().Work(), timeout=0.05)
         assert not host.alive
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
 async def all_ready() -> None:
@@ -295,7 +295,7 @@ class Clock:
         loop.time = lambda: real() + self.ahead  # type: ignore[method-assign]
 
 
-def test_suspended_time_counts_for_no_time_out(tmp_path: Path) -> None:
+async def test_suspended_time_counts_for_no_time_out(tmp_path: Path) -> None:
     async def scene(host: Host) -> None:
         clock = Clock()
         task = await until_working(host, tiny().Work(), timeout=30)
@@ -311,10 +311,10 @@ def test_suspended_time_counts_for_no_time_out(tmp_path: Path) -> None:
         with pytest.raises(HostCancelled):
             await task
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_a_suspended_host_can_be_cancelled_and_stopped(tmp_path: Path) -> None:
+async def test_a_suspended_host_can_be_cancelled_and_stopped(tmp_path: Path) -> None:
     async def scene(host: Host) -> None:
         task = await until_working(host, tiny().Work())
         host.suspend()
@@ -323,20 +323,20 @@ def test_a_suspended_host_can_be_cancelled_and_stopped(tmp_path: Path) -> None:
             await task
         host.suspend()
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
 
 
-def test_a_service_that_cannot_start_says_why(tmp_path: Path) -> None:
+async def test_a_service_that_cannot_start_says_why(tmp_path: Path) -> None:
     async def scene(host: Host) -> None:
         raise AssertionError("it started")
 
     with pytest.raises(ModelError, match="cannot start"):
-        play(tmp_path, scene, service="hosted_service:create_broken")
+        await play(tmp_path, scene, service="hosted_service:create_broken")
     with pytest.raises(HostError, match="no_such_function"):
-        play(tmp_path, scene, service="hosted_service:no_such_function")
+        await play(tmp_path, scene, service="hosted_service:no_such_function")
 
 
-def test_threads_reach_the_process_and_it_gives_way_once_it_is_loaded(tmp_path: Path) -> None:
+async def test_threads_reach_the_process_and_it_gives_way_once_it_is_loaded(tmp_path: Path) -> None:
     async def values(host: Host) -> dict[str, str]:
         found: dict[str, str] = (await host.call(tiny().Environment(["OMP_NUM_THREADS"]), timeout=30)).values
         return found
@@ -354,10 +354,10 @@ def test_threads_reach_the_process_and_it_gives_way_once_it_is_loaded(tmp_path: 
         assert host.give_way(True)
         assert (await values(host))["nice"] == "19"
 
-    play(tmp_path, scene, threads=3, low_priority=True)
+    await play(tmp_path, scene, threads=3, low_priority=True)
 
 
-def test_what_is_to_load_keeps_its_pace_until_it_has(tmp_path: Path) -> None:
+async def test_what_is_to_load_keeps_its_pace_until_it_has(tmp_path: Path) -> None:
     async def scene(host: Host) -> None:
         host.options = msgspec.structs.replace(host.options, haste=0.0)
         host._loaded()
@@ -365,10 +365,12 @@ def test_what_is_to_load_keeps_its_pace_until_it_has(tmp_path: Path) -> None:
         assert nice == "0"
         assert host._haste is not None, "now it is loaded"
 
-    play(tmp_path, scene, low_priority=True)
+    await play(tmp_path, scene, low_priority=True)
 
 
-def test_a_host_that_loads_and_gets_no_processor_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_host_that_loads_and_gets_no_processor_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its CPU time grows, so the time-out stands still; that the computer is busy is told."""
     looks = itertools.count()
     said: list[str] = []
@@ -390,18 +392,18 @@ def test_a_host_that_loads_and_gets_no_processor_is_waited_for(tmp_path: Path, m
         with pytest.raises(HostTimeout, match="did nothing for"):
             await loading
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
     assert said == ["The computer is busy: other programs take 100% of its processors, so starting takes longer."]
 
 
-def test_a_full_log_is_turned_over(tmp_path: Path) -> None:
+async def test_a_full_log_is_turned_over(tmp_path: Path) -> None:
     log = tmp_path / "host.log"
     log.write_bytes(b"x" * (MAX_LOG_BYTES + 1))
 
     async def scene(host: Host) -> None:
         assert (tmp_path / "host.log.1").stat().st_size == MAX_LOG_BYTES + 1
 
-    play(tmp_path, scene)
+    await play(tmp_path, scene)
     assert log.stat().st_size < 1000
 
 

@@ -82,16 +82,16 @@ async def with_host(hub: FakeHub, data: DataFolder, scene: Scene) -> None:
         await host.stop()
 
 
-def test_a_model_is_downloaded_and_nothing_else_is_written_or_asked(hub: FakeHub, data: DataFolder) -> None:
+async def test_a_model_is_downloaded_and_nothing_else_is_written_or_asked(hub: FakeHub, data: DataFolder) -> None:
     reports: list[Transfer] = []
-    kept = asyncio.run(librarian.fetch(settings(hub, data), data, REPO, [], reports.append))
+    kept = await librarian.fetch(settings(hub, data), data, REPO, [], reports.append)
     assert kept.model.name == "someone--small" and weights(data) == hub.repos[REPO].files["model.safetensors"]
     assert hub.count("other") == 0 and list(Path(os.environ["HOME"]).iterdir()) == []
     assert [report.done for report in reports] == sorted(report.done for report in reports)
     assert [report.total for report in reports if report.total][-1] == kept.model.bytes
 
 
-def test_after_kill_9_the_download_goes_on_where_it_stopped(hub: FakeHub, data: DataFolder) -> None:
+async def test_after_kill_9_the_download_goes_on_where_it_stopped(hub: FakeHub, data: DataFolder) -> None:
     async def killed(host: Host, reports: list[Transfer], task: asyncio.Task[Kept]) -> None:
         await held(reports)
         assert host.pid is not None
@@ -104,14 +104,14 @@ def test_after_kill_9_the_download_goes_on_where_it_stopped(hub: FakeHub, data: 
         assert min(report.done for report in reports if report.total) >= HELD
 
     hub.plan("cdn", Fault(hold_after=HELD))
-    asyncio.run(with_host(hub, data, killed))
+    await with_host(hub, data, killed)
     assert Store(data.root / "models").contents().unfinished[0].bytes >= HELD
-    asyncio.run(with_host(hub, data, gone_on))
+    await with_host(hub, data, gone_on)
     assert ranges(hub) == [None, f"bytes={HELD}-"]
     assert weights(data) == hub.repos[REPO].files["model.safetensors"]
 
 
-def test_after_a_sleep_in_which_the_line_broke_it_goes_on(hub: FakeHub, data: DataFolder) -> None:
+async def test_after_a_sleep_in_which_the_line_broke_it_goes_on(hub: FakeHub, data: DataFolder) -> None:
     async def asleep(host: Host, reports: list[Transfer], task: asyncio.Task[Kept]) -> None:
         await held(reports)
         host.suspend()
@@ -122,11 +122,11 @@ def test_after_a_sleep_in_which_the_line_broke_it_goes_on(hub: FakeHub, data: Da
         assert any(report.stage == "waiting" for report in reports)
 
     hub.plan("cdn", Fault(hold_after=HELD))
-    asyncio.run(with_host(hub, data, asleep))
+    await with_host(hub, data, asleep)
     assert ranges(hub) == [None, f"bytes={HELD}-"]
 
 
-def test_to_cancel_ends_the_process_and_keeps_what_has_arrived(hub: FakeHub, data: DataFolder) -> None:
+async def test_to_cancel_ends_the_process_and_keeps_what_has_arrived(hub: FakeHub, data: DataFolder) -> None:
     async def cancelled() -> None:
         reports: list[Transfer] = []
         task = asyncio.create_task(librarian.fetch(settings(hub, data), data, REPO, [], reports.append))
@@ -137,12 +137,12 @@ def test_to_cancel_ends_the_process_and_keeps_what_has_arrived(hub: FakeHub, dat
         assert [child for child in psutil.Process().children() if "librarian" in child.cmdline()] == []
 
     hub.plan("cdn", Fault(hold_after=HELD))
-    asyncio.run(cancelled())
-    asyncio.run(librarian.fetch(settings(hub, data), data, REPO, []))
+    await cancelled()
+    await librarian.fetch(settings(hub, data), data, REPO, [])
     assert ranges(hub) == [None, f"bytes={HELD}-"]
 
 
-def test_the_token_is_looked_up_only_where_the_hub_refuses(
+async def test_the_token_is_looked_up_only_where_the_hub_refuses(
     hub: FakeHub, data: DataFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
@@ -154,33 +154,33 @@ def test_the_token_is_looked_up_only_where_the_hub_refuses(
     tokens: dict[str, str] = {}
     monkeypatch.setattr(hub_token, "load", load)
     hub.repos["someone/gated"] = Repo(transformers_files(), set(), token="hf_secret_word")
-    asyncio.run(librarian.fetch(settings(hub, data), data, REPO, []))
+    await librarian.fetch(settings(hub, data), data, REPO, [])
     assert asked == []
     with pytest.raises(AccessRefused, match="models token set"):
-        asyncio.run(librarian.fetch(settings(hub, data), data, "someone/gated", []))
+        await librarian.fetch(settings(hub, data), data, "someone/gated", [])
     tokens[hub.endpoint] = "hf_secret_word"
-    asyncio.run(librarian.fetch(settings(hub, data), data, "someone/gated", []))
+    await librarian.fetch(settings(hub, data), data, "someone/gated", [])
     assert asked == [hub.endpoint] * 2
     assert "hf_secret_word" not in data.log("librarian").read_text()
 
 
-def test_in_silo_no_process_is_started(hub: FakeHub, data: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_in_silo_no_process_is_started(hub: FakeHub, data: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     def started(*args: object, **kwargs: object) -> None:
         raise AssertionError("a process was started")
 
     monkeypatch.setattr(Host, "start", started)
     with pytest.raises(InSilo, match=r"in silo: no network at all.*silo off.*models import"):
-        asyncio.run(librarian.fetch(settings(hub, data, silo=True), data, REPO, []))
+        await librarian.fetch(settings(hub, data, silo=True), data, REPO, [])
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(InSilo, match="HF_HUB_OFFLINE"):
-        asyncio.run(librarian.fetch(settings(hub, data), data, REPO, []))
+        await librarian.fetch(settings(hub, data), data, REPO, [])
     assert hub.asked == []
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak of memory from /proc")
 @pytest.mark.allowed_skip("other systems tell the peak otherwise")
-def test_a_host_that_sends_faster_than_we_write_fills_no_memory(hub: FakeHub, data: DataFolder) -> None:
+async def test_a_host_that_sends_faster_than_we_write_fills_no_memory(hub: FakeHub, data: DataFolder) -> None:
     peaks: list[int] = []
 
     async def watched(host: Host, reports: list[Transfer], task: asyncio.Task[Kept]) -> None:
@@ -189,23 +189,23 @@ def test_a_host_that_sends_faster_than_we_write_fills_no_memory(hub: FakeHub, da
         peaks.append(int(status.partition("VmHWM:")[2].split()[0]))
 
     files = hub.repos[REPO].files
-    asyncio.run(with_host(hub, data, watched))
+    await with_host(hub, data, watched)
     Store(data.root / "models").remove("someone--small")
     hub.repos[REPO].files = files | {"model.safetensors": zeros(75_000_000)}
     hub.repos[REPO].commit = "d" * 40
-    asyncio.run(with_host(hub, data, watched))
+    await with_host(hub, data, watched)
     small, large = peaks
     assert large - small < 50_000, "KiB: the file has 300 MB"
 
 
-def test_a_name_that_the_catalogue_lacks_is_said(hub: FakeHub, data: DataFolder) -> None:
+async def test_a_name_that_the_catalogue_lacks_is_said(hub: FakeHub, data: DataFolder) -> None:
     with pytest.raises(ModelError, match="The catalogue has no model 'qwen9'"):
-        asyncio.run(librarian.fetch(settings(hub, data), data, "qwen9", []))
+        await librarian.fetch(settings(hub, data), data, "qwen9", [])
 
 
-def test_looking_makes_no_folder(data: DataFolder) -> None:
+async def test_looking_makes_no_folder(data: DataFolder) -> None:
     look = Look(folder=str(data.root / "models"))
-    assert asyncio.run(librarian.ask(look, Contents, data)) == Contents()
+    assert await librarian.ask(look, Contents, data) == Contents()
     assert not (data.root / "models").exists()
 
 

@@ -169,18 +169,18 @@ def test_a_folder_of_ones_own_is_described_by_its_configuration(tmp_path: Path) 
     assert describe(own).parameters == read_folder(own).parameters
 
 
-def test_questions_about_memory_are_answered_with_and_without_a_process(tmp_path: Path) -> None:
-    reply = asyncio.run(appraise_apart(tmp_path / "not there", GetFit(ram=8, vram=0)))
+async def test_questions_about_memory_are_answered_with_and_without_a_process(tmp_path: Path) -> None:
+    reply = await appraise_apart(tmp_path / "not there", GetFit(ram=8, vram=0))
     assert isinstance(reply, FitIs) and reply.fit.chosen.model == "qwen2.5-0.5b"
     assert not (tmp_path / "not there").exists()
     reply = appraise(GetCatalogue(), Settings(), tmp_path / "not there")
     assert isinstance(reply, CatalogueIs) and reply.models[0].id == "starter"
 
 
-def test_a_wrong_setting_is_named_by_its_error(tmp_path: Path) -> None:
+async def test_a_wrong_setting_is_named_by_its_error(tmp_path: Path) -> None:
     (tmp_path / "settings.toml").write_text("version = 99\n")
     with pytest.raises(SettingsError, match="newer"):
-        asyncio.run(appraise_apart(tmp_path, GetFit()))
+        await appraise_apart(tmp_path, GetFit())
 
 
 def test_a_node_that_only_answers_has_nothing_to_train_in_pieces() -> None:

@@ -96,23 +96,23 @@ def test_a_server_that_takes_no_adapter_is_found_out_before_the_trainer_loads(tm
 
 
 @pytest.mark.parametrize("asleep", [False, True])
-def test_a_node_that_ends_takes_its_adapter_out(remote: Remote, asleep: bool) -> None:
+async def test_a_node_that_ends_takes_its_adapter_out(remote: Remote, asleep: bool) -> None:
     remote.server.asleep = asleep
-    asyncio.run(remote.engine.stop())
+    await remote.engine.stop()
     assert remote.server.asked == [p.UseAdapter(file=None)]
     assert remote.server.pid is None and remote.trainer.pid is None
 
 
-def test_a_server_that_does_not_forget_keeps_nobody(remote: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_does_not_forget_keeps_nobody(remote: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generator, "PARTING_SECONDS", 0.01)
     remote.server.hangs = True
-    asyncio.run(remote.engine.stop())
+    await remote.engine.stop()
     assert remote.server.pid is None and remote.trainer.pid is None
 
 
-def test_what_is_not_connected_is_not_asked_at_the_end(tmp_path: Path) -> None:
+async def test_what_is_not_connected_is_not_asked_at_the_end(tmp_path: Path) -> None:
     remote = Remote(tmp_path)
-    asyncio.run(remote.engine.stop())
+    await remote.engine.stop()
     assert remote.server.asked == []
 
 
@@ -121,13 +121,13 @@ async def nothing_fits(asked: EnginePlan, held: int) -> EnginePlan:
     raise TooBig("It does not fit.")
 
 
-def test_no_smaller_model_takes_the_place_of_the_servers(tmp_path: Path) -> None:
+async def test_no_smaller_model_takes_the_place_of_the_servers(tmp_path: Path) -> None:
     scene, remote = Scene(tmp_path, SETTINGS, 1e9), Remote(tmp_path)
     remote.engine.fitting = nothing_fits
     scene.node.engine = remote.engine
     model = BaseModel(path=Path("model"), hash="00", parameters=10**9)
     with pytest.raises(TooBig):
-        asyncio.run(assembly._load(scene.node, model, None))
+        await assembly._load(scene.node, model, None)
     assert scene.notices() == []
     scene.keeper.history.close()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -101,18 +100,14 @@ class FakeHost:
         self.pid = 2
 
 
-def test_threads_are_no_business_of_a_server() -> None:
+async def test_threads_are_no_business_of_a_server() -> None:
     host = FakeHost()
     load = LoadRemote(url="http://gpu:8000", model="", folder="model")
-
-    async def work() -> None:
-        generator = GeneratorHost(host, load)  # type: ignore[arg-type]
-        await generator.start()
-        await generator.configure(4)
-        generator.use(Path("adapter"))
-        await generator.start()
-
-    asyncio.run(work())
+    generator = GeneratorHost(host, load)  # type: ignore[arg-type]
+    await generator.start()
+    await generator.configure(4)
+    generator.use(Path("adapter"))
+    await generator.start()
     assert host.asked == [load, UseAdapter(file="adapter")]
 
 

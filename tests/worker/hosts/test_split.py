@@ -199,16 +199,16 @@ def test_what_killed_it_once_is_an_upper_bound_whatever_is_free_later(split: Spl
     assert split.engine.generator.load.cache_bytes == 2**29
 
 
-def test_before_each_load_the_cache_is_cut_to_the_memory_that_is_free(split: Split) -> None:
+async def test_before_each_load_the_cache_is_cut_to_the_memory_that_is_free(split: Split) -> None:
     fits = Fits(2**20)
     split.engine.fitting = fits.fit
     split.trainer.pid = split.generator.pid = os.getpid()
     before = len(split.generator.asked)
-    asyncio.run(split.engine.load(None))
+    await split.engine.load(None)
     loads = [one.cache_bytes for one in split.generator.asked[before:] if isinstance(one, p.LoadGguf)]
     assert loads == [2**20], "a generator that is alive has to give memory back as well"
     assert fits.held > 2 * 10 * 2**20, "what both processes hold already counts as free"
-    asyncio.run(split.engine.load(None))
+    await split.engine.load(None)
     assert split.generator.kinds().count("LoadGguf") == 2, "nothing is gained by loading it again"
 
 
@@ -251,20 +251,20 @@ def test_a_generator_that_keeps_dying_is_an_error(split: Split) -> None:
     assert split.generator.restarts == 2
 
 
-def test_running_means_that_the_trainer_holds_its_state(split: Split) -> None:
+async def test_running_means_that_the_trainer_holds_its_state(split: Split) -> None:
     split.generator.pid = None
     assert split.engine.running
     split.trainer.pid = None
     assert not split.engine.running
-    asyncio.run(split.engine.restart(None))
+    await split.engine.restart(None)
     assert split.engine.running and split.trainer.restarts == 1
-    asyncio.run(split.engine.stop())
+    await split.engine.stop()
     assert split.trainer.pid is None and split.generator.pid is None
 
 
-def test_versions_of_both_are_told_and_threads_reach_both(split: Split) -> None:
+async def test_versions_of_both_are_told_and_threads_reach_both(split: Split) -> None:
     assert split.engine.versions == {"it": "1", "generator weights": "F16"}
-    asyncio.run(split.engine.configure(threads=4))
+    await split.engine.configure(threads=4)
     assert isinstance(split.trainer.asked[-1], p.Configure) and isinstance(split.generator.asked[-1], p.Configure)
 
 
@@ -276,48 +276,44 @@ def answering(folder: Path) -> tuple[AnswerEngine, Recorder]:
     return AnswerEngine(host, plan, folder / "kept"), recorder
 
 
-def test_a_node_without_a_trainer_answers_and_refuses_the_rest(tmp_path: Path) -> None:
+async def test_a_node_without_a_trainer_answers_and_refuses_the_rest(tmp_path: Path) -> None:
     engine, recorder = answering(tmp_path)
-
-    async def scene() -> None:
-        await engine.load(None)
-        await engine.generate(["1+1?"], 2, Sampling(), lambda done, total: None)
-        await engine.encode(["1+1?"], ["2"])
-        await engine.configure(learning_rate=0.5)
-        with pytest.raises(HostError, match="asked to learn"):
-            await engine.step([])
-        for refused in (engine.restore(None), engine.export("peft", tmp_path, None, live=True)):
-            with pytest.raises(UsageError, match="only answers"):
-                await refused
-        with pytest.raises(UsageError, match="base model"):
-            await engine.generate_with(tmp_path, ["1+1?"], Sampling(), lambda done, total: None)
-
-    asyncio.run(scene())
+    await engine.load(None)
+    await engine.generate(["1+1?"], 2, Sampling(), lambda done, total: None)
+    await engine.encode(["1+1?"], ["2"])
+    await engine.configure(learning_rate=0.5)
+    with pytest.raises(HostError, match="asked to learn"):
+        await engine.step([])
+    for refused in (engine.restore(None), engine.export("peft", tmp_path, None, live=True)):
+        with pytest.raises(UsageError, match="only answers"):
+            await refused
+    with pytest.raises(UsageError, match="base model"):
+        await engine.generate_with(tmp_path, ["1+1?"], Sampling(), lambda done, total: None)
     assert recorder.kinds() == ["LoadGguf", "Generate", "Encode"]
     assert engine.plan.trainer.learning_rate == 0.5 and not engine.trains
 
 
-def test_its_checkpoints_say_that_nothing_was_trained_and_a_trainer_begins_at_the_base(tmp_path: Path) -> None:
+async def test_its_checkpoints_say_that_nothing_was_trained_and_a_trainer_begins_at_the_base(tmp_path: Path) -> None:
     engine, _ = answering(tmp_path)
     checkpoint = tmp_path / "1"
     checkpoint.mkdir()
-    asyncio.run(engine.load(None))
-    asyncio.run(engine.save(checkpoint))
+    await engine.load(None)
+    await engine.save(checkpoint)
     assert [path.name for path in checkpoint.iterdir()] == [UNTRAINED]
     trainer = Recorder()
     plan = EnginePlan(Path("model"), TrainerSettings(), threads=1, device="cpu")
-    asyncio.run(Engine(trainer, plan).load(checkpoint))  # type: ignore[arg-type]
+    await Engine(trainer, plan).load(checkpoint)  # type: ignore[arg-type]
     assert trainer.asked[-1] == p.Restore(folder=None)
 
 
-def test_what_was_trained_before_goes_from_checkpoint_to_checkpoint_unchanged(tmp_path: Path) -> None:
+async def test_what_was_trained_before_goes_from_checkpoint_to_checkpoint_unchanged(tmp_path: Path) -> None:
     engine, _ = answering(tmp_path)
     before, after = tmp_path / "1", tmp_path / "2"
     before.mkdir()
     after.mkdir()
     for name in ("adapter", "state.msgpack", "manifest.json"):
         (before / name).write_text(name)
-    asyncio.run(engine.load(before))
+    await engine.load(before)
     (before / "adapter").unlink()  # pruned meanwhile
-    asyncio.run(engine.save(after))
+    await engine.save(after)
     assert [path.name for path in after.iterdir()] == ["adapter"]

@@ -202,13 +202,13 @@ def test_another_librarys_question_is_unverifiable() -> None:
     assert reasons(RIGHT, question=b"8 others") == {Reason.OTHER_QUESTION: 1}
 
 
-def test_questions_that_come_out_otherwise_are_counted_by_the_peers_library() -> None:
+async def test_questions_that_come_out_otherwise_are_counted_by_the_peers_library() -> None:
     examiner, refusals = Busy(), Refusals()
     intake = intake_with(examiner, refusals)
     for number in range(100):
         entry = entry_of(ALICE, INDEX, hashed=b"8 others")
         path = entry.path._replace(examiner=b"new" if number < 3 else bytes([number]))
-        take(intake, dataclasses.replace(entry, path=path))
+        await take(intake, dataclasses.replace(entry, path=path))
     assert refusals[Reason.OTHER_QUESTION] == 100
     counts = refusals.other_questions
     assert counts[b"new".hex()] == 3 and sum(counts.values()) == 100 and len(counts) <= 33
@@ -271,69 +271,71 @@ def intake_with(examiner: Busy, refusals: Refusals) -> Intake:
     return Intake(examiner, Encoder(), CATALOGUE, TASKS, NETWORK, refusals, lambda: OURS, lambda: examiner.now)
 
 
-def take(intake: Intake, *entries: Entry) -> list[int]:
+async def take(intake: Intake, *entries: Entry) -> list[int]:
     """Indices of the groups that came through."""
-    return [one.entry.name.index for one in asyncio.run(intake.take(entries, 8, strict=True)).fit]
+    return [one.entry.name.index for one in (await intake.take(entries, 8, strict=True)).fit]
 
 
-def test_an_author_whose_answers_time_out_is_not_tried_again_in_that_task_for_an_hour() -> None:
+async def test_an_author_whose_answers_time_out_is_not_tried_again_in_that_task_for_an_hour() -> None:
     examiner, refusals = Busy(), Refusals()
     examiner.slow = "<answer>slow</answer>"
     intake, (first, second, *_) = intake_with(examiner, refusals), training_indices(ALICE)
-    assert take(intake, entry_of(ALICE, first, examiner.slow)) == []
-    assert take(intake, entry_of(ALICE, second), entry_of(BOB, training_indices(BOB)[0])) == [training_indices(BOB)[0]]
+    assert await take(intake, entry_of(ALICE, first, examiner.slow)) == []
+    assert await take(intake, entry_of(ALICE, second), entry_of(BOB, training_indices(BOB)[0])) == [
+        training_indices(BOB)[0]
+    ]
     assert dict(refusals) == {Reason.TIMED_OUT: 2}
     examiner.now += 3600
-    assert take(intake, entry_of(ALICE, second)) == [second]
+    assert await take(intake, entry_of(ALICE, second)) == [second]
 
 
-def test_who_uses_up_the_examiners_minute_waits_and_nobody_else_pays() -> None:
+async def test_who_uses_up_the_examiners_minute_waits_and_nobody_else_pays() -> None:
     examiner, refusals = Busy(seconds=15.0), Refusals()
     examiner.slow = "<answer>slow</answer>"
     intake, mine, theirs = intake_with(examiner, refusals), training_indices(ALICE), training_indices(BOB)
     link = b"l" * 32
     hostile = entry_of(ALICE, mine[0], examiner.slow, link=link)
-    assert take(intake, hostile, entry_of(BOB, theirs[0])) == [theirs[0]]
+    assert await take(intake, hostile, entry_of(BOB, theirs[0])) == [theirs[0]]
     examiner.seconds = 0.0
     # 15 of the 10 seconds a minute that an identity has: what it did in another task would wait for half a minute.
     assert intake._budget.refuses(_of_task(hostile, b"o" * 32), examiner.now) is Reason.BUSY
     assert intake._budget.refuses(_of_task(hostile, b"o" * 32), examiner.now + 31) is None
-    assert take(intake, entry_of(BOB, theirs[1])) == [theirs[1]]
+    assert await take(intake, entry_of(BOB, theirs[1])) == [theirs[1]]
     # And 15 of the 20 of its link: another identity over it still has five.
-    assert take(intake, entry_of(BOB, theirs[2], link=link)) == [theirs[2]]
+    assert await take(intake, entry_of(BOB, theirs[2], link=link)) == [theirs[2]]
 
 
 def _of_task(entry: Entry, task: bytes) -> Entry:
     return dataclasses.replace(entry, name=dataclasses.replace(entry.name, task=task))
 
 
-def test_a_link_has_one_budget_for_all_identities_over_it() -> None:
+async def test_a_link_has_one_budget_for_all_identities_over_it() -> None:
     examiner, refusals = Busy(seconds=9.0), Refusals()
     intake, link = intake_with(examiner, refusals), b"l" * 32
     signers = [Signer(bytes([n]) * 32) for n in range(8)]
-    came = [bool(take(intake, entry_of(one, training_indices(one)[0], link=link))) for one in signers]
+    came = [bool(await take(intake, entry_of(one, training_indices(one)[0], link=link))) for one in signers]
     # 9 s each, 3 s of which come back meanwhile: 20, 11, 5, -1 and nothing until it is paid back; no time passes.
     assert came == [True] * 3 + [False] * 5
     assert dict(refusals) == {Reason.BUSY: 5}
 
 
-def test_an_examiner_that_dies_of_one_group_leaves_its_author_alone_and_of_several_nobody() -> None:
+async def test_an_examiner_that_dies_of_one_group_leaves_its_author_alone_and_of_several_nobody() -> None:
     examiner, refusals = Busy(), Refusals()
     intake, mine, theirs = intake_with(examiner, refusals), training_indices(ALICE), training_indices(BOB)
     examiner.dies = True
-    assert take(intake, entry_of(ALICE, mine[0]), entry_of(BOB, theirs[0])) == []
-    assert take(intake, entry_of(BOB, theirs[1])) == []
+    assert await take(intake, entry_of(ALICE, mine[0]), entry_of(BOB, theirs[0])) == []
+    assert await take(intake, entry_of(BOB, theirs[1])) == []
     examiner.dies = False
-    assert take(intake, entry_of(ALICE, mine[1]), entry_of(BOB, theirs[2])) == [mine[1]]
+    assert await take(intake, entry_of(ALICE, mine[1]), entry_of(BOB, theirs[2])) == [mine[1]]
     assert dict(refusals) == {Reason.TIMED_OUT: 4}
 
 
-def test_of_a_draw_that_kills_the_examiner_only_the_culprit_is_left_out() -> None:
+async def test_of_a_draw_that_kills_the_examiner_only_the_culprit_is_left_out() -> None:
     examiner, refusals = Busy(), Refusals()
     intake, mine, theirs = intake_with(examiner, refusals), training_indices(ALICE), training_indices(BOB)
     carol = Signer(b"c" * 32)
     examiner.dies_of = question_seed(network=NETWORK, key=ALICE.key, slot=group_body().slot, task=GCD, index=mine[0])
-    came = take(
+    came = await take(
         intake,
         entry_of(BOB, theirs[0]),
         entry_of(ALICE, mine[0]),
@@ -342,28 +344,26 @@ def test_of_a_draw_that_kills_the_examiner_only_the_culprit_is_left_out() -> Non
     assert came == [theirs[0], training_indices(carol)[0]]
     assert dict(refusals) == {Reason.TIMED_OUT: 1}
     # The culprit's author is left alone in that task, the others are not.
-    assert take(intake, entry_of(ALICE, mine[1]), entry_of(BOB, theirs[1])) == [theirs[1]]
+    assert await take(intake, entry_of(ALICE, mine[1]), entry_of(BOB, theirs[1])) == [theirs[1]]
 
 
-def test_an_examiner_that_cannot_be_started_is_nobodys_doing() -> None:
+async def test_an_examiner_that_cannot_be_started_is_nobodys_doing() -> None:
     class Broken(Busy):
         async def set_questions(self, items: Sequence[QuestionRef]) -> list[Question | None]:
             raise HostError("There is no room for a process.")
 
     examiner, refusals = Broken(), Refusals()
     intake, entry = intake_with(examiner, refusals), entry_of(ALICE, training_indices(ALICE)[0])
-    assert take(intake, entry) == []
+    assert await take(intake, entry) == []
     assert intake._budget.refuses(entry, examiner.now) is None
 
 
-def test_what_was_marked_is_told_even_where_nothing_of_it_is_trained_on() -> None:
+async def test_what_was_marked_is_told_even_where_nothing_of_it_is_trained_on() -> None:
     examiner = Busy()
-    taken = asyncio.run(
-        intake_with(examiner, Refusals()).take(
-            [entry_of(ALICE, INDEX, f"<q>{RIGHT}"), entry_of(BOB, training_indices(BOB)[0], "no answer")],
-            8,
-            strict=True,
-        )
+    taken = await intake_with(examiner, Refusals()).take(
+        [entry_of(ALICE, INDEX, f"<q>{RIGHT}"), entry_of(BOB, training_indices(BOB)[0], "no answer")],
+        8,
+        strict=True,
     )
     assert taken.fit == []
     ((marked),) = taken.marked

@@ -129,67 +129,59 @@ async def until(holds: Callable[[], object]) -> None:
             await asyncio.sleep(0.005)
 
 
-def test_two_nodes_and_a_relay_learn_from_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_two_nodes_and_a_relay_learn_from_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
-
-    async def scene() -> None:
-        skills = {"relay": 0, "weak": 1, "strong": 4}
-        relay, weak, strong = (Seat(tmp_path / name, n, skill) for n, (name, skill) in enumerate(skills.items(), 1))
-        tls = tmp_path / "tls"
-        tls.mkdir()
-        address = await relay.joined.listen("127.0.0.1", 0, self_signed(tls))
-        for seat in (weak, strong):
-            seat.joined.links.keep([address])
-        await until(lambda: sum(link.session.is_open for link in relay.joined.network.exchange.links) == 2)
-        first = await weak.play(1)
-        assert (first.report.external_groups, first.report.swarm_reward) == (0, None)
-        assert "2 own groups filled up" in first.report.note
-        await strong.play(1)
-        await until(lambda: len(weak.joined.network.exchange.pool) >= 2)
-        second = await weak.play(2)
-        assert (second.report.local_groups, second.report.external_groups) == (2, 2)
-        assert {group.author for group in second.groups[2:]} == {strong.key}
-        assert second.report.swarm_reward is not None
-        assert (second.report.swarm_reward.value, second.report.swarm_reward.peers) == (1.0, 1)
-        # Right where we solve a quarter: 0.75 for each of four answers as long as our own but for their count of ids.
-        (external,) = {s.advantage for s in weak.engine.batches[-1] if s.external}
-        assert external > 0
-        await asyncio.gather(*(seat.joined.close() for seat in (relay, weak, strong)))
-
-    asyncio.run(scene())
+    skills = {"relay": 0, "weak": 1, "strong": 4}
+    relay, weak, strong = (Seat(tmp_path / name, n, skill) for n, (name, skill) in enumerate(skills.items(), 1))
+    tls = tmp_path / "tls"
+    tls.mkdir()
+    address = await relay.joined.listen("127.0.0.1", 0, self_signed(tls))
+    for seat in (weak, strong):
+        seat.joined.links.keep([address])
+    await until(lambda: sum(link.session.is_open for link in relay.joined.network.exchange.links) == 2)
+    first = await weak.play(1)
+    assert (first.report.external_groups, first.report.swarm_reward) == (0, None)
+    assert "2 own groups filled up" in first.report.note
+    await strong.play(1)
+    await until(lambda: len(weak.joined.network.exchange.pool) >= 2)
+    second = await weak.play(2)
+    assert (second.report.local_groups, second.report.external_groups) == (2, 2)
+    assert {group.author for group in second.groups[2:]} == {strong.key}
+    assert second.report.swarm_reward is not None
+    assert (second.report.swarm_reward.value, second.report.swarm_reward.peers) == (1.0, 1)
+    # Right where we solve a quarter: 0.75 for each of four answers as long as our own but for their count of ids.
+    (external,) = {s.advantage for s in weak.engine.batches[-1] if s.external}
+    assert external > 0
+    await asyncio.gather(*(seat.joined.close() for seat in (relay, weak, strong)))
 
 
-def test_a_persons_answer_reaches_another_node_and_is_told_apart_there(
+async def test_a_persons_answer_reaches_another_node_and_is_told_apart_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
-
-    async def scene() -> None:
-        asked, other = Seat(tmp_path / "asked", 1, 0), Seat(tmp_path / "other", 2, 1)
-        address = await other.joined.listen("127.0.0.1", 0, None)
-        asked.joined.links.keep([address])
-        await until(lambda: [link for link in other.joined.network.exchange.links if link.session.is_open])
-        node = Scene(tmp_path, SETTINGS, 1e9).node
-        node.engine, node.examiner = PersonsEngine(), PersonsExaminer()  # type: ignore[assignment]
-        human = HumanAnswers(node, Side(asked.joined.member), CATALOGUE)
-        posed = await human.pose(AskForQuestion(task="gcd/easy"))
-        marked = await human.give(GiveAnswer(id=posed.id, answer=right(posed)))
-        assert marked.shared and marked.mark.solved
-        await until(lambda: len(other.joined.network.exchange.pool) == 1)
-        played = await other.play(1)
-        (received,) = [group for group in played.groups if group.author]
-        assert (received.origin, received.author) == ("human", asked.key)
-        assert [completion.kind for completion in received.completions] == ["human"]  # the model's had no answer span
-        assert received.marks[0].solved and played.advantages[-1][0] > 0
-        with contextlib.closing(History(tmp_path / "theirs.sqlite")) as history:
-            run = history.begin_run(run_manifest())
-            history.record_round(run, played.report, played.groups, played.advantages)
-            (source,) = [one for one in history.sources() if one.author]
-            assert (source.origin, source.author) == ("human", asked.key)
-            assert [one.kind for one in history.rollouts().items if one.author] == ["human"]
-        await asyncio.gather(asked.joined.close(), other.joined.close(), node.close())
-
-    asyncio.run(scene())
+    asked, other = Seat(tmp_path / "asked", 1, 0), Seat(tmp_path / "other", 2, 1)
+    address = await other.joined.listen("127.0.0.1", 0, None)
+    asked.joined.links.keep([address])
+    await until(lambda: [link for link in other.joined.network.exchange.links if link.session.is_open])
+    node = Scene(tmp_path, SETTINGS, 1e9).node
+    node.engine, node.examiner = PersonsEngine(), PersonsExaminer()  # type: ignore[assignment]
+    human = HumanAnswers(node, Side(asked.joined.member), CATALOGUE)
+    posed = await human.pose(AskForQuestion(task="gcd/easy"))
+    marked = await human.give(GiveAnswer(id=posed.id, answer=right(posed)))
+    assert marked.shared and marked.mark.solved
+    await until(lambda: len(other.joined.network.exchange.pool) == 1)
+    played = await other.play(1)
+    (received,) = [group for group in played.groups if group.author]
+    assert (received.origin, received.author) == ("human", asked.key)
+    assert [completion.kind for completion in received.completions] == ["human"]  # the model's had no answer span
+    assert received.marks[0].solved and played.advantages[-1][0] > 0
+    with contextlib.closing(History(tmp_path / "theirs.sqlite")) as history:
+        run = history.begin_run(run_manifest())
+        history.record_round(run, played.report, played.groups, played.advantages)
+        (source,) = [one for one in history.sources() if one.author]
+        assert (source.origin, source.author) == ("human", asked.key)
+        assert [one.kind for one in history.rollouts().items if one.author] == ["human"]
+    await asyncio.gather(asked.joined.close(), other.joined.close(), node.close())
 
 
 def test_the_door_knows_our_catalogue() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from pathlib import Path
 
@@ -92,9 +91,9 @@ def seats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Mesh, Seat, 
     return mesh, first, second
 
 
-def test_questions_are_training_ones_under_indices_used_once(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_questions_are_training_ones_under_indices_used_once(seats: tuple[Mesh, Seat, Seat]) -> None:
     _, seat, _ = seats
-    questions = asyncio.run(seat.member.questions(["gcd/easy"] * 20))
+    questions = await seat.member.questions(["gcd/easy"] * 20)
     indices = [question.index for question in questions]
     assert len(set(indices)) == 20 and not any(held_out_side("gcd", question.text) for question in questions)
     for question in questions:
@@ -104,46 +103,46 @@ def test_questions_are_training_ones_under_indices_used_once(seats: tuple[Mesh, 
         assert question.seed == seed
 
 
-def test_what_one_shares_the_other_makes_again_and_marks(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_what_one_shares_the_other_makes_again_and_marks(seats: tuple[Mesh, Seat, Seat]) -> None:
     mesh, first, second = seats
-    questions = asyncio.run(first.member.questions(["gcd/easy"] * 4))
-    asyncio.run(first.member.share(first.answered(questions)))
+    questions = await first.member.questions(["gcd/easy"] * 4)
+    await first.member.share(first.answered(questions))
     mesh.settle()
     second.member.want(["gcd/easy"], 2)
-    drawn = asyncio.run(second.member.draw(2, 8, strict=True))
+    drawn = await second.member.draw(2, 8, strict=True)
     assert len(drawn) == 2 and second.member.one_source
     assert {foreign.group.question.text for foreign in drawn} <= {question.text for question in questions}
     assert [[mark.solved for mark in foreign.group.marks] for foreign in drawn] == [[True, False]] * 2
-    measured = asyncio.run(second.member.measured(["gcd/easy"]))
+    measured = await second.member.measured(["gcd/easy"])
     assert measured is not None and (measured.value, measured.peers) == (0.5, 1)
-    assert asyncio.run(second.member.measured(["lcm/easy"])) is None
+    assert await second.member.measured(["lcm/easy"]) is None
 
 
-def test_groups_under_the_id_before_a_change_are_still_learned_from(
+async def test_groups_under_the_id_before_a_change_are_still_learned_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mesh = Mesh(now=Now(time.monotonic(), time.time()))
     old = Seat(tmp_path, 1, monkeypatch)
     new = Seat(tmp_path, 2, monkeypatch, task=b"new" + bytes(29), before=GCD)
     mesh.join(old.peer, new.peer)
-    asyncio.run(old.member.share(old.answered(asyncio.run(old.member.questions(["gcd/easy"] * 2)))))
-    asyncio.run(new.member.share(new.answered(asyncio.run(new.member.questions(["gcd/easy"] * 2)))))
+    await old.member.share(old.answered(await old.member.questions(["gcd/easy"] * 2)))
+    await new.member.share(new.answered(await new.member.questions(["gcd/easy"] * 2)))
     mesh.settle()
     new.member.want(["gcd/easy"], 2)
-    drawn = asyncio.run(new.member.draw(2, 8, strict=True))
+    drawn = await new.member.draw(2, 8, strict=True)
     assert [foreign.group.question.task for foreign in drawn] == ["gcd/easy"] * 2
     assert old.peer.held() == [], "what it cannot know by its id is not sent"
 
 
-def test_nothing_in_the_pool_is_no_reason_to_wait(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_nothing_in_the_pool_is_no_reason_to_wait(seats: tuple[Mesh, Seat, Seat]) -> None:
     _, _, second = seats
     second.member.want(["gcd/easy"], 2)
-    assert asyncio.run(second.member.draw(2, 8, strict=True)) == []
+    assert await second.member.draw(2, 8, strict=True) == []
 
 
-def test_only_what_peers_take_is_shared(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_only_what_peers_take_is_shared(seats: tuple[Mesh, Seat, Seat]) -> None:
     _, seat, _ = seats
-    (question,) = asyncio.run(seat.member.questions(["gcd/easy"]))
+    (question,) = await seat.member.questions(["gcd/easy"])
     (good,) = seat.answered([question])
 
     def text(content: str) -> Group:
@@ -159,9 +158,9 @@ def test_only_what_peers_take_is_shared(seats: tuple[Mesh, Seat, Seat]) -> None:
         msgspec.structs.replace(good, completions=good.completions * 9),
         msgspec.structs.replace(good, completions=[text("é" * 2040).completions[0]] * 8),
     ]
-    asyncio.run(seat.member.share(refused))
+    await seat.member.share(refused)
     assert seat.outlet.published == []
-    asyncio.run(seat.member.share([good]))
+    await seat.member.share([good])
     (envelope,) = seat.outlet.published
     body = open_envelope(envelope, GroupBody, NETWORK).body
     assert (body.index, body.answered, body.published) == (question.index, (question.index or 0) + 1, 1)
@@ -175,7 +174,7 @@ def test_levels_that_do_not_travel_are_not_asked_for(seats: tuple[Mesh, Seat, Se
     assert seat.outlet.exchange._interest == ()
 
 
-def test_of_a_round_half_may_come_from_neighbours_however_often_it_draws(
+async def test_of_a_round_half_may_come_from_neighbours_however_often_it_draws(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mesh = Mesh(now=Now(time.monotonic(), time.time()))
@@ -184,32 +183,34 @@ def test_of_a_round_half_may_come_from_neighbours_however_often_it_draws(
         wire = mesh.join(drawer.peer, other.peer)
         wire.ends[0][1].lan = other is not afar
     for other in neighbours:
-        questions = asyncio.run(other.member.questions(["gcd/easy"] * 4))
-        asyncio.run(other.member.share(other.answered(questions)))
+        questions = await other.member.questions(["gcd/easy"] * 4)
+        await other.member.share(other.answered(questions))
     mesh.settle()
     drawer.member.want(["gcd/easy"], 4)
-    drawn = asyncio.run(drawer.member.draw(4, 8, strict=True))
+    drawn = await drawer.member.draw(4, 8, strict=True)
     assert [foreign.entry.path.lan for foreign in drawn] == [True, True]
 
 
-def test_without_consent_nothing_is_shared_and_much_is_drawn(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_without_consent_nothing_is_shared_and_much_is_drawn(seats: tuple[Mesh, Seat, Seat]) -> None:
     mesh, first, second = seats
     second.member.sharing = False
     for seat in (first, second):
-        questions = asyncio.run(seat.member.questions(["gcd/easy"] * 4))
-        asyncio.run(seat.member.share(seat.answered(questions)))
+        questions = await seat.member.questions(["gcd/easy"] * 4)
+        await seat.member.share(seat.answered(questions))
         seat.member.want(["gcd/easy"], 2)
     mesh.settle()
-    assert asyncio.run(first.member.draw(2, 8, strict=True)) == []
-    assert len(asyncio.run(second.member.draw(2, 8, strict=True))) == 2
+    assert await first.member.draw(2, 8, strict=True) == []
+    assert len(await second.member.draw(2, 8, strict=True)) == 2
     assert (first.member.counts.published, second.member.counts.published) == (4, 0)
 
 
-def test_groups_that_do_not_teach_take_no_place_and_the_next_ones_are_drawn(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_groups_that_do_not_teach_take_no_place_and_the_next_ones_are_drawn(
+    seats: tuple[Mesh, Seat, Seat],
+) -> None:
     mesh, first, second = seats
     second.member.want(["gcd/easy"], 8)
-    questions = asyncio.run(first.member.questions(["gcd/easy"] * 10))
-    asyncio.run(first.member.share([*first.answered(questions[:6], solved=False), *first.answered(questions[6:])]))
+    questions = await first.member.questions(["gcd/easy"] * 10)
+    await first.member.share([*first.answered(questions[:6], solved=False), *first.answered(questions[6:])])
     mesh.settle()
     asked: list[Group] = []
 
@@ -217,23 +218,23 @@ def test_groups_that_do_not_teach_take_no_place_and_the_next_ones_are_drawn(seat
         asked.append(group)
         return any(mark.solved for mark in group.marks)
 
-    drawn = asyncio.run(second.member.draw(4, 8, strict=True, teaches=teaches))
+    drawn = await second.member.draw(4, 8, strict=True, teaches=teaches)
     assert len(drawn) == 4 and all(foreign.group.marks[0].solved for foreign in drawn)
     assert len(asked) == second.member.counts.drawn <= 10
     assert second.peer.exchange.giving.used(first.peer.signer.key) == 4
 
 
-def test_a_round_looks_at_so_many_groups_and_no_more(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_a_round_looks_at_so_many_groups_and_no_more(seats: tuple[Mesh, Seat, Seat]) -> None:
     mesh, first, second = seats
     second.member.want(["gcd/easy"], 8)
-    questions = asyncio.run(first.member.questions(["gcd/easy"] * 30))
-    asyncio.run(first.member.share(first.answered(questions, solved=False)))
+    questions = await first.member.questions(["gcd/easy"] * 30)
+    await first.member.share(first.answered(questions, solved=False))
     mesh.settle()
-    assert asyncio.run(second.member.draw(3, 8, strict=True, teaches=lambda group: False)) == []
+    assert await second.member.draw(3, 8, strict=True, teaches=lambda group: False) == []
     assert second.member.counts.drawn == 12
 
 
-def test_a_link_whose_groups_all_teach_gets_no_more_than_its_share(
+async def test_a_link_whose_groups_all_teach_gets_no_more_than_its_share(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mesh = Mesh(now=Now(time.monotonic(), time.time()))
@@ -241,70 +242,72 @@ def test_a_link_whose_groups_all_teach_gets_no_more_than_its_share(
     drawer.member.want(["gcd/easy"], 8)
     for other in (keen, dull):
         mesh.join(drawer.peer, other.peer)
-        questions = asyncio.run(other.member.questions(["gcd/easy"] * 16))
-        asyncio.run(other.member.share(other.answered(questions, solved=other is keen)))
+        questions = await other.member.questions(["gcd/easy"] * 16)
+        await other.member.share(other.answered(questions, solved=other is keen))
     mesh.settle()
-    right = asyncio.run(drawer.member.draw(4, 8, strict=True, teaches=lambda group: group.marks[0].solved))
+    right = await drawer.member.draw(4, 8, strict=True, teaches=lambda group: group.marks[0].solved)
     assert [foreign.entry.name.author for foreign in right] == [keen.peer.signer.key] * 2
 
 
-def test_who_left_in_the_middle_of_a_round_neither_shares_nor_draws(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_who_left_in_the_middle_of_a_round_neither_shares_nor_draws(seats: tuple[Mesh, Seat, Seat]) -> None:
     mesh, first, second = seats
-    questions = asyncio.run(first.member.questions(["gcd/easy"] * 4))
-    asyncio.run(first.member.share(first.answered(questions)))
+    questions = await first.member.questions(["gcd/easy"] * 4)
+    await first.member.share(first.answered(questions))
     mesh.settle()
     first.member.leave()
     second.member.leave()
-    asyncio.run(first.member.share(first.answered(asyncio.run(first.member.questions(["gcd/easy"])))))
+    await first.member.share(first.answered(await first.member.questions(["gcd/easy"])))
     assert first.member.counts.published == 4
     second.member.want(["gcd/easy"], 2)
-    assert asyncio.run(second.member.draw(2, 8, strict=True)) == []
+    assert await second.member.draw(2, 8, strict=True) == []
 
 
-def test_authors_are_known_by_our_marks_also_after_a_restart(seats: tuple[Mesh, Seat, Seat], tmp_path: Path) -> None:
+async def test_authors_are_known_by_our_marks_also_after_a_restart(
+    seats: tuple[Mesh, Seat, Seat], tmp_path: Path
+) -> None:
     mesh, first, second = seats
     second.member.want(["gcd/easy"], 16)
-    questions = asyncio.run(first.member.questions(["gcd/easy"] * 18))
-    asyncio.run(first.member.share(first.answered(questions)))
+    questions = await first.member.questions(["gcd/easy"] * 18)
+    await first.member.share(first.answered(questions))
     mesh.settle()
-    asyncio.run(second.member.draw(15, 8, strict=True))
+    await second.member.draw(15, 8, strict=True)
     assert second.member.author_rates() == {}, "30 answers are too few"
-    asyncio.run(second.member.draw(3, 8, strict=True))
+    await second.member.draw(3, 8, strict=True)
     rates = second.member.author_rates()
     assert rates == {first.peer.signer.key.hex(): pytest.approx(0.5)}
     second.member.leave()
     assert AuthorRates(tmp_path / "authors-2.json", 0.0).rates() == rates
 
 
-def test_authors_that_failed_their_audit_are_not_measured(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_authors_that_failed_their_audit_are_not_measured(seats: tuple[Mesh, Seat, Seat]) -> None:
     mesh, first, second = seats
     second.member.want(["gcd/easy"], 1)
-    asyncio.run(first.member.share(first.answered(asyncio.run(first.member.questions(["gcd/easy"])))))
+    await first.member.share(first.answered(await first.member.questions(["gcd/easy"])))
     mesh.settle()
-    asyncio.run(second.member.draw(1, 8, strict=True))
-    assert asyncio.run(second.member.measured(["gcd/easy"])) is not None
+    await second.member.draw(1, 8, strict=True)
+    assert await second.member.measured(["gcd/easy"]) is not None
     for _ in range(6):
         second.peer.exchange.audit.record(first.peer.signer.key, 1.0, supplied=False)
-    assert asyncio.run(second.member.measured(["gcd/easy"])) is None
+    assert await second.member.measured(["gcd/easy"]) is None
 
 
-def test_the_shares_of_sources_are_those_of_the_groups_drawn_lately(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_the_shares_of_sources_are_those_of_the_groups_drawn_lately(seats: tuple[Mesh, Seat, Seat]) -> None:
     mesh, first, second = seats
     assert second.member.draw_shares() == {}
-    asyncio.run(first.member.share(first.answered(asyncio.run(first.member.questions(["gcd/easy"] * 4)))))
+    await first.member.share(first.answered(await first.member.questions(["gcd/easy"] * 4)))
     mesh.settle()
     second.member.want(["gcd/easy"], 2)
-    asyncio.run(second.member.draw(2, 8, strict=True))
+    await second.member.draw(2, 8, strict=True)
     (link,) = second.peer.exchange.links
     assert second.member.draw_shares() == {link.source: 1.0}
 
 
-def test_answers_that_are_published_are_counted(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_answers_that_are_published_are_counted(seats: tuple[Mesh, Seat, Seat]) -> None:
     _, first, _ = seats
     counted: list[int] = []
     first.member.shared = counted.append
-    groups = first.answered(asyncio.run(first.member.questions(["gcd/easy"] * 3)))
-    asyncio.run(first.member.share(groups))
+    groups = first.answered(await first.member.questions(["gcd/easy"] * 3))
+    await first.member.share(groups)
     first.member.sharing = False
-    asyncio.run(first.member.share(groups))
+    await first.member.share(groups)
     assert counted == [2, 2, 2]

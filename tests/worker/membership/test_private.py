@@ -173,110 +173,94 @@ def node(folder: Path) -> Requests:
     return requests(folder)[1]
 
 
-def test_a_swarm_is_founded_and_a_newcomer_let_in_by_link(tmp_path: Path, ring: Memory) -> None:
-    async def scene() -> None:
-        founder, newcomer = node(tmp_path / "founder"), node(tmp_path / "newcomer")
-        told = await founder.handle(CreateSwarm())
-        swarm = founder.settings.swarm
-        assert isinstance(told, Ok) and swarm in str(told.text) and "in silo" in str(told.text)
-        assert any(name.endswith(" admission key") for _, name in ring.kept)
-        await founder.handle(SetSettings(values={"announce": "wss://relay.example:8765"}))
+async def test_a_swarm_is_founded_and_a_newcomer_let_in_by_link(tmp_path: Path, ring: Memory) -> None:
+    founder, newcomer = node(tmp_path / "founder"), node(tmp_path / "newcomer")
+    told = await founder.handle(CreateSwarm())
+    swarm = founder.settings.swarm
+    assert isinstance(told, Ok) and swarm in str(told.text) and "in silo" in str(told.text)
+    assert any(name.endswith(" admission key") for _, name in ring.kept)
+    await founder.handle(SetSettings(values={"announce": "wss://relay.example:8765"}))
 
-        way = await founder.handle(GetInvite())
-        assert isinstance(way, InviteIs)
-        told = await newcomer.handle(JoinSwarm(link=way.link))
-        shown = await newcomer.handle(GetIdentity())
-        assert isinstance(told, Ok) and isinstance(shown, IdentityIs)
-        assert shown.key in str(told.text) and "peers admit KEY" in str(told.text), "not admitted yet, and told how"
-        assert (newcomer.settings.swarm, newcomer.settings.admission) == (swarm, "")
+    way = await founder.handle(GetInvite())
+    assert isinstance(way, InviteIs)
+    told = await newcomer.handle(JoinSwarm(link=way.link))
+    shown = await newcomer.handle(GetIdentity())
+    assert isinstance(told, Ok) and isinstance(shown, IdentityIs)
+    assert shown.key in str(told.text) and "peers admit KEY" in str(told.text), "not admitted yet, and told how"
+    assert (newcomer.settings.swarm, newcomer.settings.admission) == (swarm, "")
 
-        link = await founder.handle(AdmitPeer(key=shown.key))
-        assert isinstance(link, InviteIs)
-        told = await newcomer.handle(JoinSwarm(link=link.link))
-        assert isinstance(told, Ok) and "peers admit" not in str(told.text)
-        settings = newcomer.settings
-        assert members_of(settings.swarm, settings.admission, bytes.fromhex(shown.key), time.time()) is not None
+    link = await founder.handle(AdmitPeer(key=shown.key))
+    assert isinstance(link, InviteIs)
+    told = await newcomer.handle(JoinSwarm(link=link.link))
+    assert isinstance(told, Ok) and "peers admit" not in str(told.text)
+    settings = newcomer.settings
+    assert members_of(settings.swarm, settings.admission, bytes.fromhex(shown.key), time.time()) is not None
 
-        with pytest.raises(UsageError, match="No private swarm was founded here"):
-            await newcomer.handle(AdmitPeer(key=shown.key))
-        before = newcomer.settings
-        other = await founder.handle(AdmitPeer(key="ab" * 32))
-        assert isinstance(other, InviteIs)
-        with pytest.raises(UsageError, match="for another key"):
-            await newcomer.handle(JoinSwarm(link=other.link))
-        assert newcomer.settings == before
-
-    asyncio.run(scene())
+    with pytest.raises(UsageError, match="No private swarm was founded here"):
+        await newcomer.handle(AdmitPeer(key=shown.key))
+    before = newcomer.settings
+    other = await founder.handle(AdmitPeer(key="ab" * 32))
+    assert isinstance(other, InviteIs)
+    with pytest.raises(UsageError, match="for another key"):
+        await newcomer.handle(JoinSwarm(link=other.link))
+    assert newcomer.settings == before
 
 
-def test_founding_twice_goes_back_to_the_swarm_that_is_there(tmp_path: Path, ring: Memory) -> None:
-    async def scene() -> None:
-        founder = node(tmp_path)
-        await founder.handle(CreateSwarm())
-        first = founder.settings
-        await founder.handle(ResetSettings(keys=["swarm", "admission"]))
-        assert founder.settings.swarm == ""
-        await founder.handle(CreateSwarm())
-        assert (founder.settings.swarm, founder.settings.admission) == (first.swarm, first.admission)
-
-    asyncio.run(scene())
+async def test_founding_twice_goes_back_to_the_swarm_that_is_there(tmp_path: Path, ring: Memory) -> None:
+    founder = node(tmp_path)
+    await founder.handle(CreateSwarm())
+    first = founder.settings
+    await founder.handle(ResetSettings(keys=["swarm", "admission"]))
+    assert founder.settings.swarm == ""
+    await founder.handle(CreateSwarm())
+    assert (founder.settings.swarm, founder.settings.admission) == (first.swarm, first.admission)
 
 
-def test_without_a_keyring_the_admission_key_is_behind_a_passphrase_or_nowhere(
+async def test_without_a_keyring_the_admission_key_is_behind_a_passphrase_or_nowhere(
     tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(identity, "_SEALED", ())
-
-    async def scene() -> None:
-        founder = node(tmp_path)
-        with pytest.raises(PassphraseNeeded, match="no keyring"):
-            await founder.handle(CreateSwarm())
-        assert founder.settings.swarm == ""
-        await founder.handle(CreateSwarm(passphrase="correct horse"))
-        file = tmp_path / "control" / "admission-key"
-        assert file.is_file() and ring.kept == {}
-        await founder.handle(SetSettings(values={"announce": "wss://relay.example:8765"}))
-        with pytest.raises(PassphraseNeeded, match="admission key"):
-            await founder.handle(AdmitPeer(key="ab" * 32))
-        link = await founder.handle(AdmitPeer(key="ab" * 32, passphrase="correct horse"))
-        assert isinstance(link, InviteIs) and Invite.parse(link.link).swarm == founder.settings.swarm
-
-    asyncio.run(scene())
+    founder = node(tmp_path)
+    with pytest.raises(PassphraseNeeded, match="no keyring"):
+        await founder.handle(CreateSwarm())
+    assert founder.settings.swarm == ""
+    await founder.handle(CreateSwarm(passphrase="correct horse"))
+    file = tmp_path / "control" / "admission-key"
+    assert file.is_file() and ring.kept == {}
+    await founder.handle(SetSettings(values={"announce": "wss://relay.example:8765"}))
+    with pytest.raises(PassphraseNeeded, match="admission key"):
+        await founder.handle(AdmitPeer(key="ab" * 32))
+    link = await founder.handle(AdmitPeer(key="ab" * 32, passphrase="correct horse"))
+    assert isinstance(link, InviteIs) and Invite.parse(link.link).swarm == founder.settings.swarm
 
 
-def test_an_identity_is_made_to_be_shown_only_where_it_can_be_kept(
+async def test_an_identity_is_made_to_be_shown_only_where_it_can_be_kept(
     tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def scene() -> None:
-        one = node(tmp_path / "one")
-        assert await one.handle(GetIdentity()) == IdentityIs(key="", kept="")
-        made = await one.handle(GetIdentity(create=True))
-        assert isinstance(made, IdentityIs) and (made.kept, made.created) == ("keyring", True)
-        assert await one.handle(GetIdentity(create=True)) == msgspec.structs.replace(made, created=False)
-        monkeypatch.setattr(identity, "_SEALED", ())
-        two = node(tmp_path / "two")
-        assert await two.handle(GetIdentity(create=True)) == IdentityIs(key="", kept="")
-
-    asyncio.run(scene())
+    one = node(tmp_path / "one")
+    assert await one.handle(GetIdentity()) == IdentityIs(key="", kept="")
+    made = await one.handle(GetIdentity(create=True))
+    assert isinstance(made, IdentityIs) and (made.kept, made.created) == ("keyring", True)
+    assert await one.handle(GetIdentity(create=True)) == msgspec.structs.replace(made, created=False)
+    monkeypatch.setattr(identity, "_SEALED", ())
+    two = node(tmp_path / "two")
+    assert await two.handle(GetIdentity(create=True)) == IdentityIs(key="", kept="")
 
 
-def test_a_node_that_is_not_admitted_says_so_and_dials_nobody(tmp_path: Path, ring: Memory) -> None:
-    async def scene() -> None:
-        served = node(tmp_path)
-        await served.handle(JoinSwarm(link=str(Invite(SWARM, ("wss://a.example:8765",)))))
-        await served.handle(SetSilo(on=False))
-        side = served._side
-        await until(lambda: side.info(()).state == "failed")
-        assert "not admitted to the private swarm (no admission)" in str(side.info(()).reason)
-        await side.close()
-
-    asyncio.run(scene())
+async def test_a_node_that_is_not_admitted_says_so_and_dials_nobody(tmp_path: Path, ring: Memory) -> None:
+    served = node(tmp_path)
+    await served.handle(JoinSwarm(link=str(Invite(SWARM, ("wss://a.example:8765",)))))
+    await served.handle(SetSilo(on=False))
+    side = served._side
+    await until(lambda: side.info(()).state == "failed")
+    assert "not admitted to the private swarm (no admission)" in str(side.info(()).reason)
+    await side.close()
 
 
 # -- over websockets -----------------------------------------------------------------------------------------
 
 
-def test_members_learn_from_each_other_and_a_stranger_from_nobody(
+async def test_members_learn_from_each_other_and_a_stranger_from_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
@@ -286,134 +270,111 @@ def test_members_learn_from_each_other_and_a_stranger_from_nobody(
         shown = admit(FOUNDER if member else ALICE, key)
         return Seat(tmp_path / name, number, skill, members=Members(FOUNDER.key), admission=shown)
 
-    async def scene() -> None:
-        relay, weak, strong = seat("relay", 1, 0), seat("weak", 2, 1), seat("strong", 3, 4)
-        stranger, public = seat("stranger", 4, 4, member=False), Seat(tmp_path / "public", 5, 4)
-        tls = tmp_path / "tls"
-        tls.mkdir()
-        address = await relay.joined.listen("127.0.0.1", 0, self_signed(tls))
-        everybody = (relay, weak, strong, stranger, public)
-        for one in everybody[1:]:
-            one.joined.links.keep([address])
-        links = relay.joined.network.exchange
-        await until(lambda: sum(link.session.is_open for link in links.links) == 2)
-        await until(lambda: links.refusals[Reason.NOT_ADMITTED])
-        assert public.joined.network_id == PUBLIC_SWARM
-        await asyncio.gather(weak.play(1), strong.play(1))
-        await until(lambda: len(weak.joined.network.exchange.pool) >= 2)
-        second = await weak.play(2)
-        assert {group.author for group in second.groups[2:]} == {strong.key}
-        assert not stranger.joined.network.exchange.pool and not public.joined.network.exchange.pool
-        assert {link.key.hex() for link in links.links if link.session.is_open} == {weak.key, strong.key}
-        await asyncio.gather(*(one.joined.close() for one in everybody))
-        assert [path.name for path in weak.folder.glob("peers*")] == [
-            f"peers-{network_of(FOUNDER.key).hex()[:16]}.json"
-        ]
-
-    asyncio.run(scene())
+    relay, weak, strong = seat("relay", 1, 0), seat("weak", 2, 1), seat("strong", 3, 4)
+    stranger, public = seat("stranger", 4, 4, member=False), Seat(tmp_path / "public", 5, 4)
+    tls = tmp_path / "tls"
+    tls.mkdir()
+    address = await relay.joined.listen("127.0.0.1", 0, self_signed(tls))
+    everybody = (relay, weak, strong, stranger, public)
+    for one in everybody[1:]:
+        one.joined.links.keep([address])
+    links = relay.joined.network.exchange
+    await until(lambda: sum(link.session.is_open for link in links.links) == 2)
+    await until(lambda: links.refusals[Reason.NOT_ADMITTED])
+    assert public.joined.network_id == PUBLIC_SWARM
+    await asyncio.gather(weak.play(1), strong.play(1))
+    await until(lambda: len(weak.joined.network.exchange.pool) >= 2)
+    second = await weak.play(2)
+    assert {group.author for group in second.groups[2:]} == {strong.key}
+    assert not stranger.joined.network.exchange.pool and not public.joined.network.exchange.pool
+    assert {link.key.hex() for link in links.links if link.session.is_open} == {weak.key, strong.key}
+    await asyncio.gather(*(one.joined.close() for one in everybody))
+    assert [path.name for path in weak.folder.glob("peers*")] == [f"peers-{network_of(FOUNDER.key).hex()[:16]}.json"]
 
 
-def test_a_rotated_key_shows_whose_it_was_and_a_new_identity_does_not(tmp_path: Path, ring: Memory) -> None:
-    async def scene() -> None:
-        one = node(tmp_path)
-        with pytest.raises(UsageError, match="no identity yet"):
-            await one.handle(ChangeIdentity(action="rotate"))
-        old = await one.handle(GetIdentity(create=True))
-        new = await one.handle(ChangeIdentity(action="rotate"))
-        assert isinstance(old, IdentityIs) and isinstance(new, IdentityIs) and old.key != new.key
-        assert (await one.handle(GetIdentity())) == new
-        shown = (tmp_path / "control" / "rotation").read_bytes()
-        assert old_key(shown, bytes.fromhex(new.key), PUBLIC_SWARM, time.time()).hex() == old.key
-        await one.handle(ChangeIdentity(action="new"))
-        assert not (tmp_path / "control" / "rotation").exists(), "the tie is cut"
-
-    asyncio.run(scene())
+async def test_a_rotated_key_shows_whose_it_was_and_a_new_identity_does_not(tmp_path: Path, ring: Memory) -> None:
+    one = node(tmp_path)
+    with pytest.raises(UsageError, match="no identity yet"):
+        await one.handle(ChangeIdentity(action="rotate"))
+    old = await one.handle(GetIdentity(create=True))
+    new = await one.handle(ChangeIdentity(action="rotate"))
+    assert isinstance(old, IdentityIs) and isinstance(new, IdentityIs) and old.key != new.key
+    assert (await one.handle(GetIdentity())) == new
+    shown = (tmp_path / "control" / "rotation").read_bytes()
+    assert old_key(shown, bytes.fromhex(new.key), PUBLIC_SWARM, time.time()).hex() == old.key
+    await one.handle(ChangeIdentity(action="new"))
+    assert not (tmp_path / "control" / "rotation").exists(), "the tie is cut"
 
 
-def test_another_identity_shares_no_number_with_the_one_before_and_a_kept_one_does(
+async def test_another_identity_shares_no_number_with_the_one_before_and_a_kept_one_does(
     tmp_path: Path, ring: Memory
 ) -> None:
-    async def scene() -> None:
-        one, drawn = node(tmp_path), list[bytes]()
-        await one.handle(GetIdentity(create=True))
-        file = tmp_path / "control" / "instance"
-        assert not file.exists(), "the first identity has the data folder's own number"
-        for change in (
-            ChangeIdentity(action="new"),
-            ChangeIdentity(action="export", passphrase="a long horse"),
-            ChangeIdentity(action="rotate"),
-        ):
-            told = await one.handle(change)
-            drawn.append(file.read_bytes())
-            if change.action == "export":
-                assert isinstance(told, IdentityIs)
-                sealed = told.sealed
-        assert len(set(drawn)) == 1 and len(drawn[0]) == 16
-        await one.handle(ChangeIdentity(action="import", sealed=sealed, passphrase="a long horse"))
-        assert file.read_bytes() != drawn[0]
-
-    asyncio.run(scene())
+    one, drawn = node(tmp_path), list[bytes]()
+    await one.handle(GetIdentity(create=True))
+    file = tmp_path / "control" / "instance"
+    assert not file.exists(), "the first identity has the data folder's own number"
+    for change in (
+        ChangeIdentity(action="new"),
+        ChangeIdentity(action="export", passphrase="a long horse"),
+        ChangeIdentity(action="rotate"),
+    ):
+        told = await one.handle(change)
+        drawn.append(file.read_bytes())
+        if change.action == "export":
+            assert isinstance(told, IdentityIs)
+            sealed = told.sealed
+    assert len(set(drawn)) == 1 and len(drawn[0]) == 16
+    await one.handle(ChangeIdentity(action="import", sealed=sealed, passphrase="a long horse"))
+    assert file.read_bytes() != drawn[0]
 
 
-def test_a_protected_identity_is_shown_to_whoever_gave_the_passphrase(
+async def test_a_protected_identity_is_shown_to_whoever_gave_the_passphrase(
     tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(identity, "_SEALED", ())
     monkeypatch.setenv("SAPO_PASSPHRASE", "correct horse")
-
-    async def scene() -> None:
-        first = await node(tmp_path).handle(GetIdentity(create=True))
-        monkeypatch.setenv("SAPO_PASSPHRASE", "correct horse")  # each worker takes it out of its environment
-        again = await node(tmp_path).handle(GetIdentity())
-        assert isinstance(first, IdentityIs) and isinstance(again, IdentityIs)
-        assert again.key == first.key != ""
-        closed = await node(tmp_path).handle(GetIdentity())
-        assert closed == IdentityIs(key="", kept="file")
-
-    asyncio.run(scene())
+    first = await node(tmp_path).handle(GetIdentity(create=True))
+    monkeypatch.setenv("SAPO_PASSPHRASE", "correct horse")  # each worker takes it out of its environment
+    again = await node(tmp_path).handle(GetIdentity())
+    assert isinstance(first, IdentityIs) and isinstance(again, IdentityIs)
+    assert again.key == first.key != ""
+    closed = await node(tmp_path).handle(GetIdentity())
+    assert closed == IdentityIs(key="", kept="file")
 
 
-def test_without_a_keyring_another_identity_is_kept_where_the_first_was_or_refused(
+async def test_without_a_keyring_another_identity_is_kept_where_the_first_was_or_refused(
     tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(identity, "_SEALED", ())
+    one = node(tmp_path / "one")
+    first = await one.handle(ChangeIdentity(action="protect", passphrase="correct horse"))
+    with pytest.raises(PassphraseNeeded, match="no keyring here"):
+        await one.handle(ChangeIdentity(action="new"))
+    new = await one.handle(ChangeIdentity(action="new", passphrase="correct horse"))
+    assert isinstance(first, IdentityIs) and isinstance(new, IdentityIs) and new.key != first.key
+    exported = await one.handle(ChangeIdentity(action="export", passphrase="another horse"))
+    assert isinstance(exported, IdentityIs)
 
-    async def scene() -> None:
-        one = node(tmp_path / "one")
-        first = await one.handle(ChangeIdentity(action="protect", passphrase="correct horse"))
-        with pytest.raises(PassphraseNeeded, match="no keyring here"):
-            await one.handle(ChangeIdentity(action="new"))
-        new = await one.handle(ChangeIdentity(action="new", passphrase="correct horse"))
-        assert isinstance(first, IdentityIs) and isinstance(new, IdentityIs) and new.key != first.key
-        exported = await one.handle(ChangeIdentity(action="export", passphrase="another horse"))
-        assert isinstance(exported, IdentityIs)
-
-        two = node(tmp_path / "two")
-        taken = await two.handle(ChangeIdentity(action="import", sealed=exported.sealed, passphrase="another horse"))
-        assert taken == IdentityIs(key=new.key, kept="file"), "kept behind the passphrase that opened it"
-        again = node(tmp_path / "two")
-        opened = await again.handle(ChangeIdentity(action="unlock", passphrase="another horse"))
-        assert isinstance(opened, IdentityIs) and opened.key == new.key
-
-    asyncio.run(scene())
+    two = node(tmp_path / "two")
+    taken = await two.handle(ChangeIdentity(action="import", sealed=exported.sealed, passphrase="another horse"))
+    assert taken == IdentityIs(key=new.key, kept="file"), "kept behind the passphrase that opened it"
+    again = node(tmp_path / "two")
+    opened = await again.handle(ChangeIdentity(action="unlock", passphrase="another horse"))
+    assert isinstance(opened, IdentityIs) and opened.key == new.key
 
 
-def test_a_closed_identity_that_was_opened_can_have_another_passphrase_here_and_in_an_export(
+async def test_a_closed_identity_that_was_opened_can_have_another_passphrase_here_and_in_an_export(
     tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(identity, "_SEALED", ())
     monkeypatch.delenv("SAPO_PASSPHRASE", raising=False)
-
-    async def scene() -> None:
-        first = await node(tmp_path).handle(ChangeIdentity(action="protect", passphrase="correct horse"))
-        again = node(tmp_path)
-        with pytest.raises(PassphraseNeeded, match="closed"):
-            await again.handle(ChangeIdentity(action="protect", passphrase="another horse"))
-        assert await again.handle(ChangeIdentity(action="unlock", passphrase="correct horse")) == first
-        assert await again.handle(ChangeIdentity(action="protect", passphrase="another horse")) == first
-        monkeypatch.setenv("SAPO_PASSPHRASE", "another horse")
-        exported = await node(tmp_path).handle(ChangeIdentity(action="export", passphrase="a third horse"))
-        assert isinstance(exported, IdentityIs) and isinstance(first, IdentityIs)
-        assert Signer(identity.unseal(exported.sealed, "a third horse")).key.hex() == first.key
-
-    asyncio.run(scene())
+    first = await node(tmp_path).handle(ChangeIdentity(action="protect", passphrase="correct horse"))
+    again = node(tmp_path)
+    with pytest.raises(PassphraseNeeded, match="closed"):
+        await again.handle(ChangeIdentity(action="protect", passphrase="another horse"))
+    assert await again.handle(ChangeIdentity(action="unlock", passphrase="correct horse")) == first
+    assert await again.handle(ChangeIdentity(action="protect", passphrase="another horse")) == first
+    monkeypatch.setenv("SAPO_PASSPHRASE", "another horse")
+    exported = await node(tmp_path).handle(ChangeIdentity(action="export", passphrase="a third horse"))
+    assert isinstance(exported, IdentityIs) and isinstance(first, IdentityIs)
+    assert Signer(identity.unseal(exported.sealed, "a third horse")).key.hex() == first.key

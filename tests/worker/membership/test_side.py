@@ -35,89 +35,75 @@ def sockets() -> int:
     return len(psutil.Process().net_connections("inet"))
 
 
-def test_in_silo_nothing_of_it_has_a_socket(tmp_path: Path) -> None:
+async def test_in_silo_nothing_of_it_has_a_socket(tmp_path: Path) -> None:
     settings = Settings(silo=True, lan=True, listen="127.0.0.1:0", use_seed_list=True, proxy=PROXY)
-
-    async def scene() -> None:
-        before = sockets()
-        side = side_of(tmp_path, Scene(tmp_path, SETTINGS, 1e9))
-        await side.follow(settings)
-        assert side.info(()).state == "silo" and sockets() == before
-        await side.close()
-
-    asyncio.run(scene())
+    before = sockets()
+    side = side_of(tmp_path, Scene(tmp_path, SETTINGS, 1e9))
+    await side.follow(settings)
+    assert side.info(()).state == "silo" and sockets() == before
+    await side.close()
 
 
-def test_silo_closes_what_was_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scene() -> None:
-        before = sockets()
-        side = side_of(tmp_path, Scene(tmp_path, SETTINGS, 1e9))
+async def test_silo_closes_what_was_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = sockets()
+    side = side_of(tmp_path, Scene(tmp_path, SETTINGS, 1e9))
 
-        async def enter(settings: Settings, stack: contextlib.AsyncExitStack) -> Joined:
-            joined = Seat(tmp_path / "seat", 1, skill=1).joined
-            stack.push_async_callback(joined.close)
-            await joined.listen("127.0.0.1", 0, self_signed(tmp_path))
-            return joined
+    async def enter(settings: Settings, stack: contextlib.AsyncExitStack) -> Joined:
+        joined = Seat(tmp_path / "seat", 1, skill=1).joined
+        stack.push_async_callback(joined.close)
+        await joined.listen("127.0.0.1", 0, self_signed(tmp_path))
+        return joined
 
-        monkeypatch.setattr(side, "_enter", enter)
-        await side.follow(Settings(silo=False))
-        await until(lambda: side.member)
-        assert sockets() == before + 1
-        await side.follow(Settings(silo=True))
-        assert side.member is None and sockets() == before
-
-    asyncio.run(scene())
+    monkeypatch.setattr(side, "_enter", enter)
+    await side.follow(Settings(silo=False))
+    await until(lambda: side.member)
+    assert sockets() == before + 1
+    await side.follow(Settings(silo=True))
+    assert side.member is None and sockets() == before
 
 
-def test_neighbours_find_each_other_and_go_silent_when_they_leave(tmp_path: Path) -> None:
-    async def scene() -> None:
-        said: list[str] = []
-        before = sockets()
-        seats = [Seat(tmp_path / str(n), n, skill=1) for n in (1, 2)]
-        async with contextlib.AsyncExitStack() as stack:
-            for seat in seats:
-                address = await seat.joined.listen("127.0.0.1", 0, self_signed(seat.folder))
-                await look_on_lan(
-                    seat.joined,
-                    "127.0.0.1:0",
-                    address.port,
-                    seat.folder,
-                    lambda level, text: said.append(text),
-                    stack,
-                )
-            running = [asyncio.create_task(seat.joined.links.run()) for seat in seats]
-            for seat in seats:
-                await until(lambda seat=seat: any(link.key for link in seat.joined.network.exchange.links))  # type: ignore[misc]
-            for task in running:
-                task.cancel()
-            assert said == [SHOWN_ON_LAN] * 2
-        await asyncio.gather(*(seat.joined.close() for seat in seats))
-        await asyncio.sleep(0)
-        assert sockets() == before
-
-    asyncio.run(scene())
+async def test_neighbours_find_each_other_and_go_silent_when_they_leave(tmp_path: Path) -> None:
+    said: list[str] = []
+    before = sockets()
+    seats = [Seat(tmp_path / str(n), n, skill=1) for n in (1, 2)]
+    async with contextlib.AsyncExitStack() as stack:
+        for seat in seats:
+            address = await seat.joined.listen("127.0.0.1", 0, self_signed(seat.folder))
+            await look_on_lan(
+                seat.joined,
+                "127.0.0.1:0",
+                address.port,
+                seat.folder,
+                lambda level, text: said.append(text),
+                stack,
+            )
+        running = [asyncio.create_task(seat.joined.links.run()) for seat in seats]
+        for seat in seats:
+            await until(lambda seat=seat: any(link.key for link in seat.joined.network.exchange.links))  # type: ignore[misc]
+        for task in running:
+            task.cancel()
+        assert said == [SHOWN_ON_LAN] * 2
+    await asyncio.gather(*(seat.joined.close() for seat in seats))
+    await asyncio.sleep(0)
+    assert sockets() == before
 
 
-def test_nodes_that_were_told_of_no_port_open_one_on_the_local_network_and_meet(
+async def test_nodes_that_were_told_of_no_port_open_one_on_the_local_network_and_meet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(swarm_settings, "home_addresses", lambda: ["127.0.0.1"])
-
-    async def scene() -> None:
-        said: list[str] = []
-        seats = [Seat(tmp_path / str(n), n, skill=1) for n in (1, 2)]
-        async with contextlib.AsyncExitStack() as stack:
-            for seat in seats:
-                await look_on_lan(seat.joined, "", 0, seat.folder, lambda level, text: said.append(text), stack)
-            running = [asyncio.create_task(seat.joined.links.run()) for seat in seats]
-            for seat in seats:
-                await until(lambda seat=seat: any(link.key for link in seat.joined.network.exchange.links))  # type: ignore[misc]
-            for task in running:
-                task.cancel()
-            assert said == [SHOWN_ON_LAN] * 2
-        await asyncio.gather(*(seat.joined.close() for seat in seats))
-
-    asyncio.run(scene())
+    said: list[str] = []
+    seats = [Seat(tmp_path / str(n), n, skill=1) for n in (1, 2)]
+    async with contextlib.AsyncExitStack() as stack:
+        for seat in seats:
+            await look_on_lan(seat.joined, "", 0, seat.folder, lambda level, text: said.append(text), stack)
+        running = [asyncio.create_task(seat.joined.links.run()) for seat in seats]
+        for seat in seats:
+            await until(lambda seat=seat: any(link.key for link in seat.joined.network.exchange.links))  # type: ignore[misc]
+        for task in running:
+            task.cancel()
+        assert said == [SHOWN_ON_LAN] * 2
+    await asyncio.gather(*(seat.joined.close() for seat in seats))
 
 
 @pytest.mark.parametrize(
@@ -140,20 +126,17 @@ def test_where_a_node_is_shown(
     assert place_on_lan(listen, 8765) == place
 
 
-def test_the_seed_list_is_of_the_public_swarm_and_can_be_switched_off(tmp_path: Path) -> None:
-    async def scene() -> None:
-        path = tmp_path / "seeds.txt"
-        path.write_text(f"wss://relay.example:8765#{'ab' * 32}\n")
-        seat = Seat(tmp_path / "seat", 1, skill=1)
-        assert seat.joined.network_id == PUBLIC_SWARM
-        elsewhere = msgspec.structs.replace(Settings(), use_seed_list=False)
-        begin_with_seeds(seat.joined, elsewhere, path)
-        assert len(seat.joined.links._book) == 0
-        begin_with_seeds(seat.joined, Settings(), path)
-        assert len(seat.joined.links._book) == 1
-        await seat.joined.close()
-
-    asyncio.run(scene())
+async def test_the_seed_list_is_of_the_public_swarm_and_can_be_switched_off(tmp_path: Path) -> None:
+    path = tmp_path / "seeds.txt"
+    path.write_text(f"wss://relay.example:8765#{'ab' * 32}\n")
+    seat = Seat(tmp_path / "seat", 1, skill=1)
+    assert seat.joined.network_id == PUBLIC_SWARM
+    elsewhere = msgspec.structs.replace(Settings(), use_seed_list=False)
+    begin_with_seeds(seat.joined, elsewhere, path)
+    assert len(seat.joined.links._book) == 0
+    begin_with_seeds(seat.joined, Settings(), path)
+    assert len(seat.joined.links._book) == 1
+    await seat.joined.close()
 
 
 @pytest.mark.parametrize("proxy", [f"https://u:{SECRET}@h:1", f"u:{SECRET}@h:1", f"socks5h://:{SECRET}@h:1"])
@@ -163,23 +146,21 @@ def test_a_proxy_that_cannot_be_used_is_refused_without_its_login(proxy: str) ->
     assert SECRET not in str(refused.value)
 
 
-def test_neither_status_nor_doctor_nor_log_tells_the_login(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_neither_status_nor_doctor_nor_log_tells_the_login(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level("DEBUG")
-
-    async def scene() -> None:
-        it, served = requests(tmp_path)
-        await served.handle(SetSettings(values={"proxy": PROXY}))
-        assert it.node.settings.proxy == PROXY
-        with pytest.raises(UsageError) as refused:
-            await served.handle(SetSettings(values={"proxy": PROXY + "/path"}))
-        status = msgspec.json.encode(await served.handle(GetStatus()))
-        assert SECRET not in str(refused.value) + status.decode()
-
-    asyncio.run(scene())
+    it, served = requests(tmp_path)
+    await served.handle(SetSettings(values={"proxy": PROXY}))
+    assert it.node.settings.proxy == PROXY
+    with pytest.raises(UsageError) as refused:
+        await served.handle(SetSettings(values={"proxy": PROXY + "/path"}))
+    status = msgspec.json.encode(await served.handle(GetStatus()))
+    assert SECRET not in str(refused.value) + status.decode()
     assert SECRET not in caplog.text
 
 
-def test_what_peers_say_they_used_is_counted_and_kept(tmp_path: Path) -> None:
+async def test_what_peers_say_they_used_is_counted_and_kept(tmp_path: Path) -> None:
     scene = Scene(tmp_path, SETTINGS, 1e9)
     side = side_of(tmp_path, scene)
     side._lasting = scene.keeper.lasting
@@ -194,5 +175,5 @@ def test_what_peers_say_they_used_is_counted_and_kept(tmp_path: Path) -> None:
         side._heard(joined, link, StatsHeard(b""))  # type: ignore[arg-type]
     assert scene.keeper.lasting.used == 3
     scene.keeper.lasting.keep()
-    asyncio.run(scene.keeper.call(lambda: None))  # whatever it had to keep is kept
+    await scene.keeper.call(lambda: None)  # whatever it had to keep is kept
     assert scene.keeper.history.claims() == {"6b" * 32: 5}

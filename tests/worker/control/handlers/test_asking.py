@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -37,66 +36,59 @@ class Told:
         ]
 
 
-def test_an_answer_is_told_while_it_is_written(tmp_path: Path) -> None:
+async def test_an_answer_is_told_while_it_is_written(tmp_path: Path) -> None:
     it = Told(tmp_path)
-    asked = asyncio.run(it.asking.ask(Ask(question="1+1?", stream=7)))
+    asked = await it.asking.ask(Ask(question="1+1?", stream=7))
     assert (asked.text, asked.tokens) == ("right", 2)
     assert it.texts == [(7, "right"[:n], n) for n in range(1, 6)]
 
 
-def test_it_is_told_no_more_often_than_anybody_can_read(tmp_path: Path) -> None:
+async def test_it_is_told_no_more_often_than_anybody_can_read(tmp_path: Path) -> None:
     it = Told(tmp_path, TELL_SECONDS / 2)
-    asyncio.run(it.asking.ask(Ask(question="1+1?", stream=7)))
+    await it.asking.ask(Ask(question="1+1?", stream=7))
     assert [text for _, text, _ in it.texts] == ["r", "rig", "right"]
 
 
-def test_who_did_not_ask_to_be_told_is_told_nothing(tmp_path: Path) -> None:
+async def test_who_did_not_ask_to_be_told_is_told_nothing(tmp_path: Path) -> None:
     it = Told(tmp_path)
-    asyncio.run(it.asking.ask(Ask(question="1+1?")))
-    asyncio.run(it.asking.try_task(TryTask(task="gcd/easy", seed=3, answer="4", stream=8)))
+    await it.asking.ask(Ask(question="1+1?"))
+    await it.asking.try_task(TryTask(task="gcd/easy", seed=3, answer="4", stream=8))
     assert it.texts == []
 
 
-def test_base_and_trained_model_answer_the_question_that_was_set(tmp_path: Path) -> None:
-    async def scene() -> None:
-        it = Told(tmp_path)
-        asked = await it.asking.set_question(SetQuestion(task="gcd/easy"))
-        assert str(asked.example) == "a whole number, like 42" and not hasattr(asked, "truth")
-        tried = [
-            await it.asking.try_task(TryTask(task=asked.task, seed=asked.seed, checkpoint=name, stream=1))
-            for name in ("base", "last")
-        ]
-        assert {one.question for one in tried} == {asked.question}
-        assert {one.truth for one in tried} == {str(truth(asked.seed))}
-        again = await it.asking.set_question(SetQuestion(task="gcd/easy", seed=asked.seed))
-        assert again == asked
-
-    asyncio.run(scene())
+async def test_base_and_trained_model_answer_the_question_that_was_set(tmp_path: Path) -> None:
+    it = Told(tmp_path)
+    asked = await it.asking.set_question(SetQuestion(task="gcd/easy"))
+    assert str(asked.example) == "a whole number, like 42" and not hasattr(asked, "truth")
+    tried = [
+        await it.asking.try_task(TryTask(task=asked.task, seed=asked.seed, checkpoint=name, stream=1))
+        for name in ("base", "last")
+    ]
+    assert {one.question for one in tried} == {asked.question}
+    assert {one.truth for one in tried} == {str(truth(asked.seed))}
+    again = await it.asking.set_question(SetQuestion(task="gcd/easy", seed=asked.seed))
+    assert again == asked
 
 
-def test_what_cannot_be_asked_is_said(tmp_path: Path) -> None:
+async def test_what_cannot_be_asked_is_said(tmp_path: Path) -> None:
     it = Told(tmp_path)
     with pytest.raises(UsageError, match="empty"):
-        asyncio.run(it.asking.ask(Ask(question="  ")))
+        await it.asking.ask(Ask(question="  "))
 
     async def nothing(items: object) -> list[None]:
         return [None]
 
     it.scene.node.examiner.set_questions = nothing  # type: ignore[assignment,method-assign]
     with pytest.raises(TaskError, match="no question for seed 5"):
-        asyncio.run(it.asking.set_question(SetQuestion(task="gcd/easy", seed=5)))
+        await it.asking.set_question(SetQuestion(task="gcd/easy", seed=5))
 
 
-def test_pieces_become_the_text_so_far_and_a_host_that_begins_anew_begins_the_text_anew() -> None:
+async def test_pieces_become_the_text_so_far_and_a_host_that_begins_anew_begins_the_text_anew() -> None:
     host = CalledHost()
     host.pieces = [("on", 1), ("e", 2), ("tw", 1), ("o", 2)]
     engine = Engine(host, EnginePlan(Path("model"), FakeEngine().plan.trainer, threads=1, device="cpu"))  # type: ignore[arg-type]
     said: list[tuple[str, int]] = []
-
-    async def scene() -> None:
-        await engine.generate_with(
-            None, ["1+1?"], Sampling(), lambda done, total: None, spoken=lambda *now: said.append(now)
-        )
-
-    asyncio.run(scene())
+    await engine.generate_with(
+        None, ["1+1?"], Sampling(), lambda done, total: None, spoken=lambda *now: said.append(now)
+    )
     assert said == [("on", 1), ("one", 2), ("tw", 1), ("two", 2)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import os
 from pathlib import Path
@@ -60,14 +59,14 @@ def asked(tmp_path: Path) -> Asked:
     return Asked(tmp_path)
 
 
-def test_the_model_at_work_is_told_as_data(asked: Asked, tmp_path: Path) -> None:
+async def test_the_model_at_work_is_told_as_data(asked: Asked, tmp_path: Path) -> None:
     model = tmp_path / "SmolLM2-135M"
     model.mkdir()
     (model / "model.safetensors").write_bytes(bytes(1000))
     asked.engine.loaded, asked.engine.parameters = LOADED, LOADED.parameters
     asked.engine.plan = dataclasses.replace(asked.engine.plan, model=model, threads=3, estimate=5000)
     asked.engine.host.pid = os.getpid()
-    told = asyncio.run(asked.facts.model(GetModelInfo()))
+    told = await asked.facts.model(GetModelInfo())
     assert (told.name, told.kind, told.parameters, told.bytes) == ("SmolLM2-135M", "transformers", 135_000_000, 1000)
     assert (told.device, told.dtype, told.generator, told.trainer) == ("cpu", "float32", "torch", "torch")
     assert (told.threads, told.micro_batch, told.max_tokens, told.memory_estimate) == (3, 16, 512, 5000)
@@ -75,11 +74,11 @@ def test_the_model_at_work_is_told_as_data(asked: Asked, tmp_path: Path) -> None
     assert told.notes[0] == "One card."
 
 
-def test_before_anything_runs_or_is_known_that_is_what_is_told(asked: Asked) -> None:
+async def test_before_anything_runs_or_is_known_that_is_what_is_told(asked: Asked) -> None:
     asked.engine.host.pid = None
     asked.engine.trains = False
     asked.engine.plan = dataclasses.replace(asked.engine.plan, model=Path("/gone/model.gguf"))
-    told = asyncio.run(asked.facts.model(GetModelInfo()))
+    told = await asked.facts.model(GetModelInfo())
     assert (told.name, told.kind, told.bytes, told.trainer, told.micro_batch) == ("model", "gguf", 0, "none", 0)
     assert (told.memory_used, told.memory_estimate, told.device) == (None, None, "")
 
@@ -92,18 +91,20 @@ def test_the_size_of_a_model_is_that_of_its_weights(tmp_path: Path) -> None:
     assert (model_size(tmp_path), model_size(tmp_path / "c.gguf"), model_size(tmp_path / "no")) == (15, 7, 0)
 
 
-def test_notices_and_log_are_there_for_who_comes_late(asked: Asked) -> None:
+async def test_notices_and_log_are_there_for_who_comes_late(asked: Asked) -> None:
     asked.folder.log("worker").write_text("one\ntwo\nthree\n")
-    assert asyncio.run(asked.facts.notices(GetNotices())).items == SAID
-    log = asyncio.run(asked.facts.log(GetLog(lines=2)))
+    assert (await asked.facts.notices(GetNotices())).items == SAID
+    log = await asked.facts.log(GetLog(lines=2))
     assert (log.lines, log.path) == (["two", "three"], str(asked.folder.log("worker")))
 
 
 @pytest.mark.parametrize("broken", [False, True])
-def test_the_file_for_a_bug_report_is_written_whatever_is_broken(asked: Asked, tmp_path: Path, broken: bool) -> None:
+async def test_the_file_for_a_bug_report_is_written_whatever_is_broken(
+    asked: Asked, tmp_path: Path, broken: bool
+) -> None:
     asked.folder.log("worker").write_text(f"read {asked.folder.root}/settings.toml of 10.0.0.7\n")
     asked.examiner.error = HostDied("The examiner ended.") if broken else None
-    written = asyncio.run(asked.facts.diagnose(Diagnose(to=str(tmp_path / "report.txt"))))
+    written = await asked.facts.diagnose(Diagnose(to=str(tmp_path / "report.txt")))
     assert written == Exported(folder=str(tmp_path), files=["report.txt"])
     text = (tmp_path / "report.txt").read_text()
     assert ("examiner limits: not known: The examiner ended." in text) == broken
@@ -114,6 +115,6 @@ def test_the_file_for_a_bug_report_is_written_whatever_is_broken(asked: Asked, t
     assert str(tmp_path) not in text
 
 
-def test_where_the_file_goes_is_named_in_full(asked: Asked) -> None:
+async def test_where_the_file_goes_is_named_in_full(asked: Asked) -> None:
     with pytest.raises(UsageError, match="full path"):
-        asyncio.run(asked.facts.diagnose(Diagnose(to="report.txt")))
+        await asked.facts.diagnose(Diagnose(to="report.txt"))

@@ -111,55 +111,45 @@ def right(posed: PosedQuestion) -> str:
     return str(first)
 
 
-def test_a_right_answer_in_silo_is_marked_learned_and_kept_here(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with desk(tmp_path) as it:
-            posed = await it.pose()
-            assert (posed.task, str(posed.form), posed.shared) == ("gcd/easy", "a whole number, like 42", False)
-            assert "stays on this computer" in str(posed.where) and SILO in str(posed.where)
-            marked = await it.give(posed, f" {right(posed)} ", "I counted")
-            assert marked.completion == f"I counted\n<answer>{right(posed)}</answer>"
-            assert (marked.mark.solved, marked.truth) == (True, right(posed))
-            assert (marked.model_solved, marked.model_answers) == (0, 7)
-            assert (marked.shared, marked.learned, marked.note) == (False, True, "")
-
-    asyncio.run(scene())
+async def test_a_right_answer_in_silo_is_marked_learned_and_kept_here(tmp_path: Path) -> None:
+    async with desk(tmp_path) as it:
+        posed = await it.pose()
+        assert (posed.task, str(posed.form), posed.shared) == ("gcd/easy", "a whole number, like 42", False)
+        assert "stays on this computer" in str(posed.where) and SILO in str(posed.where)
+        marked = await it.give(posed, f" {right(posed)} ", "I counted")
+        assert marked.completion == f"I counted\n<answer>{right(posed)}</answer>"
+        assert (marked.mark.solved, marked.truth) == (True, right(posed))
+        assert (marked.model_solved, marked.model_answers) == (0, 7)
+        assert (marked.shared, marked.learned, marked.note) == (False, True, "")
 
 
-def test_only_what_was_marked_of_a_persons_answer_reaches_the_trainer(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with desk(tmp_path) as it:
-            posed = await it.pose()
-            blanks = await it.give(posed, f"{' ' * 200}<answer>{' ' * 2000}{right(posed)}.0</answer>")
-            assert blanks.mark.solved and blanks.learned
-            (one,) = it.node.human_groups.next()
-            assert one.group.completions[0].tokens == [*map(ord, f"<answer>{right(posed)}</answer>"), 0]
-            unread = await it.give(await it.pose(), "about six")
-            assert not unread.learned and "no answer to this question can be read" in str(unread.note)
-            it.node.take_settings(msgspec.structs.replace(it.node.settings, max_tokens=20))
-            long = await it.give(posed := await it.pose(), right(posed), "I counted")
-            assert long.mark.solved and not long.learned
-
-    asyncio.run(scene())
+async def test_only_what_was_marked_of_a_persons_answer_reaches_the_trainer(tmp_path: Path) -> None:
+    async with desk(tmp_path) as it:
+        posed = await it.pose()
+        blanks = await it.give(posed, f"{' ' * 200}<answer>{' ' * 2000}{right(posed)}.0</answer>")
+        assert blanks.mark.solved and blanks.learned
+        (one,) = it.node.human_groups.next()
+        assert one.group.completions[0].tokens == [*map(ord, f"<answer>{right(posed)}</answer>"), 0]
+        unread = await it.give(await it.pose(), "about six")
+        assert not unread.learned and "no answer to this question can be read" in str(unread.note)
+        it.node.take_settings(msgspec.structs.replace(it.node.settings, max_tokens=20))
+        long = await it.give(posed := await it.pose(), right(posed), "I counted")
+        assert long.mark.solved and not long.learned
 
 
-def test_an_answer_is_shared_as_a_persons_under_an_index_of_its_own(tmp_path: Path, seats: Seats) -> None:  # noqa: F811
+async def test_an_answer_is_shared_as_a_persons_under_an_index_of_its_own(tmp_path: Path, seats: Seats) -> None:  # noqa: F811
     _, seat, _ = seats
-
-    async def scene() -> None:
-        async with desk(tmp_path, seat.member) as it:
-            posed = await it.pose()
-            assert posed.shared and 600 < posed.seconds <= 1200
-            assert (
-                "CC0" in str(posed.where)
-                and seat.peer.signer.key.hex()[:16] in str(posed.where)
-                and "7 of" in str(posed.where)
-            )
-            assert seat.outlet.published == []
-            marked = await it.give(posed, right(posed))
-            assert marked.shared and marked.learned
-
-    asyncio.run(scene())
+    async with desk(tmp_path, seat.member) as it:
+        posed = await it.pose()
+        assert posed.shared and 600 < posed.seconds <= 1200
+        assert (
+            "CC0" in str(posed.where)
+            and seat.peer.signer.key.hex()[:16] in str(posed.where)
+            and "7 of" in str(posed.where)
+        )
+        assert seat.outlet.published == []
+        marked = await it.give(posed, right(posed))
+        assert marked.shared and marked.learned
     (envelope,) = seat.outlet.published
     body = open_envelope(envelope, GroupBody, NETWORK).body
     assert [answer.kind for answer in body.answers] == ["human"] + ["model"] * 7
@@ -168,54 +158,43 @@ def test_an_answer_is_shared_as_a_persons_under_an_index_of_its_own(tmp_path: Pa
     assert (body.answered, body.published) == (body.index - FIRST_PERSON_INDEX + 1, 1)
 
 
-def test_a_person_is_told_where_the_text_goes_and_that_holds(tmp_path: Path, seats: Seats) -> None:  # noqa: F811
+async def test_a_person_is_told_where_the_text_goes_and_that_holds(tmp_path: Path, seats: Seats) -> None:  # noqa: F811
     _, seat, _ = seats
-
-    async def scene() -> None:
-        async with desk(tmp_path, seat.member) as it:
-            seat.member.sharing = False
-            kept = await it.pose()
-            assert not kept.shared and "run --share" in str(kept.where)
-            seat.member.sharing = True
-            promised = await it.pose()
-            assert not (await it.give(kept, "1")).shared  # consent came after it was said to stay here
-            seat.member.leave()
-            marked = await it.give(promised, "1")
-            assert not marked.shared and "was not shared" in str(marked.note)
-            assert marked.learned
-
-    asyncio.run(scene())
+    async with desk(tmp_path, seat.member) as it:
+        seat.member.sharing = False
+        kept = await it.pose()
+        assert not kept.shared and "run --share" in str(kept.where)
+        seat.member.sharing = True
+        promised = await it.pose()
+        assert not (await it.give(kept, "1")).shared  # consent came after it was said to stay here
+        seat.member.leave()
+        marked = await it.give(promised, "1")
+        assert not marked.shared and "was not shared" in str(marked.note)
+        assert marked.learned
     assert seat.outlet.published == []
 
 
-def test_tasks_that_do_not_travel_are_answered_here(tmp_path: Path, seats: Seats) -> None:  # noqa: F811
+async def test_tasks_that_do_not_travel_are_answered_here(tmp_path: Path, seats: Seats) -> None:  # noqa: F811
     _, seat, _ = seats
     kept = next(f"{f.name}/{level.name}" for f in CATALOGUE.families for level in f.levels if not level.shared)
-
-    async def scene() -> None:
-        async with desk(tmp_path, seat.member) as it:
-            posed = await it.pose(kept)
-            assert posed.task == kept and not posed.shared and "not shared" in str(posed.where)
-
-    asyncio.run(scene())
+    async with desk(tmp_path, seat.member) as it:
+        posed = await it.pose(kept)
+        assert posed.task == kept and not posed.shared and "not shared" in str(posed.where)
 
 
-def test_a_family_alone_or_nothing_means_what_is_in_training(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with desk(tmp_path) as it:
-            levels = it.node.levels
-            for task in (None, next(iter(levels))):
-                family, _, level = (await it.pose(task)).task.partition("/")
-                assert level in levels[family]
-            with pytest.raises(TaskError, match="no task family 'gdc'"):
-                await it.pose("gdc")
-            with pytest.raises(TaskError, match="no level 'esy'"):
-                await it.pose("gcd/esy")
-
-    asyncio.run(scene())
+async def test_a_family_alone_or_nothing_means_what_is_in_training(tmp_path: Path) -> None:
+    async with desk(tmp_path) as it:
+        levels = it.node.levels
+        for task in (None, next(iter(levels))):
+            family, _, level = (await it.pose(task)).task.partition("/")
+            assert level in levels[family]
+        with pytest.raises(TaskError, match="no task family 'gdc'"):
+            await it.pose("gdc")
+        with pytest.raises(TaskError, match="no level 'esy'"):
+            await it.pose("gcd/esy")
 
 
-def test_a_person_can_not_choose_among_endless_questions(tmp_path: Path, seats: Seats) -> None:  # noqa: F811
+async def test_a_person_can_not_choose_among_endless_questions(tmp_path: Path, seats: Seats) -> None:  # noqa: F811
     _, seat, _ = seats
 
     async def scene() -> None:
@@ -224,53 +203,42 @@ def test_a_person_can_not_choose_among_endless_questions(tmp_path: Path, seats: 
                 for _ in range(9):
                     await it.pose()
 
-    asyncio.run(scene())
+    await scene()
 
 
-def test_a_question_is_answered_once(tmp_path: Path, seats: Seats) -> None:  # noqa: F811
+async def test_a_question_is_answered_once(tmp_path: Path, seats: Seats) -> None:  # noqa: F811
     _, seat, _ = seats
-
-    async def scene() -> None:
-        async with desk(tmp_path, seat.member) as it:
-            posed = await it.pose()
-            given = await asyncio.gather(it.give(posed, "1"), it.give(posed, "2"), return_exceptions=True)
-            assert isinstance(given[0], HumanMarked) and isinstance(given[1], UsageError)
-            with pytest.raises(UsageError, match="answered already"):
-                await it.give(posed, "3")
-
-    asyncio.run(scene())
+    async with desk(tmp_path, seat.member) as it:
+        posed = await it.pose()
+        given = await asyncio.gather(it.give(posed, "1"), it.give(posed, "2"), return_exceptions=True)
+        assert isinstance(given[0], HumanMarked) and isinstance(given[1], UsageError)
+        with pytest.raises(UsageError, match="answered already"):
+            await it.give(posed, "3")
     assert len(seat.outlet.published) == 1
 
 
-def test_after_its_slot_a_question_is_forgotten(tmp_path: Path, seats: Seats) -> None:  # noqa: F811
+async def test_after_its_slot_a_question_is_forgotten(tmp_path: Path, seats: Seats) -> None:  # noqa: F811
     _, seat, _ = seats
-
-    async def scene() -> None:
-        async with desk(tmp_path, seat.member) as it:
-            late, early = await it.pose(), await it.pose()
-            it.time = late.seconds - 1
-            assert (await it.give(early, "1")).shared
-            it.time = late.seconds + 1
-            with pytest.raises(UsageError, match="its time is over"):
-                await it.give(late, "1")
-
-    asyncio.run(scene())
+    async with desk(tmp_path, seat.member) as it:
+        late, early = await it.pose(), await it.pose()
+        it.time = late.seconds - 1
+        assert (await it.give(early, "1")).shared
+        it.time = late.seconds + 1
+        with pytest.raises(UsageError, match="its time is over"):
+            await it.give(late, "1")
     assert len(seat.outlet.published) == 1
 
 
-def test_questions_that_nobody_answers_do_not_pile_up(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with desk(tmp_path) as it:
-            posed = [await it.pose() for _ in range(MOST_POSED + 1)]
-            assert len(it.human._posed) == MOST_POSED
-            with pytest.raises(UsageError, match="its time is over"):
-                await it.give(posed[0], "1")
-            await it.give(posed[1], "1")
-            it.time = 1201.0
-            await it.pose()
-            assert len(it.human._posed) == 1
-
-    asyncio.run(scene())
+async def test_questions_that_nobody_answers_do_not_pile_up(tmp_path: Path) -> None:
+    async with desk(tmp_path) as it:
+        posed = [await it.pose() for _ in range(MOST_POSED + 1)]
+        assert len(it.human._posed) == MOST_POSED
+        with pytest.raises(UsageError, match="its time is over"):
+            await it.give(posed[0], "1")
+        await it.give(posed[1], "1")
+        it.time = 1201.0
+        await it.pose()
+        assert len(it.human._posed) == 1
 
 
 @pytest.mark.parametrize(
@@ -299,15 +267,12 @@ def test_what_may_not_travel_is_refused_with_a_sentence(answer: str, reasoning: 
         written(answer, reasoning, "integer")
 
 
-def test_what_was_refused_can_be_typed_again(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with desk(tmp_path) as it:
-            posed = await it.pose()
-            with pytest.raises(UsageError):
-                await it.give(posed, "\x07")
-            assert (await it.give(posed, right(posed))).mark.solved
-
-    asyncio.run(scene())
+async def test_what_was_refused_can_be_typed_again(tmp_path: Path) -> None:
+    async with desk(tmp_path) as it:
+        posed = await it.pose()
+        with pytest.raises(UsageError):
+            await it.give(posed, "\x07")
+        assert (await it.give(posed, right(posed))).mark.solved
 
 
 def test_an_answer_may_come_with_its_tags_and_formulas_with_their_signs() -> None:
@@ -316,62 +281,49 @@ def test_an_answer_may_come_with_its_tags_and_formulas_with_their_signs() -> Non
     assert written("1 0\n0 1", "", "matrix") == "<answer>1 0\n0 1</answer>"
 
 
-def test_code_is_text_like_any_other(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with desk(tmp_path) as it:
-            marked = await it.give(await it.pose(), "__import__('os')")
-            assert marked.completion == "<answer>__import__('os')</answer>"
-            assert not marked.mark.solved
-
-    asyncio.run(scene())
+async def test_code_is_text_like_any_other(tmp_path: Path) -> None:
+    async with desk(tmp_path) as it:
+        marked = await it.give(await it.pose(), "__import__('os')")
+        assert marked.completion == "<answer>__import__('os')</answer>"
+        assert not marked.mark.solved
 
 
-def test_without_the_models_answers_it_is_a_group_of_one(tmp_path: Path, seats: Seats) -> None:  # noqa: F811
+async def test_without_the_models_answers_it_is_a_group_of_one(tmp_path: Path, seats: Seats) -> None:  # noqa: F811
     _, seat, _ = seats
-
-    async def scene() -> None:
-        async with desk(tmp_path, seat.member) as it:
-            it.engine.errors.append(HostDied("The engine ended."))
-            marked = await it.give(posed := await it.pose(), right(posed))
-            assert (marked.model_answers, marked.shared, marked.learned) == (0, True, True)
-
-    asyncio.run(scene())
+    async with desk(tmp_path, seat.member) as it:
+        it.engine.errors.append(HostDied("The engine ended."))
+        marked = await it.give(posed := await it.pose(), right(posed))
+        assert (marked.model_answers, marked.shared, marked.learned) == (0, True, True)
     body = open_envelope(seat.outlet.published[0], GroupBody, NETWORK).body
     assert [answer.kind for answer in body.answers] == ["human"]
 
 
-def test_what_the_model_can_not_read_is_marked_and_not_learned_from(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with desk(tmp_path) as it:
-            marked = await it.give(await it.pose(), "12", "<q>")
-            assert not marked.learned and "not learned from" in str(marked.note)
-
-    asyncio.run(scene())
+async def test_what_the_model_can_not_read_is_marked_and_not_learned_from(tmp_path: Path) -> None:
+    async with desk(tmp_path) as it:
+        marked = await it.give(await it.pose(), "12", "<q>")
+        assert not marked.learned and "not learned from" in str(marked.note)
 
 
 @pytest.mark.parametrize("alone", [False, True], ids=["beside the model's", "alone"])
-def test_the_next_round_trains_on_it_and_history_says_so(tmp_path: Path, alone: bool) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path, msgspec.structs.replace(SETTINGS, answers=4), rounds=2) as it:
-            it.node.orders.pause(None)
-            table = Desk(it)
-            if alone:
-                table.engine.errors.append(HostDied("The engine ended."))
-            posed = await table.pose()
-            assert (await table.give(posed, right(posed))).learned
-            it.node.orders.resume()
-            await it.until_state(NodeState.IDLE)
-            first, second = it.keeper.history.rounds().rounds
-            assert "1 group with a person's answer" in first.note and "person" not in second.note
-            person = [item for item in it.keeper.history.sources() if item.origin == "human"]
-            assert [(one.author, one.groups, one.answers) for one in person] == [("", 1, 1 if alone else 4)]
-            answers = [item for item in it.keeper.history.rollouts().items if item.origin == "human"]
-            assert [one.kind for one in answers] == ["human"] + ["model"] * (len(answers) - 1)
-            # Never answered before, so b is a half: 0.5 for the right one, 0 for the wrong ones, then scaled alike.
-            assert answers[0].advantage > 0 and not any(one.advantage for one in answers[1:])
-            batch = table.engine.batches[0]
-            # The wrong ones beside it teach nothing, and so are not in the batch.
-            (persons,) = [sequence for sequence in batch if sequence.external]
-            assert persons.tokens[:2] == [ord("<"), ord("a")]
-
-    asyncio.run(scene())
+async def test_the_next_round_trains_on_it_and_history_says_so(tmp_path: Path, alone: bool) -> None:
+    async with playing(tmp_path, msgspec.structs.replace(SETTINGS, answers=4), rounds=2) as it:
+        it.node.orders.pause(None)
+        table = Desk(it)
+        if alone:
+            table.engine.errors.append(HostDied("The engine ended."))
+        posed = await table.pose()
+        assert (await table.give(posed, right(posed))).learned
+        it.node.orders.resume()
+        await it.until_state(NodeState.IDLE)
+        first, second = it.keeper.history.rounds().rounds
+        assert "1 group with a person's answer" in first.note and "person" not in second.note
+        person = [item for item in it.keeper.history.sources() if item.origin == "human"]
+        assert [(one.author, one.groups, one.answers) for one in person] == [("", 1, 1 if alone else 4)]
+        answers = [item for item in it.keeper.history.rollouts().items if item.origin == "human"]
+        assert [one.kind for one in answers] == ["human"] + ["model"] * (len(answers) - 1)
+        # Never answered before, so b is a half: 0.5 for the right one, 0 for the wrong ones, then scaled alike.
+        assert answers[0].advantage > 0 and not any(one.advantage for one in answers[1:])
+        batch = table.engine.batches[0]
+        # The wrong ones beside it teach nothing, and so are not in the batch.
+        (persons,) = [sequence for sequence in batch if sequence.external]
+        assert persons.tokens[:2] == [ord("<"), ord("a")]

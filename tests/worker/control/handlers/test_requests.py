@@ -86,153 +86,125 @@ def requests(folder: Path, give_way: Callable[[bool], bool] = lambda low: True) 
         ("write_gigabytes_a_day", "1"),
     ],
 )
-def test_what_a_node_is_put_together_by_waits_for_the_next_node_and_that_is_said(
+async def test_what_a_node_is_put_together_by_waits_for_the_next_node_and_that_is_said(
     tmp_path: Path, key: str, value: str
 ) -> None:
-    async def scene() -> None:
-        it, served = requests(tmp_path)
-        reply = await served.handle(SetSettings(values={key: value}))
-        assert isinstance(reply, Ok) and f"{key}: taken up now." in str(reply.text)
-        assert getattr(it.node.settings, key) == getattr(Settings(), key)
-
-    asyncio.run(scene())
+    it, served = requests(tmp_path)
+    reply = await served.handle(SetSettings(values={key: value}))
+    assert isinstance(reply, Ok) and f"{key}: taken up now." in str(reply.text)
+    assert getattr(it.node.settings, key) == getattr(Settings(), key)
 
 
-def test_what_a_round_reads_holds_from_the_next_round_on(tmp_path: Path) -> None:
-    async def scene() -> None:
-        it, served = requests(tmp_path)
-        reply = await served.handle(SetSettings(values={"answers": "4"}))
-        assert (str(reply.text), it.node.settings.answers) == ("Saved.", 4)
-
-    asyncio.run(scene())
+async def test_what_a_round_reads_holds_from_the_next_round_on(tmp_path: Path) -> None:
+    it, served = requests(tmp_path)
+    reply = await served.handle(SetSettings(values={"answers": "4"}))
+    assert (str(reply.text), it.node.settings.answers) == ("Saved.", 4)
 
 
-def test_tasks_that_do_not_exist_are_refused_before_a_start_would_fail(tmp_path: Path) -> None:
-    async def scene() -> None:
-        _, served = requests(tmp_path)
-        with pytest.raises(UsageError):
-            await served.handle(SetSettings(values={"tasks": "no_such_family"}))
-        assert not (tmp_path / "settings.toml").exists()
-
-    asyncio.run(scene())
+async def test_tasks_that_do_not_exist_are_refused_before_a_start_would_fail(tmp_path: Path) -> None:
+    _, served = requests(tmp_path)
+    with pytest.raises(UsageError):
+        await served.handle(SetSettings(values={"tasks": "no_such_family"}))
+    assert not (tmp_path / "settings.toml").exists()
 
 
-def test_ending_after_the_round_waits_for_a_round_that_is_being_finished(tmp_path: Path) -> None:
-    async def scene() -> None:
-        it, served = requests(tmp_path)
-        it.node.orders.start(None)
-        await served.handle(Finish())
-        await served.handle(Quit(finish_round=True))
-        assert it.gate.state is NodeState.FINISHING
-        assert not any(isinstance(event, Stopping) for event in it.events)
-        assert it.node.orders.wishes.finish
-
-    asyncio.run(scene())
+async def test_ending_after_the_round_waits_for_a_round_that_is_being_finished(tmp_path: Path) -> None:
+    it, served = requests(tmp_path)
+    it.node.orders.start(None)
+    await served.handle(Finish())
+    await served.handle(Quit(finish_round=True))
+    assert it.gate.state is NodeState.FINISHING
+    assert not any(isinstance(event, Stopping) for event in it.events)
+    assert it.node.orders.wishes.finish
 
 
-def test_settings_are_changed_whole_though_their_client_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scene() -> None:
-        it, served = requests(tmp_path)
-        at, go_on, done = asyncio.Event(), asyncio.Event(), asyncio.Event()
+async def test_settings_are_changed_whole_though_their_client_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    it, served = requests(tmp_path)
+    at, go_on, done = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
-        async def follow(side: SwarmSide, settings: Settings) -> None:
-            at.set()
-            await go_on.wait()
-            done.set()
+    async def follow(side: SwarmSide, settings: Settings) -> None:
+        at.set()
+        await go_on.wait()
+        done.set()
 
-        monkeypatch.setattr(SwarmSide, "follow", follow)
-        asked = asyncio.create_task(served.handle(SetSettings(values={"label": "tests"})))
-        await at.wait()
-        asked.cancel()
-        await asyncio.wait({asked})
-        go_on.set()
-        await asyncio.wait_for(done.wait(), 5)
-        assert it.node.settings.label == "tests"
-
-    asyncio.run(scene())
+    monkeypatch.setattr(SwarmSide, "follow", follow)
+    asked = asyncio.create_task(served.handle(SetSettings(values={"label": "tests"})))
+    await at.wait()
+    asked.cancel()
+    await asyncio.wait({asked})
+    go_on.set()
+    await asyncio.wait_for(done.wait(), 5)
+    assert it.node.settings.label == "tests"
 
 
-def test_threads_take_effect_at_the_next_round_and_that_is_said(tmp_path: Path) -> None:
-    async def scene() -> None:
-        settings_file.write(tmp_path / "settings.toml", SETTINGS)
-        it, served = requests(tmp_path)
-        more = default_threads() + 2
-        reply = await served.handle(SetSettings(values={"threads": str(more)}))
-        assert str(reply.text) == f"Saved. threads: {more} from the next round on."
-        assert it.node.settings.threads == more and it.node.orders.decision.threads == more
-        reply = await served.handle(ResetSettings(keys=["threads"]))
-        assert str(reply.text) == f"Saved. threads: {default_threads()} from the next round on."
+async def test_threads_take_effect_at_the_next_round_and_that_is_said(tmp_path: Path) -> None:
+    settings_file.write(tmp_path / "settings.toml", SETTINGS)
+    it, served = requests(tmp_path)
+    more = default_threads() + 2
+    reply = await served.handle(SetSettings(values={"threads": str(more)}))
+    assert str(reply.text) == f"Saved. threads: {more} from the next round on."
+    assert it.node.settings.threads == more and it.node.orders.decision.threads == more
+    reply = await served.handle(ResetSettings(keys=["threads"]))
+    assert str(reply.text) == f"Saved. threads: {default_threads()} from the next round on."
+    shown = await served.handle(GetSettings())
+    assert isinstance(shown, SettingsAre) and shown.waiting == []
+
+
+async def test_low_priority_takes_effect_at_once(tmp_path: Path) -> None:
+    asked: list[bool] = []
+    it, served = requests(tmp_path, lambda low: not asked.append(low))
+    for value in (False, True):
+        reply = await served.handle(SetSettings(values={"low_priority": "on" if value else "off"}))
+        assert (str(reply.text), it.node.settings.low_priority) == ("Saved.", value)
+    await served.handle(SetSettings(values={"answers": "4"}))
+    assert asked == [False, True]
+
+
+async def test_what_waits_is_told_until_it_is_taken_back(tmp_path: Path) -> None:
+    settings_file.write(tmp_path / "settings.toml", SETTINGS)
+    it, served = requests(tmp_path, lambda low: False)
+
+    async def waiting() -> list[str]:
         shown = await served.handle(GetSettings())
-        assert isinstance(shown, SettingsAre) and shown.waiting == []
+        assert isinstance(shown, SettingsAre)
+        return shown.waiting
 
-    asyncio.run(scene())
-
-
-def test_low_priority_takes_effect_at_once(tmp_path: Path) -> None:
-    async def scene() -> None:
-        asked: list[bool] = []
-        it, served = requests(tmp_path, lambda low: not asked.append(low))
-        for value in (False, True):
-            reply = await served.handle(SetSettings(values={"low_priority": "on" if value else "off"}))
-            assert (str(reply.text), it.node.settings.low_priority) == ("Saved.", value)
-        await served.handle(SetSettings(values={"answers": "4"}))
-        assert asked == [False, True]
-
-    asyncio.run(scene())
+    assert await waiting() == []
+    reply = await served.handle(SetSettings(values={"low_priority": "off", "updates": "2", "answers": "4"}))
+    assert isinstance(reply, Ok) and "updates: taken up now." in str(reply.text)
+    assert "low_priority: from the next start on, as this system lets no running program" in str(reply.text)
+    assert await waiting() == ["low_priority", "updates"]
+    assert it.node.settings.low_priority and it.node.settings.answers == 4
+    await served.handle(SetSettings(values={"low_priority": "on", "updates": "1"}))
+    assert await waiting() == []
 
 
-def test_what_waits_is_told_until_it_is_taken_back(tmp_path: Path) -> None:
-    async def scene() -> None:
-        settings_file.write(tmp_path / "settings.toml", SETTINGS)
-        it, served = requests(tmp_path, lambda low: False)
-
-        async def waiting() -> list[str]:
-            shown = await served.handle(GetSettings())
-            assert isinstance(shown, SettingsAre)
-            return shown.waiting
-
-        assert await waiting() == []
-        reply = await served.handle(SetSettings(values={"low_priority": "off", "updates": "2", "answers": "4"}))
-        assert isinstance(reply, Ok) and "updates: taken up now." in str(reply.text)
-        assert "low_priority: from the next start on, as this system lets no running program" in str(reply.text)
-        assert await waiting() == ["low_priority", "updates"]
-        assert it.node.settings.low_priority and it.node.settings.answers == 4
-        await served.handle(SetSettings(values={"low_priority": "on", "updates": "1"}))
-        assert await waiting() == []
-
-    asyncio.run(scene())
+async def test_tasks_are_listed_without_questions_where_none_are_wanted(tmp_path: Path) -> None:
+    it, served = requests(tmp_path)
+    marks = [TaskMark(task="gcd/easy", answers=8, solved=0.5, partial=0.6, reward=0.25)]
+    it.keeper.history.record_round(it.node.counters.run, round_report(1, tasks=marks), [], [])
+    listed = await served.handle(ListTasks(examples=False))
+    assert isinstance(listed, Tasks) and {item.example for item in listed.items} == {""}
+    gcd = {item.level: item for item in listed.items if item.family == "gcd"}
+    assert (gcd["easy"].solved, gcd["easy"].reward, gcd["easy"].answers) == (0.5, 0.25, 8)
+    assert [level for level, item in gcd.items() if item.training] == ["middle"], "the curriculum is off"
+    with pytest.raises(AttributeError):  # the stand-in of an examiner sets no such questions
+        await served.handle(ListTasks())
 
 
-def test_tasks_are_listed_without_questions_where_none_are_wanted(tmp_path: Path) -> None:
-    async def scene() -> None:
-        it, served = requests(tmp_path)
-        marks = [TaskMark(task="gcd/easy", answers=8, solved=0.5, partial=0.6, reward=0.25)]
-        it.keeper.history.record_round(it.node.counters.run, round_report(1, tasks=marks), [], [])
-        listed = await served.handle(ListTasks(examples=False))
-        assert isinstance(listed, Tasks) and {item.example for item in listed.items} == {""}
-        gcd = {item.level: item for item in listed.items if item.family == "gcd"}
-        assert (gcd["easy"].solved, gcd["easy"].reward, gcd["easy"].answers) == (0.5, 0.25, 8)
-        assert [level for level, item in gcd.items() if item.training] == ["middle"], "the curriculum is off"
-        with pytest.raises(AttributeError):  # the stand-in of an examiner sets no such questions
-            await served.handle(ListTasks())
-
-    asyncio.run(scene())
-
-
-def test_the_swarm_is_shown_without_the_history(tmp_path: Path) -> None:
-    async def scene() -> None:
-        it, served = requests(tmp_path)
-        for used in (0, 3):
-            it.keeper.lasting.claimed("ab" * 32, used)
-        it.keeper.lasting.shared(8)
-        it.keeper.history.close()  # what reads it now fails
-        swarm = await served.handle(GetSwarm())
-        status = await served.handle(GetStatus())
-        assert isinstance(swarm, SwarmIs) and isinstance(status, Status)
-        assert swarm.info == status.swarm and (swarm.info.state, swarm.info.used_total) == ("silo", 3)
-        assert status.answers_shared == 8
-
-    asyncio.run(scene())
+async def test_the_swarm_is_shown_without_the_history(tmp_path: Path) -> None:
+    it, served = requests(tmp_path)
+    for used in (0, 3):
+        it.keeper.lasting.claimed("ab" * 32, used)
+    it.keeper.lasting.shared(8)
+    it.keeper.history.close()  # what reads it now fails
+    swarm = await served.handle(GetSwarm())
+    status = await served.handle(GetStatus())
+    assert isinstance(swarm, SwarmIs) and isinstance(status, Status)
+    assert swarm.info == status.swarm and (swarm.info.state, swarm.info.used_total) == ("silo", 3)
+    assert status.answers_shared == 8
 
 
 def test_there_is_an_answer_to_every_request(tmp_path: Path) -> None:
@@ -240,20 +212,16 @@ def test_there_is_an_answer_to_every_request(tmp_path: Path) -> None:
     assert set(served._handlers) == set(get_args(Request))
 
 
-def test_two_changes_at_once_lose_neither(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_two_changes_at_once_lose_neither(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = threading.Event()
     monkeypatch.setattr(settings_requests, "find_model", lambda *args: found.wait(10))
-
-    async def scene() -> None:
-        settings_file.write(tmp_path / "settings.toml", SETTINGS)
-        _, served = requests(tmp_path)
-        slow = asyncio.create_task(served.handle(SetSettings(values={"model": "other"})))
-        await asyncio.sleep(0)
-        quick = asyncio.create_task(served.handle(SetSettings(values={"label": "mine"})))
-        await asyncio.sleep(0)
-        found.set()
-        await asyncio.gather(slow, quick)
-        kept = settings_file.read(tmp_path / "settings.toml", 0.0).settings
-        assert (kept.model, kept.label) == ("other", "mine")
-
-    asyncio.run(scene())
+    settings_file.write(tmp_path / "settings.toml", SETTINGS)
+    _, served = requests(tmp_path)
+    slow = asyncio.create_task(served.handle(SetSettings(values={"model": "other"})))
+    await asyncio.sleep(0)
+    quick = asyncio.create_task(served.handle(SetSettings(values={"label": "mine"})))
+    await asyncio.sleep(0)
+    found.set()
+    await asyncio.gather(slow, quick)
+    kept = settings_file.read(tmp_path / "settings.toml", 0.0).settings
+    assert (kept.model, kept.label) == ("other", "mine")

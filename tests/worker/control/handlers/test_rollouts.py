@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 
@@ -35,12 +34,12 @@ def folder(tmp_path: Path) -> None:
     (tmp_path / "node").mkdir()
 
 
-def test_all_that_match_are_written_a_line_each(
+async def test_all_that_match_are_written_a_line_each(
     requests: RolloutRequests, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rollout_requests, "_PAGE", 3)
     path = tmp_path / "out.jsonl"
-    reply = asyncio.run(requests.export(ExportRollouts(to=str(path), origin="peer", after=1)))
+    reply = await requests.export(ExportRollouts(to=str(path), origin="peer", after=1))
     assert reply == Exported(folder=str(tmp_path), files=["out.jsonl"])
     text = path.read_bytes().decode("ascii")
     lines = [json.loads(line) for line in text.splitlines()]
@@ -48,18 +47,18 @@ def test_all_that_match_are_written_a_line_each(
     assert lines[0]["completion"] == HOSTILE and "\x1b" not in text
 
 
-def test_a_file_that_is_there_is_not_written_over_unasked(requests: RolloutRequests, tmp_path: Path) -> None:
+async def test_a_file_that_is_there_is_not_written_over_unasked(requests: RolloutRequests, tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     path.write_text("mine")
     with pytest.raises(UsageError, match="there already"):
-        asyncio.run(requests.export(ExportRollouts(to=str(path))))
+        await requests.export(ExportRollouts(to=str(path)))
     assert path.read_text() == "mine"
-    asyncio.run(requests.export(ExportRollouts(to=str(path), replace=True)))
+    await requests.export(ExportRollouts(to=str(path), replace=True))
     assert len(path.read_text().splitlines()) == 20
 
 
 @pytest.mark.parametrize("replace", [True, False])
-def test_what_fails_in_the_middle_leaves_what_was_there(
+async def test_what_fails_in_the_middle_leaves_what_was_there(
     requests: RolloutRequests, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replace: bool
 ) -> None:
     path = tmp_path / "out.jsonl"
@@ -67,18 +66,18 @@ def test_what_fails_in_the_middle_leaves_what_was_there(
         path.write_text("mine")
     monkeypatch.setattr(rollout_requests, "json_line", lambda item: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        asyncio.run(requests.export(ExportRollouts(to=str(path), replace=replace)))
+        await requests.export(ExportRollouts(to=str(path), replace=replace))
     assert sorted(one.name for one in tmp_path.iterdir()) == ["node"] + ["out.jsonl"] * replace
     assert not replace or path.read_text() == "mine"
 
 
-def test_where_it_goes_must_be_named_in_full_and_be_there(requests: RolloutRequests, tmp_path: Path) -> None:
+async def test_where_it_goes_must_be_named_in_full_and_be_there(requests: RolloutRequests, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="full path"):
-        asyncio.run(requests.export(ExportRollouts(to="out.jsonl")))
+        await requests.export(ExportRollouts(to="out.jsonl"))
     with pytest.raises(SapoError, match="could not be written"):
-        asyncio.run(requests.export(ExportRollouts(to=str(tmp_path / "nowhere" / "out.jsonl"))))
+        await requests.export(ExportRollouts(to=str(tmp_path / "nowhere" / "out.jsonl")))
 
 
-def test_a_page_has_at_least_one_answer_and_no_more_than_a_message_holds(requests: RolloutRequests) -> None:
-    assert len(asyncio.run(requests.page(GetRollouts(limit=0, newest_first=True))).items) == 1
-    assert len(asyncio.run(requests.page(GetRollouts(limit=10**9))).items) == 20
+async def test_a_page_has_at_least_one_answer_and_no_more_than_a_message_holds(requests: RolloutRequests) -> None:
+    assert len((await requests.page(GetRollouts(limit=0, newest_first=True))).items) == 1
+    assert len((await requests.page(GetRollouts(limit=10**9))).items) == 20
