@@ -741,6 +741,10 @@
         <translation>Von acht Fragen: wie viele mit eigenen Antworten / mit denen anderer gelernt werden.</translation>
     </message>
     <message>
+        <source>Now {mix}</source>
+        <translation>Jetzt {mix}</translation>
+    </message>
+    <message>
         <source>Tasks</source>
         <translation>Aufgaben</translation>
     </message>

@@ -59,7 +59,7 @@ class MixPart(QWidget):
         if not view.settings.validate_every:
             return tr("No held-out score is taken (validate_every is 0), so rounds are played 4/4.")
         now = view.reports[-1].mix if view.reports else ""
-        return f"{meaning} {tr('Now {mix}').format(mix=now)}" if now else meaning
+        return " ".join([meaning, tr("Now {mix}").format(mix=now)]) if now else meaning
 
     def _set(self, key: str, value: str) -> None:
         if value != getattr(self._view.settings, key):

@@ -133,7 +133,7 @@ def test_the_list_has_badges_with_numbers(qtbot: QtBot) -> None:
     assert rows["Qwen2.5 0.5B Instruct"][1] == "Unfinished"
     assert rows["Qwen3 8B"][2] == "Too big" and rows["old-model"][1] == "Damaged"
     details = scene.choose("qwen3-8b")
-    assert "39.4 GB; 11.2 GB are free" in all_texts(details)
+    assert "34.0 GB; 11.2 GB are free" in all_texts(details)
 
 
 def test_the_list_can_be_narrowed_down(qtbot: QtBot) -> None:
