@@ -741,6 +741,10 @@
         <translation>Von acht Fragen: wie viele mit eigenen Antworten / mit denen anderer gelernt werden.</translation>
     </message>
     <message>
+        <source>Weighting</source>
+        <translation>Gewichtung</translation>
+    </message>
+    <message>
         <source>Now {mix}</source>
         <translation>Jetzt {mix}</translation>
     </message>
@@ -2718,10 +2722,6 @@
     <message>
         <source>No held-out score is taken (validate_every is 0), so rounds are played 4/4.</source>
         <translation>Es wird kein Prüfwert gemessen (validate_every ist 0), darum werden die Runden 4/4 gespielt.</translation>
-    </message>
-    <message>
-        <source>Treatment</source>
-        <translation>Behandlung</translation>
     </message>
     <message>
         <source>What peers&apos; answers weigh. Every one of them is marked here first.</source>

@@ -55,7 +55,7 @@ async def run(context: Context, args: Namespace) -> None:
 def run_overrides(args: Namespace) -> dict[str, str]:
     """The settings of this run that the command line names, checked; the longer options win over `--set`."""
     values = typed_values(args.values)
-    for key in ("model", "seed", "tasks", "curriculum", "mix", "treatment", "listen"):
+    for key in ("model", "seed", "tasks", "curriculum", "mix", "weighting", "listen"):
         if getattr(args, key) is not None:
             values[key] = str(getattr(args, key))
     if args.peer:

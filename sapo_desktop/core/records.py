@@ -21,7 +21,7 @@ FinishReason = Literal["stop", "length", "cancelled"]
 Origin = Literal["own", "peer", "human"]
 """`human`: one of the group's answers was given by a person, here or at the author's node."""
 AnswerKind = Literal["model", "human"]
-TreatmentName = Literal["paper", "positive", "guarded", "shaped", "capable"]
+WeightingName = Literal["paper", "positive", "guarded", "shaped", "capable"]
 """How external groups are weighed; the formulas are in learning/external.py."""
 Phase = Literal["waiting", "questions", "generate", "mark", "share", "draw", "train", "checkpoint", "evaluate"]
 """What a node does, as people are told."""
@@ -118,7 +118,7 @@ class TrainingSequence(Record, frozen=True):
     """Set where the sampler was not the trainer's own torch model: gives the truncated importance weight."""
     external: bool = False
     shaped: bool = False
-    """Whether its tokens count by the shaped weight of the `shaped` treatment (learning/external.py)."""
+    """Whether its tokens count by the shaped weight of the `shaped` weighting (learning/external.py)."""
 
 
 class TrainerSettings(Record, frozen=True):
@@ -213,7 +213,7 @@ class RoundReport(Record, frozen=True):
     """Whether the round was played alone; None: from before this was written down."""
     mix: str = ""
     """Own and external groups that were asked for, such as `24/8`."""
-    treatment: str = ""
+    weighting: str = msgspec.field(default="", name="treatment")  # as histories before had it
     """How external groups were weighed."""
     external_dropped: int = 0
     """Groups of peers that were fit but had nothing to teach: others were drawn in their place."""

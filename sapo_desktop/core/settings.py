@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from sapo_desktop.core.records import TreatmentName
+from sapo_desktop.core.records import WeightingName
 
 SETTINGS_VERSION = 2
 
@@ -106,8 +106,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     mix: Annotated[
         Mix, Meta(description="Own groups / external groups per step, scaled to its size; in silo all are own.")
     ] = "4/4"
-    treatment: Annotated[
-        TreatmentName,
+    weighting: Annotated[
+        WeightingName,
         Meta(description="How external groups are weighed: guarded learns from right answers only, paper from all."),
     ] = "guarded"
     method: Annotated[

@@ -30,13 +30,15 @@ from sapo_desktop.core.settings import SETTINGS_VERSION, Settings
 Migration = Callable[[dict[str, object]], dict[str, object]]
 GONE = {"kl_weight"}
 """Settings of version 1 that version 2 does not have."""
+RENAMED = {"treatment": "weighting"}
+"""Those that have another name in it."""
 
 
-def _without_gone(values: dict[str, object]) -> dict[str, object]:
-    return {key: value for key, value in values.items() if key not in GONE}
+def _from_version_1(values: dict[str, object]) -> dict[str, object]:
+    return {RENAMED.get(key, key): value for key, value in values.items() if key not in GONE}
 
 
-MIGRATIONS: tuple[Migration, ...] = (_without_gone,)
+MIGRATIONS: tuple[Migration, ...] = (_from_version_1,)
 """Step n takes the values of version n + 1 to version n + 2."""
 _LONGEST = 1 << 18
 """Bytes; thirty times what all settings take, and about a second to read."""

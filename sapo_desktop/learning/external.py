@@ -1,4 +1,4 @@
-"""What a foreign answer weighs: the treatments of external groups, one pure function each.
+"""What a foreign answer weighs: the weightings of external groups, one pure function each.
 
 The sender must not choose the size of an advantage. In the paper's way it does: one right answer among seven
 deliberately wrong ones weighs sqrt(7). So all others measure against what this node itself solves of the task, within
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from sapo_desktop.core.records import Record, TreatmentName
+from sapo_desktop.core.records import Record, WeightingName
 from sapo_desktop.learning.advantage import group_advantages
 
 _CAPABILITY = (0.5, 2.0)
@@ -55,14 +55,14 @@ def capable(rewards: Sequence[float], baseline: Baseline) -> list[float]:
     return [min(1.0, scale * advantage) for advantage in guarded(rewards, baseline)]
 
 
-TREATMENTS: Mapping[TreatmentName, Callable[[Sequence[float], Baseline], list[float]]] = MappingProxyType(
+WEIGHTINGS: Mapping[WeightingName, Callable[[Sequence[float], Baseline], list[float]]] = MappingProxyType(
     {"paper": paper, "positive": positive, "guarded": guarded, "shaped": guarded, "capable": capable}
 )
 """`shaped` has the advantages of `guarded`; its token weights are the loss's matter."""
 
 
 def external_advantages(
-    treatment: TreatmentName,
+    weighting: WeightingName,
     rewards: Sequence[float],
     tokens: Sequence[int],
     baseline: Baseline,
@@ -73,7 +73,7 @@ def external_advantages(
     The loss sums advantages over tokens, so a group of n tokens in all is scaled by `own_group_tokens` / n (the mean
     over this round's own groups), at most by 8.
     """
-    advantages = TREATMENTS[treatment](rewards, baseline)
+    advantages = WEIGHTINGS[weighting](rewards, baseline)
     count = sum(tokens)
     if not count or not any(advantages):
         return [0.0] * len(advantages)

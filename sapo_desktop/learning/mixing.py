@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from sapo_desktop.core.errors import UsageError
-from sapo_desktop.core.records import Group, TrainingSequence, TreatmentName
+from sapo_desktop.core.records import Group, TrainingSequence, WeightingName
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.learning.advantage import group_advantages
-from sapo_desktop.learning.external import TREATMENTS, Baseline, external_advantages
+from sapo_desktop.learning.external import WEIGHTINGS, Baseline, external_advantages
 
 UNKNOWN_RATE = 0.5
 """Stands for our own share solved of a task that we never answered."""
@@ -79,11 +79,11 @@ def mix_groups(
 
 
 def teaches(
-    group: Group, treatment: TreatmentName, own_rates: Mapping[str, float], author_rates: Mapping[str, float]
+    group: Group, weighting: WeightingName, own_rates: Mapping[str, float], author_rates: Mapping[str, float]
 ) -> bool:
-    """Whether an external group has any advantage under this treatment, by our marks; rates as in `advantages`."""
+    """Whether an external group has any advantage under this weighting, by our marks; rates as in `advantages`."""
     rewards = [mark.reward for mark in group.marks]
-    return any(TREATMENTS[treatment](rewards, _standpoint(group, own_rates, author_rates)))
+    return any(WEIGHTINGS[weighting](rewards, _standpoint(group, own_rates, author_rates)))
 
 
 def _standpoint(group: Group, own_rates: Mapping[str, float], author_rates: Mapping[str, float]) -> Baseline:
@@ -93,11 +93,11 @@ def _standpoint(group: Group, own_rates: Mapping[str, float], author_rates: Mapp
 
 def advantages(
     mixed: MixedBatch,
-    treatment: TreatmentName = "guarded",
+    weighting: WeightingName = "guarded",
     own_rates: Mapping[str, float] = MappingProxyType({}),
     author_rates: Mapping[str, float] = MappingProxyType({}),
 ) -> list[list[float]]:
-    """One advantage per answer of each group: own groups by themselves, all others as the treatment weighs them.
+    """One advantage per answer of each group: own groups by themselves, all others as the weighting weighs them.
 
     `own_rates`: this node's smoothed share solved by task; `author_rates`: those of authors, by hex key.
     """
@@ -108,7 +108,7 @@ def advantages(
         baseline = _standpoint(group, own_rates, author_rates)
         rewards = [mark.reward for mark in group.marks]
         tokens = [len(completion.tokens) for completion in group.completions]
-        weighed.append(external_advantages(treatment, rewards, tokens, baseline, own_tokens))
+        weighed.append(external_advantages(weighting, rewards, tokens, baseline, own_tokens))
     return weighed
 
 
@@ -116,7 +116,7 @@ def training_sequences(
     groups: Sequence[Group],
     prompts: Sequence[list[int]],
     group_advantage: Sequence[Sequence[float]],
-    treatment: TreatmentName = "guarded",
+    weighting: WeightingName = "guarded",
     *,
     off_policy: bool = False,
 ) -> list[TrainingSequence]:
@@ -133,7 +133,7 @@ def training_sequences(
             tokens=completion.tokens,
             advantage=advantage,
             external=group.origin != "own",
-            shaped=treatment == "shaped" and group.origin != "own",
+            shaped=weighting == "shaped" and group.origin != "own",
             sampler_logprobs=(completion.logprobs or None) if off_policy and group.origin == "own" else None,
         )
         for group, prompt, row in zip(groups, prompts, group_advantage, strict=True)

@@ -60,7 +60,7 @@ def plan_round(
             seed=round_seed(counters.seed, number, "sampling"),
         ),
         strict=settings.reward == "strict",
-        treatment=settings.treatment,
+        weighting=settings.weighting,
         solve_rates=counters.solve_rates,
         trains=trains,
     )

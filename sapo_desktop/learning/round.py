@@ -26,7 +26,7 @@ from sapo_desktop.core.records import (
     SwarmReward,
     TaskMark,
     TrainingSequence,
-    TreatmentName,
+    WeightingName,
 )
 from sapo_desktop.learning.mixing import MixedBatch, MixShare, advantages, mix_groups, teaches, training_sequences
 from sapo_desktop.learning.reasoning import lengths_in
@@ -53,7 +53,7 @@ class RoundPlan:
     sampling: Sampling
     strict: bool
     """Whether the reward is 1 or 0, or the marker's own score."""
-    treatment: TreatmentName = "guarded"
+    weighting: WeightingName = "guarded"
     """How external groups are weighed."""
     solve_rates: Mapping[str, float] = field(default_factory=dict)
     """This node's own smoothed share solved, by task."""
@@ -169,7 +169,7 @@ async def run_round(
     if plan.trains:
         await course.enter("train")
         prompts = _prompts(plan, mixed, answered, foreign)
-        batch = training_sequences(mixed.groups, prompts, weights, plan.treatment, off_policy=answered.off_policy)
+        batch = training_sequences(mixed.groups, prompts, weights, plan.weighting, off_policy=answered.off_policy)
         step = await engine.step(batch)  # 5b. Update the policy.
         course.leave()
 
@@ -188,7 +188,7 @@ async def run_round(
         **course.report(),
         silo=swarm is None,
         mix=str(plan.share),
-        treatment=plan.treatment,
+        weighting=plan.weighting,
         checkpoint=None,
         note=_note(mixed, len(plan.human), step),
         external_dropped=sieve.dropped,
@@ -232,7 +232,7 @@ def _author_rates(swarm: Swarm | None) -> Mapping[str, float]:
 
 def _advantages(plan: RoundPlan, mixed: MixedBatch, author_rates: Mapping[str, float]) -> list[list[float]]:
     """Of each answer of each group; 0 where nothing is learned."""
-    found = advantages(mixed, plan.treatment, plan.solve_rates, author_rates)
+    found = advantages(mixed, plan.weighting, plan.solve_rates, author_rates)
     return found if plan.trains else [[0.0] * len(row) for row in found]
 
 
@@ -283,7 +283,7 @@ class _Sieve:
         self.dropped = 0
 
     def __call__(self, group: Group) -> bool:
-        passes = teaches(group, self._plan.treatment, self._plan.solve_rates, self._author_rates)
+        passes = teaches(group, self._plan.weighting, self._plan.solve_rates, self._author_rates)
         self.dropped += not passes
         return passes
 

@@ -117,7 +117,7 @@ def _start(data: Path, seed: int, *words: str) -> subprocess.Popen[bytes]:
     for item in (
         f"questions={QUESTIONS}",
         "mix=4/4",
-        "treatment=paper",
+        "weighting=paper",
         "validate_every=0",
         "curriculum=off",
         "low_priority=off",

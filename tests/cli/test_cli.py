@@ -88,7 +88,7 @@ def test_the_key_of_a_server_is_kept_and_shown_nowhere(run: Words, monkeypatch: 
         (("peers", "admit", "ab" * 32, "--days", "0"), "above zero"),
         (("relay", "--listen", "[::]:1", "--invite", LINK, "--swarm", "5a" * 32), "leave out --swarm"),
         (("relay", "--listen", "[::]:1", "--swarm", "5a"), "swarm cannot be '5a'"),
-        (("run", "--treatment", "kind"), "guarded"),
+        (("run", "--weighting", "kind"), "guarded"),
         (("run", "--set", "sede=3"), "did you mean seed?"),
         (("run", "--curriculum", "of"), "Did you mean off?"),
         (("pause", "--for", "soon"), "not a duration"),

@@ -92,12 +92,12 @@ def test_options_are_settings_of_this_run(tmp_path: Path) -> None:
 
 def test_naming_a_peer_or_sharing_is_joining_for_this_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     door = FakeDoor()
-    words = ["--peer", "wss://a.example:8765", "--peer", "wss://b.example:8766", "--treatment", "paper", "--share"]
+    words = ["--peer", "wss://a.example:8765", "--peer", "wss://b.example:8766", "--weighting", "paper", "--share"]
     assert run(tmp_path, door, "--rounds", "1", *words) == 0
     assert door.overrides == {
         "silo": "off",
         "peers": "wss://a.example:8765, wss://b.example:8766",
-        "treatment": "paper",
+        "weighting": "paper",
     }
     # Consent is asked for once and outlives the run.
     assert "cannot be called back" in capsys.readouterr().err

@@ -187,12 +187,12 @@ def test_older_versions_are_brought_up_to_date(path: Path, monkeypatch: pytest.M
     assert read(path, 0.0, migrations=[renamed]).settings == settings
 
 
-def test_settings_that_are_gone_are_dropped_from_files_of_before(path: Path) -> None:
-    path.write_text("version = 1\nkl_weight = 0.1\nanswers = 4\n")
+def test_settings_of_version_1_that_are_gone_or_have_another_name(path: Path) -> None:
+    path.write_text("version = 1\nkl_weight = 0.1\ntreatment = 'paper'\nanswers = 4\n")
     settings = read(path, 0.0).settings
-    assert settings.answers == 4
+    assert (settings.answers, settings.weighting) == (4, "paper")
     write(path, settings)
-    assert "kl_weight" not in path.read_text()
+    assert "kl_weight" not in path.read_text() and "treatment" not in path.read_text()
     assert read(path, 0.0).settings == settings
 
 

@@ -52,7 +52,7 @@ CORPUS = {
     "many lines": "line\n" * 13_000,
 }
 KEPT = {"tag", "state", "phase", "level", "kind", "which", "verdict", "origin", "badge", "gate", "stage", "generator",
-        "trainer", "device", "mix", "treatment", "theme", "language", "method", "reward"}  # fmt: skip
+        "trainer", "device", "mix", "weighting", "theme", "language", "method", "reward"}  # fmt: skip
 """Fields that only our own worker fills, with words of ours: the rest may be anything."""
 MOST_SECONDS = 60.0
 """For all pages; a widget that chokes on a line needs minutes."""

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sapo_desktop.core.records import TreatmentName
-from sapo_desktop.learning.external import TREATMENTS, Baseline, external_advantages
+from sapo_desktop.core.records import WeightingName
+from sapo_desktop.learning.external import WEIGHTINGS, Baseline, external_advantages
 
 ONE_OF_EIGHT = [1.0] + [0.0] * 7
 HALF = Baseline(own_rate=0.5)
 
 
 @pytest.mark.parametrize(
-    ("treatment", "first", "second"),
+    ("weighting", "first", "second"),
     [
         ("paper", math.sqrt(7), -1 / math.sqrt(7)),
         ("positive", math.sqrt(7), 0.0),
@@ -25,22 +25,22 @@ HALF = Baseline(own_rate=0.5)
         ("capable", 0.5, 0.0),
     ],
 )
-def test_one_right_answer_among_eight(treatment: TreatmentName, first: float, second: float) -> None:
-    treated = TREATMENTS[treatment](ONE_OF_EIGHT, HALF)
+def test_one_right_answer_among_eight(weighting: WeightingName, first: float, second: float) -> None:
+    treated = WEIGHTINGS[weighting](ONE_OF_EIGHT, HALF)
     assert treated[:2] == pytest.approx([first, second])
     assert treated[1:] == [treated[1]] * 7
 
 
 def test_what_this_node_always_solves_teaches_it_nothing() -> None:
-    assert TREATMENTS["guarded"]([1.0, 1.0], Baseline(own_rate=1.0)) == [0.0, 0.0]
-    assert TREATMENTS["guarded"]([1.0, 1.0], Baseline(own_rate=0.0)) == [1.0, 1.0]
-    assert TREATMENTS["paper"]([1.0, 1.0], Baseline(own_rate=0.0)) == [0.0, 0.0]
+    assert WEIGHTINGS["guarded"]([1.0, 1.0], Baseline(own_rate=1.0)) == [0.0, 0.0]
+    assert WEIGHTINGS["guarded"]([1.0, 1.0], Baseline(own_rate=0.0)) == [1.0, 1.0]
+    assert WEIGHTINGS["paper"]([1.0, 1.0], Baseline(own_rate=0.0)) == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(("author", "scale"), [(None, 1.0), (0.5, 1.0), (0.75, 1.5), (1.0, 2.0), (0.1, 0.5)])
 def test_a_capable_author_counts_more_within_bounds(author: float | None, scale: float) -> None:
     baseline = Baseline(own_rate=0.5, author_rate=author)
-    assert TREATMENTS["capable"]([1.0], baseline) == pytest.approx([0.5 * scale])
+    assert WEIGHTINGS["capable"]([1.0], baseline) == pytest.approx([0.5 * scale])
 
 
 def test_a_group_weighs_the_same_whatever_its_length() -> None:
@@ -65,6 +65,6 @@ def test_nothing_to_learn_is_exactly_nothing() -> None:
     st.one_of(st.none(), st.floats(0, 1)),
 )
 def test_a_sender_never_chooses_the_size(
-    treatment: TreatmentName, rewards: list[float], own: float, author: float | None
+    weighting: WeightingName, rewards: list[float], own: float, author: float | None
 ) -> None:
-    assert all(0 <= a <= 1 for a in TREATMENTS[treatment](rewards, Baseline(own_rate=own, author_rate=author)))
+    assert all(0 <= a <= 1 for a in WEIGHTINGS[weighting](rewards, Baseline(own_rate=own, author_rate=author)))

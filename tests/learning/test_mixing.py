@@ -2,7 +2,7 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import UsageError
-from sapo_desktop.learning.external import TreatmentName
+from sapo_desktop.learning.external import WeightingName
 from sapo_desktop.learning.mixing import (
     MixedBatch,
     MixShare,
@@ -68,7 +68,7 @@ def test_own_groups_that_teach_come_first_and_keep_their_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("treatment", "rewards", "own_rate", "expected"),
+    ("weighting", "rewards", "own_rate", "expected"),
     [
         ("paper", [1, 1], 0.2, False),
         ("paper", [0, 1], 0.2, True),
@@ -80,10 +80,10 @@ def test_own_groups_that_teach_come_first_and_keep_their_order() -> None:
         ("capable", [0, 1], 0.2, True),
     ],
 )
-def test_whether_an_external_group_teaches_is_the_treatments_to_say(
-    treatment: TreatmentName, rewards: list[float], own_rate: float, expected: bool
+def test_whether_an_external_group_teaches_is_the_weightings_to_say(
+    weighting: WeightingName, rewards: list[float], own_rate: float, expected: bool
 ) -> None:
-    assert teaches(group(*rewards, text="peer", origin="peer"), treatment, {"gcd/easy": own_rate}, {}) is expected
+    assert teaches(group(*rewards, text="peer", origin="peer"), weighting, {"gcd/easy": own_rate}, {}) is expected
 
 
 def test_sequences_keep_sampled_ids_and_zero_advantages() -> None:

@@ -13,7 +13,7 @@ from sapo_desktop.gui.widgets.layout import Card, column
 from sapo_desktop.gui.widgets.notes import Banner
 from sapo_desktop.gui.widgets.text import Label
 from sapo_desktop.gui.words.language import tr
-from sapo_desktop.gui.words.learning import MIXES, TREATMENTS, mix_meaning, treatment_meaning, treatment_name
+from sapo_desktop.gui.words.learning import MIXES, WEIGHTINGS, mix_meaning, weighting_meaning, weighting_name
 from sapo_desktop.gui.words.settings import choices
 from sapo_desktop.view.viewmodel import View
 
@@ -33,23 +33,23 @@ class MixPart(QWidget):
         mix = Card(tr("Mix"), tr("Of eight questions, how many are learned from with own answers / with peers'."))
         mix.add(self.mix, self._meaning)
         group = QButtonGroup(self)
-        self.treatments: dict[str, ChoiceCard] = {}
-        for name in TREATMENTS:
-            self.treatments[name] = ChoiceCard(group, treatment_name(name), treatment_meaning(name))
-            self.treatments[name].chosen.connect(partial(self._set, "treatment", name))
-        treatment = Card(tr("Treatment"), tr("What peers' answers weigh. Every one of them is marked here first."))
-        treatment.add(column(*self.treatments.values()))
-        self.setLayout(column(self.alone, self.banner, mix, treatment, spacing=2))
+        self.weightings: dict[str, ChoiceCard] = {}
+        for name in WEIGHTINGS:
+            self.weightings[name] = ChoiceCard(group, weighting_name(name), weighting_meaning(name))
+            self.weightings[name].chosen.connect(partial(self._set, "weighting", name))
+        weighting = Card(tr("Weighting"), tr("What peers' answers weigh. Every one of them is marked here first."))
+        weighting.add(column(*self.weightings.values()))
+        self.setLayout(column(self.alone, self.banner, mix, weighting, spacing=2))
 
     def refresh(self) -> None:
         """Show what holds."""
         view = self._view
         self.alone.setVisible(view.attached and view.silo)
-        for part in (self.mix, *self.treatments.values()):
+        for part in (self.mix, *self.weightings.values()):
             part.setEnabled(view.attached and not view.silo)
         self.mix.show_choice(view.settings.mix)
         self._meaning.setText(self._mix_words())
-        self.treatments[view.settings.treatment].radio.setChecked(True)
+        self.weightings[view.settings.weighting].radio.setChecked(True)
 
     def _mix_words(self) -> str:
         view = self._view

@@ -44,7 +44,7 @@ GROUPS: Mapping[GroupName, tuple[str, ...]] = MappingProxyType(
             "tasks",
             "curriculum",
             "mix",
-            "treatment",
+            "weighting",
             "answers",
             "questions",
             "max_tokens",

@@ -1,11 +1,11 @@
-"""What the Learning page says, and every page of a mark: phases, mixes, treatments, verdicts and levels in words."""
+"""What the Learning page says, and every page of a mark: phases, mixes, weightings, verdicts and levels in words."""
 
 from __future__ import annotations
 
 from typing import get_args
 
 from sapo_desktop.core.plain_text import one_line
-from sapo_desktop.core.records import Mark, Phase, TreatmentName, Verdict
+from sapo_desktop.core.records import Mark, Phase, Verdict, WeightingName
 from sapo_desktop.core.settings import Mix
 from sapo_desktop.gui.words import numbers
 from sapo_desktop.gui.words.language import tr
@@ -13,7 +13,7 @@ from sapo_desktop.gui.words.peers import short_key
 from sapo_desktop.gui.words.tasks import level_name
 from sapo_desktop.worker.control.messages.rollouts import Rollout
 
-TREATMENTS: tuple[TreatmentName, ...] = ("guarded", "positive", "shaped", "capable", "paper")
+WEIGHTINGS: tuple[WeightingName, ...] = ("guarded", "positive", "shaped", "capable", "paper")
 """In the order in which they are offered."""
 MIXES: tuple[str, ...] = get_args(Mix)
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -47,17 +47,17 @@ def mix_meaning(mix: str) -> str:
     }.get(mix, "")
 
 
-def treatment_name(treatment: str) -> str:
+def weighting_name(weighting: str) -> str:
     return {
         "guarded": tr("Guarded"),
         "positive": tr("Positive"),
         "shaped": tr("Shaped"),
         "capable": tr("Capable"),
         "paper": tr("As in the paper"),
-    }.get(treatment) or one_line(treatment, 40)
+    }.get(weighting) or one_line(weighting, 40)
 
 
-def treatment_meaning(treatment: str) -> str:
+def weighting_meaning(weighting: str) -> str:
     """How peers' answers are weighed."""
     return {
         "guarded": tr("Right answers only. They weigh more, the less often this computer finds one itself (default)."),
@@ -65,7 +65,7 @@ def treatment_meaning(treatment: str) -> str:
         "shaped": tr("As guarded, and what this model would hardly have written counts more."),
         "capable": tr("As guarded, and peers that are better at a task than this computer count more."),
         "paper": tr("Right and wrong answers count as own ones do. A peer can then give its answers more weight."),
-    }.get(treatment, "")
+    }.get(weighting, "")
 
 
 def verdict_name(verdict: str) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from sapo_desktop.core import settings_file
 from sapo_desktop.gui.settings.groups import GroupName
 from sapo_desktop.gui.words.language import LANGUAGES, tr
-from sapo_desktop.gui.words.learning import TREATMENTS, treatment_name
+from sapo_desktop.gui.words.learning import WEIGHTINGS, weighting_name
 from sapo_desktop.gui.words.sentences import catalogued
 
 
@@ -63,7 +63,7 @@ def titles() -> dict[str, str]:
         "tasks": tr("Tasks"),
         "curriculum": tr("Curriculum"),
         "mix": tr("Own and peers' answers"),
-        "treatment": tr("Weight of peers' answers"),
+        "weighting": tr("Weight of peers' answers"),
         "answers": tr("Answers to a question"),
         "questions": tr("Questions in a step"),
         "max_tokens": tr("Longest answer"),
@@ -106,7 +106,7 @@ def choices(key: str) -> dict[str, str]:
         "when_window_closes": {"end": tr("End"), "continue": tr("Go on")},
         "on_battery": {"pause": tr("Pause"), "continue": tr("Go on")},
         "mix": {"adaptive": tr("adaptive")},
-        "treatment": {name: treatment_name(name) for name in TREATMENTS},
+        "weighting": {name: weighting_name(name) for name in WEIGHTINGS},
         "reward": {"strict": tr("Right or not"), "partial": tr("The marker's score")},
         "method": {"lora": tr("LoRA adapter"), "full": tr("All weights")},
         "generator": {"auto": tr("automatic"), "remote": tr("server elsewhere")},

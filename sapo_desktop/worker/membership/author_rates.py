@@ -1,8 +1,8 @@
-"""What share of its answers each author solved, by our own marks: what the `capable` treatment goes by.
+"""What share of its answers each author solved, by our own marks: what the `capable` weighting goes by.
 
 Kept in one small file between starts, like the other things that are known of peers; a kill loses the last minutes
 of it, and one that cannot be read is begun anew. Left out: tasks. An author is one figure over all that we marked of
-it, so the ratio that the treatment takes of it is clipped (learning/external.py).
+it, so the ratio that the weighting takes of it is clipped (learning/external.py).
 """
 
 from __future__ import annotations

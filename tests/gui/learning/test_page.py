@@ -154,16 +154,16 @@ def test_a_new_node_says_what_will_stand_here(qtbot: QtBot) -> None:
     assert page.answers._empty.title.text() == "No answers yet"
 
 
-# -- mix and treatment ---------------------------------------------------------------------------------------
+# -- mix and weighting ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("key", "value"), [("mix", "8/0"), ("mix", "adaptive"), ("treatment", "paper")])
+@pytest.mark.parametrize(("key", "value"), [("mix", "8/0"), ("mix", "adaptive"), ("weighting", "paper")])
 def test_a_choice_is_set_and_one_that_is_refused_goes_back(qtbot: QtBot, key: str, value: str) -> None:
     page = a_page(qtbot, in_swarm(), part="mix")
     assert not settings_asked(page), "showing what holds sets nothing"
     part = page.mix
-    choose = part.mix.buttons[value] if key == "mix" else part.treatments[value].radio
-    before = part.mix.buttons["4/4"] if key == "mix" else part.treatments["guarded"].radio
+    choose = part.mix.buttons[value] if key == "mix" else part.weightings[value].radio
+    before = part.mix.buttons["4/4"] if key == "mix" else part.weightings["guarded"].radio
     choose.click()
     assert settings_asked(page) == [{key: value}] and choose.isChecked()
     part.refresh()
@@ -182,7 +182,7 @@ def test_adaptive_says_what_is_played_now(qtbot: QtBot) -> None:
 def test_in_silo_there_is_nothing_to_choose_and_it_is_said_why(qtbot: QtBot) -> None:
     page = a_page(qtbot, a_view(silo_curve()), part="mix")
     assert page.mix.alone.isVisible() and not page.mix.mix.isEnabled()
-    assert not any(choice.isEnabled() for choice in page.mix.treatments.values())
+    assert not any(choice.isEnabled() for choice in page.mix.weightings.values())
     hold(page, silo=False)
     assert page.mix.alone.isHidden() and page.mix.mix.isEnabled()
 

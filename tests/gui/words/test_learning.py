@@ -6,10 +6,10 @@ from typing import get_args
 
 import pytest
 
-from sapo_desktop.core.records import TreatmentName, Verdict
+from sapo_desktop.core.records import Verdict, WeightingName
 from sapo_desktop.gui.words import learning as learning_words
 from sapo_desktop.gui.words import refusals as refusal_words
-from sapo_desktop.learning.external import TREATMENTS
+from sapo_desktop.learning.external import WEIGHTINGS
 from sapo_desktop.swarm.protocol.refusals import Reason, kind_of
 from sapo_desktop.view.viewmodel import PHASES
 from sapo_desktop.worker.control.messages.rollouts import Rollout
@@ -24,10 +24,10 @@ def rollout(**changes: object) -> Rollout:
     return Rollout(**(plain | changes))  # type: ignore[arg-type]
 
 
-def test_every_treatment_is_offered_once_and_explained() -> None:
-    assert set(learning_words.TREATMENTS) == set(TREATMENTS) == set(get_args(TreatmentName))
-    assert len({learning_words.treatment_meaning(name) for name in TREATMENTS}) == len(TREATMENTS)
-    assert all(learning_words.treatment_meaning(name) for name in TREATMENTS)
+def test_every_weighting_is_offered_once_and_explained() -> None:
+    assert set(learning_words.WEIGHTINGS) == set(WEIGHTINGS) == set(get_args(WeightingName))
+    assert len({learning_words.weighting_meaning(name) for name in WEIGHTINGS}) == len(WEIGHTINGS)
+    assert all(learning_words.weighting_meaning(name) for name in WEIGHTINGS)
 
 
 def test_every_mix_is_explained() -> None:
@@ -65,7 +65,7 @@ def test_every_reason_there_is_has_a_sentence_and_a_kind(reason: Reason) -> None
 def test_what_a_newer_worker_may_say_is_shown_plainly() -> None:
     assert refusal_words.refusal_meaning("brand_new") == "brand new"
     assert refusal_words.kind_name("odd") == "odd"
-    assert learning_words.verdict_name("odd") == "odd" and learning_words.treatment_meaning("odd") == ""
+    assert learning_words.verdict_name("odd") == "odd" and learning_words.weighting_meaning("odd") == ""
     assert learning_words.mix_meaning("7/1") == ""
 
 
