@@ -23,7 +23,6 @@ import torch
 from sapo_desktop.core.records import Sampling, TrainingSequence
 from sapo_desktop.core.resources import resource
 from sapo_desktop.engines import protocols as p
-from sapo_desktop.engines.torch.llama import WrittenOutModel
 from sapo_desktop.engines.torch.service import TorchEngine
 from sapo_desktop.engines.torch.trainer import GrpoTrainer
 from sapo_desktop.learning.advantage import group_advantages
@@ -159,13 +158,13 @@ def test_every_matrix_has_the_format_that_is_tried(samplers: dict[str, Sampler])
     engine = samplers["torch"].pair.torch._engine
     assert engine is not None
     with torch.no_grad():
-        assert torch.allclose(logits(narrow), logits(engine), atol=1e-3)
+        assert torch.allclose(told(narrow), told(engine), atol=1e-3)
 
 
-def logits(engine: TorchEngine) -> torch.Tensor:
-    """After each of 200 tokens, [200, V]."""
-    model = WrittenOutModel(engine.lm.model, adapted=True)
-    return model.hidden_states(torch.arange(200)[None], torch.arange(200)) @ engine.policy.output_weight().T
+def told(engine: TorchEngine) -> torch.Tensor:
+    """Log-probabilities of 200 tokens, [200]."""
+    (part,) = engine.trainer.parts([TrainingSequence(prompt=[1], tokens=list(range(200)), advantage=1.0)], [0])
+    return engine.trainer.logprobs(part)
 
 
 def test_the_gradient_points_where_the_torch_samplers_does(
