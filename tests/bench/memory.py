@@ -56,11 +56,13 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     prompt_tokens: int = 128
     max_tokens: int = 32
     micro_batch: int = 1
+    recompute: bool = False
     quick: bool = False
 
     @property
     def name(self) -> str:
         how = f"{self.engine} {self.quantisation or self.dtype}" + (" full" if self.method == "full" else "")
+        how += " twice" if self.recompute else ""
         if self.work == "train":
             return f"{self.model}, {how}, learns {self.micro_batch} x {self.prompt_tokens + self.max_tokens}"
         return f"{self.model}, {how}, answers {self.prompts} x {self.answers} x {self.prompt_tokens + self.max_tokens}"
@@ -87,11 +89,13 @@ CASES = [
     Case(model="smollm2-360m", work="train", micro_batch=2, prompt_tokens=64, max_tokens=128),
     Case(model="qwen2.5-0.5b", prompts=2, answers=8, prompt_tokens=192, max_tokens=12),
     Case(model="qwen2.5-0.5b", work="train", micro_batch=2, prompt_tokens=64, max_tokens=128),
+    Case(model="qwen2.5-0.5b", work="train", micro_batch=2, prompt_tokens=64, max_tokens=128, recompute=True),
     Case(model="qwen2.5-0.5b", engine="llama.cpp", quantisation="Q4_K_M", prompts=4, answers=8, max_tokens=8),
     Case(model="qwen3-0.6b", prompts=2, answers=8, prompt_tokens=192, max_tokens=12),
     Case(model="qwen3-0.6b", work="train", micro_batch=1, prompt_tokens=64, max_tokens=128),
     Case(model="qwen2.5-1.5b", prompts=1, answers=8, prompt_tokens=128, max_tokens=8),
     Case(model="qwen2.5-1.5b", work="train", micro_batch=1, prompt_tokens=32, max_tokens=96),
+    Case(model="qwen2.5-1.5b", work="train", micro_batch=1, prompt_tokens=32, max_tokens=96, recompute=True),
     Case(model="qwen2.5-1.5b", engine="llama.cpp", quantisation="Q4_K_M", prompts=1, answers=8, max_tokens=4),
     Case(model="qwen2.5-1.5b", engine="llama.cpp", quantisation="Q4_0", prompts=1, answers=8, max_tokens=4),
 ]
@@ -238,6 +242,7 @@ def estimated(case: Case, models: Models) -> Parts:
         prompt_tokens=case.prompt_tokens,
         max_tokens=case.max_tokens,
         method="full" if case.method == "full" else "lora",
+        recompute=case.recompute,
     )
     if case.engine == "llama.cpp":
         size = models.gguf(case.model, case.quantisation).stat().st_size
@@ -258,6 +263,7 @@ def measure(case: Case, models: Models, estimate: Parts, seed: int) -> Measured:
         work=case.work,
         dtype=case.dtype,
         method=case.method,
+        recompute=case.recompute,
         prompts=case.prompts,
         answers=case.answers,
         prompt_tokens=case.prompt_tokens,

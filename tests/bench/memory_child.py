@@ -30,6 +30,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     prompt_tokens: int = 64
     answer_tokens: int = 64
     micro_batch: int = 1
+    recompute: bool = False
     steps: int = 2
     vocabulary: int = 256
     """Random tokens are drawn below this."""
@@ -82,7 +83,12 @@ def with_torch(job: Job) -> None:
 
     assert host
     ended("imported", job)
-    settings = TrainerSettings(method=job.method, lora_rank=job.rank, micro_batch=job.micro_batch)  # type: ignore[arg-type]
+    settings = TrainerSettings(
+        method=job.method,  # type: ignore[arg-type]
+        lora_rank=job.rank,
+        micro_batch=job.micro_batch,
+        recompute=job.recompute,
+    )
     engine = TorchEngine(Load(model=job.model, trainer=settings, threads=1, dtype=job.dtype))
     ended("loaded", job)
     words = torch.Generator().manual_seed(job.seed)
