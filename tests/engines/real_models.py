@@ -212,12 +212,12 @@ def _pre_tokenizer(name: str) -> Any:
     return pre_tokenizers.Sequence([words, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
 
 
-def save_real_model(folder: Path, name: str) -> Path:
+def save_real_model(folder: Path, name: str, seed: int = 17) -> Path:
     """Write a random model of a kind into a folder laid out as the published ones are."""
     kind, tokenizer = KINDS[name], trained_tokenizer(name)
     folder.mkdir(parents=True, exist_ok=True)
     ends = [tokenizer.token_to_id(text) for text in [kind.end, *kind.more_ends]]
-    model = _random_model(kind, rows=tokenizer.get_vocab_size() + 6, end=ends[0])
+    model = _random_model(kind, tokenizer.get_vocab_size() + 6, ends[0], seed)
     model.generation_config = GenerationConfig(eos_token_id=ends if len(ends) > 1 else ends[0])
     model.save_pretrained(folder, max_shard_size="150KB")
     tokenizer.save(str(folder / "tokenizer.json"))
@@ -233,8 +233,8 @@ def save_real_model(folder: Path, name: str) -> Path:
     return folder
 
 
-def _random_model(kind: RealKind, rows: int, end: int) -> Any:
-    torch.manual_seed(17)
+def _random_model(kind: RealKind, rows: int, end: int, seed: int) -> Any:
+    torch.manual_seed(seed)
     sizes = {
         "vocab_size": rows,
         "hidden_size": 48,

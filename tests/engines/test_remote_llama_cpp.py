@@ -63,17 +63,19 @@ def test_the_starter_answers_there_as_it_does_here(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["qwen2.5", "llama3", "smollm3"])
 def test_prompts_are_read_there_as_they_are_meant(tmp_path: Path, kind: str) -> None:
-    """A random model writes halves of characters, which this server drops: such answers say nothing."""
-    folder = save_real_model(tmp_path / kind, kind)
+    """A random model writes halves of characters, which this server drops: one that writes whole ones is looked for."""
+    prompts = [f"What is {i} + {i * i}?" for i in range(16)]
+    for seed in range(17, 60):
+        folder = save_real_model(tmp_path / f"{kind}-{seed}", kind, seed)
+        near = answer(loaded_engine(folder), prompts, greedy=True, max_tokens=3)
+        if all(group[0].text.isascii() for group in near.completions):
+            break
     write_folder(folder, tmp_path / "m.gguf", "F32")
     with llama_cpp_server(tmp_path / "m.gguf", tmp_path / "log", key="secret") as url:
         service, _ = connected(url, folder, "secret")
-        prompts = [f"What is {i} + {i * i}?" for i in range(16)]
         far = ask(service, prompts, greedy=True, max_tokens=3)
-        near = answer(loaded_engine(folder), prompts, greedy=True, max_tokens=3)
         texts = [(a[0].text, b[0].text) for a, b in zip(far.completions, near.completions, strict=True)]
-        whole = [(there, here) for there, here in texts if here.isascii()]
-        assert whole and all(there == here for there, here in whole), texts
+        assert all(here.isascii() and there == here for there, here in texts), texts
 
 
 def test_a_cancel_leaves_it_at_once(tmp_path: Path) -> None:
