@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import itertools
 import re
 import shlex
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -33,10 +35,14 @@ from tests.bench.learning import GOAL, SAMPLES, Learning, machine, mean_gain, va
 DATA = ROOT / "docs" / "data"
 WRITTEN = "<!-- Written by packaging/figures.py; do not edit. -->\n"
 SMOOTH = 20
-NOISY = """Machines are shared and noisy: trust ratios within one run more than times. In tables of many columns a goal
-is held where nothing else is said. What was recorded, notes and profiles of where time and memory go included, is in
-`docs/data/`."""
-ON_PAGES_OF_THEIR_OWN = {"memory": "fit.md"}
+NOISY = """Machines are shared and noisy: trust ratios within one run more than times. A goal is held unless "missed" is
+said; the last column is a 95% interval, or the range of several tries. All that was recorded (figures without a goal
+beside those that have one, dates, notes, profiles) is in `docs/data/`. Unless said otherwise the machine was
+{usual}."""
+INTERVAL = re.compile(r"95% interval (.+ to [^;]+)|^([\d.]+ to [\d.]+) in \d+")
+"""What of a figure's note is shown."""
+LARGEST_ALONE = {"tasks", "cheapest"}
+ON_PAGES_OF_THEIR_OWN = {"memory"}  # fit.md
 
 SCRIPTS = {
     "first_answer": "tests.bench.first_answer",
@@ -140,14 +146,13 @@ def learning_page(learning: Learning) -> str:
                 ],
             ),
             "",
-            f"Validation, every {Settings().validate_every} rounds, took {scoring:.1%} of the time "
-            "(at most 10% is the design).",
+            f"Validation, every {Settings().validate_every} rounds, took {scoring:.1%} of the time (the goal: 10%).",
             "",
             "![Reward and validation score by round](learning.svg)",
             "",
             "## By task",
             "",
-            "Base → last, mean of the seeds, of sampled answers (there are more of them than greedy ones).",
+            "Gain of sampled answers, mean of the seeds.",
             "",
             by_level(task_cells(learning)),
             "",
@@ -160,10 +165,10 @@ def former_lines(learning: Learning) -> list[str]:
     if any(mark.task.endswith("/hard") for mark in learning.curves[0].test["base"].tasks):
         return []
     lines = [
-        "**These runs were scored by former rules, and their scores are too high.** propositional_logic took a copied "
-        "premise for a conclusion, decimal_arithmetic a tenth more or less; frequent answers were not balanced, some "
-        "test questions had a twin in training with the terms in another order, and no question was hard. The gains, "
-        "under the same rules on both sides, have not been measured anew.",
+        "**These runs were scored by former rules, and their scores are too high.** A copied premise solved "
+        "propositional_logic, a tenth more or less decimal_arithmetic; frequent answers were not balanced, some test "
+        "questions had a twin in training, and none was hard. The gains, under the same rules on both sides, have not "
+        "been measured anew.",
         "",
     ]
     if not (DATA / "starter.json").is_file():
@@ -171,15 +176,14 @@ def former_lines(learning: Learning) -> list[str]:
     rows = msgspec.json.decode((DATA / "starter.json").read_bytes(), type=list[StarterScore])
     return [
         *lines,
-        "The base by the rules in force, on held-out questions; each level is the mean of its families "
-        "(`python packaging/starter/check.py --questions 24 --levels easy --json FILE`, then `middle`, `hard`). Where "
-        "it solves nothing it has nothing to learn from: it was primed on what the former scorer took.",
+        "The base by the rules in force, on held-out questions; a level is the mean of its families "
+        "(`python packaging/starter/check.py --questions 24 --levels easy --json FILE`, then `middle`, `hard`):",
         "",
         table(["level", "questions", "greedy", "sampled"], [level_row(level, rows) for level in levels_of(rows)]),
         "",
-        "Greedy, sampled:",
+        "Sampled, by family. Where it solves nothing it has nothing to learn from.",
         "",
-        by_level({f"{row.family}/{row.level}": f"{row.greedy:.2f}, {row.sampled:.2f}" for row in rows}),
+        by_level({f"{row.family}/{row.level}": f"{row.sampled:.2f}" for row in rows}),
         "",
         "What follows is as it was recorded.",
         "",
@@ -237,7 +241,7 @@ def task_cells(learning: Learning) -> dict[str, str]:
     cells = {}
     for task, before in base.items():
         after = mean([mark.solved for c in learning.curves for mark in c.sampled["last"].tasks if mark.task == task])
-        cells[task] = f"{before:.2f} → {after:.2f}"
+        cells[task] = f"{after - before:+.2f}"
     return cells
 
 
@@ -249,32 +253,37 @@ def by_level(cells: dict[str, str]) -> str:
 
 def figures_page(files: Sequence[Path]) -> str:
     """One table per script; the first line of each file says how it was made."""
-    parts = [WRITTEN, "# Figures", "", NOISY]
-    for file in [file for file in files if not file.stem.endswith("_profile")]:
-        made, measured = recorded(file)
-        parts += ["", f"## {made['title']}", "", f"    {made['command']}", "", f"On {made['machine']}, {made['date']}."]
-        if file.stem in ON_PAGES_OF_THEIR_OWN:
-            parts += ["", f"All of them: [{ON_PAGES_OF_THEIR_OWN[file.stem]}]({ON_PAGES_OF_THEIR_OWN[file.stem]})."]
-            measured = [figure for figure in measured if "/estimates" in figure.name]
-        if file.stem == "tasks":
-            parts += ["", "Of the slowest family:"]
-            measured = slowest(measured)
-        parts += ["", figures_table(SCRIPTS[file.stem].rpartition(".")[2], measured)]
+    shown = [file for file in files if file.stem not in ON_PAGES_OF_THEIR_OWN and not file.stem.endswith("_profile")]
+    usual = Counter(recorded(file)[0]["machine"] for file in shown).most_common(1)[0][0]
+    parts = [WRITTEN, "# Figures", "", NOISY.format(usual=usual)]
+    for script, of_script in itertools.groupby(shown, lambda file: SCRIPTS[file.stem].rpartition(".")[2]):
+        runs = [recorded(file) for file in of_script]
+        parts += ["", f"## {runs[0][0]['title']}", "", *(f"    {made['command']}" for made, _ in runs), ""]
+        if (machine := runs[0][0]["machine"]) != usual:
+            parts += [f"On {machine}.", ""]
+        measured = [figure for _, of_run in runs for figure in of_run]
+        if script in LARGEST_ALONE:
+            parts += ["Of each the family where it is largest:", ""]
+            measured = largest(measured)
+        parts.append(figures_table(script, measured))
     return "\n".join(parts) + "\n"
 
 
-def slowest(figures: Sequence[Figure]) -> list[Figure]:
+def largest(figures: Sequence[Figure]) -> list[Figure]:
     """Of figures named SCRIPT.FAMILY.MEASURE the largest of each measure."""
     found: dict[str, Figure] = {}
     for figure in figures:
         _, family, measure = figure.name.split(".", 2)
         if measure not in found or figure.value > found[measure].value:
-            found[measure] = msgspec.structs.replace(figure, name=measure, note=f"{family}, {figure.note}")
+            found[measure] = msgspec.structs.replace(figure, name=f"{measure}, {family}")
     return list(found.values())
 
 
 def figures_table(script: str, figures: Sequence[Figure]) -> str:
-    """A row per figure; where every name is SCRIPT/ONE/OTHER or SCRIPT.ONE.OTHER, a row for each of the longer side."""
+    """A row per figure, or where some have goals per goal.
+
+    Where every name is SCRIPT/ONE/OTHER or SCRIPT.ONE.OTHER: a row for each of the longer side, goal or not.
+    """
     named = re.compile(rf"{script}([/.])(.+)")
     split = []
     for figure in figures:
@@ -282,8 +291,9 @@ def figures_table(script: str, figures: Sequence[Figure]) -> str:
         split.append(tuple(found[2].split(found[1], 1)) if found else (figure.name,))
     if any(len(parts) == 1 for parts in split):
         rows = [
-            [parts[-1] if len(parts) == 1 else "/".join(parts), valued(figure), figure.goal or "", judged(figure)]
+            [parts[-1] if len(parts) == 1 else "/".join(parts), valued(figure), figure.goal or "", interval(figure)]
             for parts, figure in zip(split, figures, strict=True)
+            if figure.goal or not any(other.goal for other in figures)
         ]
         wide = [place for place in range(4) if any(row[place] for row in rows)]
         head = ["figure", "value", "goal", ""]
@@ -295,31 +305,28 @@ def figures_table(script: str, figures: Sequence[Figure]) -> str:
     rows, of_rows = [], []
     for one in ones:
         row = [cells.get((one, other)) for other in others]
-        rows.append([one, *(crossed(figure) for figure in row)])
-        of_rows.append((next(f.unit for f in row if f), next((f.goal for f in row if f and f.goal), "")))
-    if len(set(of_rows)) == 1:
-        unit, goal = of_rows[0]
-        asked = ", ".join(dict.fromkeys(other for (_, other), figure in cells.items() if figure.goal))
-        return f"Unit: {unit}. Goal of {asked}: {goal}.\n\n" + table(["", *others], rows)
+        goal = next((f.goal for f in row if f and f.goal), "")
+        rows.append([one, *(crossed(figure, goal) for figure in row)])
+        of_rows.append((next(f.unit for f in row if f), goal))
     return table(["", *others, "unit", "goal"], [[*row, *of] for row, of in zip(rows, of_rows, strict=True)])
 
 
-def crossed(figure: Figure | None) -> str:
-    """A figure in a table of many: what it missed is said, what it held is not."""
+def crossed(figure: Figure | None, goal: str) -> str:
+    """A figure in a row that has a goal, or none (empty): what it missed is said, and where the goal is not its own."""
     if figure is None:
         return ""
-    remark = "not shared" if figure.note.startswith("not shared") else "missed" if figure.held is False else ""
+    remark = "missed" if figure.held is False else "no goal" if goal and not figure.goal else ""
     value = f"{figure.value:,.0f}" if figure.value >= 1000 else f"{figure.value:.3g}"
     return f"{value} {remark}".rstrip()
 
 
 def valued(figure: Figure) -> str:
-    return f"{figure.value:.4g} {figure.unit}"
+    return f"{figure.value:.4g} {figure.unit}" + (" missed" if figure.held is False else "")
 
 
-def judged(figure: Figure) -> str:
-    held = {True: "held", False: "missed", None: ""}[figure.held]
-    return " ".join(filter(None, [held, figure.note]))
+def interval(figure: Figure) -> str:
+    found = INTERVAL.search(figure.note)
+    return found[1] or found[2] if found else ""
 
 
 def recorded(file: Path) -> tuple[dict[str, str], list[Figure]]:
@@ -330,8 +337,8 @@ def recorded(file: Path) -> tuple[dict[str, str], list[Figure]]:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+    first, *others = ("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in [head, *rows])
+    return "\n".join([first, "|" + "---|" * len(head), *others])
 
 
 def mean(values: Sequence[float]) -> float:
