@@ -150,12 +150,6 @@ def learning_page(learning: Learning) -> str:
             "",
             "![Reward and validation score by round](learning.svg)",
             "",
-            "## By task",
-            "",
-            "Gain of sampled answers, mean of the seeds.",
-            "",
-            by_level(task_cells(learning)),
-            "",
         ]
     )
 
@@ -234,15 +228,6 @@ def gain_lines(learning: Learning, scores: Sequence[dict[str, EvalReport]]) -> l
         f"Mean gain over the seeds: **{total.value:+.3f}**, 95% interval {total.low:+.3f} to {total.high:+.3f} "
         f"(over questions, each with its mean over the seeds). The goal was +.05 with an interval above 0: {held}.",
     ]
-
-
-def task_cells(learning: Learning) -> dict[str, str]:
-    base = {mark.task: mark.solved for mark in learning.curves[0].sampled["base"].tasks}
-    cells = {}
-    for task, before in base.items():
-        after = mean([mark.solved for c in learning.curves for mark in c.sampled["last"].tasks if mark.task == task])
-        cells[task] = f"{after - before:+.2f}"
-    return cells
 
 
 def by_level(cells: dict[str, str]) -> str:
