@@ -36,9 +36,8 @@ DATA = ROOT / "docs" / "data"
 WRITTEN = "<!-- Written by packaging/figures.py; do not edit. -->\n"
 SMOOTH = 20
 NOISY = """Machines are shared and noisy: trust ratios within one run more than times. A goal is held unless "missed" is
-said; the last column is a 95% interval, or the range of several tries. All that was recorded (figures without a goal
-beside those that have one, dates, notes, profiles) is in `docs/data/`. Unless said otherwise the machine was
-{usual}."""
+said. In brackets: a 95% interval, or the range of several tries. `docs/data/` has all that was recorded: figures
+without a goal, dates, notes, profiles. Unless said otherwise the machine was {usual}."""
 INTERVAL = re.compile(r"95% interval (.+ to [^;]+)|^([\d.]+ to [\d.]+) in \d+")
 """What of a figure's note is shown."""
 LARGEST_ALONE = {"tasks", "cheapest"}
@@ -173,13 +172,9 @@ def former_lines(learning: Learning) -> list[str]:
         "The base by the rules in force, on held-out questions; a level is the mean of its families "
         "(`python packaging/starter/check.py --questions 24 --levels easy --json FILE`, then `middle`, `hard`):",
         "",
-        table(["level", "questions", "greedy", "sampled"], [level_row(level, rows) for level in levels_of(rows)]),
+        table(LEVEL_HEAD, [level_row(level, rows) for level in levels_of(rows)]),
         "",
-        "Sampled, by family. Where it solves nothing it has nothing to learn from.",
-        "",
-        by_level({f"{row.family}/{row.level}": f"{row.sampled:.2f}" for row in rows}),
-        "",
-        "What follows is as it was recorded.",
+        "Where it solves nothing it has nothing to learn from. What follows is as it was recorded.",
         "",
     ]
 
@@ -195,15 +190,20 @@ class StarterScore(msgspec.Struct, frozen=True, kw_only=True):
     tokens: float
 
 
+SELDOM = 0.05
+LEVEL_HEAD = ["level", "questions", "greedy", "sampled", f"sampled below {SELDOM}"]
+
+
 def levels_of(rows: Sequence[StarterScore]) -> list[str]:
     return list(dict.fromkeys(row.level for row in rows))
 
 
 def level_row(level: str, rows: Sequence[StarterScore]) -> list[str]:
-    """Questions of a level, and the mean over its families of what is solved."""
+    """As LEVEL_HEAD says; the two shares are means over the level's families."""
     chosen = [row for row in rows if row.level == level]
     greedy, sampled = mean([row.greedy for row in chosen]), mean([row.sampled for row in chosen])
-    return [level, str(sum(row.questions for row in chosen)), f"**{greedy:.2f}**", f"**{sampled:.2f}**"]
+    seldom = ", ".join(row.family for row in chosen if row.sampled < SELDOM)
+    return [level, str(sum(row.questions for row in chosen)), f"**{greedy:.2f}**", f"**{sampled:.2f}**", seldom]
 
 
 def gain_lines(learning: Learning, scores: Sequence[dict[str, EvalReport]]) -> list[str]:
@@ -228,12 +228,6 @@ def gain_lines(learning: Learning, scores: Sequence[dict[str, EvalReport]]) -> l
         f"Mean gain over the seeds: **{total.value:+.3f}**, 95% interval {total.low:+.3f} to {total.high:+.3f} "
         f"(over questions, each with its mean over the seeds). The goal was +.05 with an interval above 0: {held}.",
     ]
-
-
-def by_level(cells: dict[str, str]) -> str:
-    """What is known of each FAMILY/LEVEL: a row for every family."""
-    families, levels = (list(dict.fromkeys(side)) for side in zip(*(task.split("/") for task in cells), strict=True))
-    return table(["", *levels], [[one, *(cells.get(f"{one}/{level}", "") for level in levels)] for one in families])
 
 
 def figures_page(files: Sequence[Path]) -> str:
@@ -275,14 +269,12 @@ def figures_table(script: str, figures: Sequence[Figure]) -> str:
         found = named.fullmatch(figure.name)
         split.append(tuple(found[2].split(found[1], 1)) if found else (figure.name,))
     if any(len(parts) == 1 for parts in split):
-        rows = [
-            [parts[-1] if len(parts) == 1 else "/".join(parts), valued(figure), figure.goal or "", interval(figure)]
-            for parts, figure in zip(split, figures, strict=True)
-            if figure.goal or not any(other.goal for other in figures)
-        ]
-        wide = [place for place in range(4) if any(row[place] for row in rows)]
-        head = ["figure", "value", "goal", ""]
-        return table([head[place] for place in wide], [[row[place] for place in wide] for row in rows])
+        with_goals = [(parts, figure) for parts, figure in zip(split, figures, strict=True) if figure.goal]
+        if with_goals:
+            rows = [["/".join(parts), valued(figure), figure.goal or ""] for parts, figure in with_goals]
+            return table(["figure", "value", "goal"], rows)
+        rows = [["/".join(parts), valued(figure)] for parts, figure in zip(split, figures, strict=True)]
+        return table(["figure", "value"], rows)
     ones, others = (list(dict.fromkeys(side)) for side in zip(*split, strict=True))
     cells = dict(zip(split, figures, strict=True))
     if len(ones) < len(others):
@@ -306,12 +298,11 @@ def crossed(figure: Figure | None, goal: str) -> str:
 
 
 def valued(figure: Figure) -> str:
-    return f"{figure.value:.4g} {figure.unit}" + (" missed" if figure.held is False else "")
-
-
-def interval(figure: Figure) -> str:
+    """With its interval, where its note tells one, and the word where its goal was missed."""
     found = INTERVAL.search(figure.note)
-    return found[1] or found[2] if found else ""
+    interval = f"({found[1] or found[2]})" if found else ""
+    missed = "missed" if figure.held is False else ""
+    return " ".join(filter(None, [f"{figure.value:.4g}", figure.unit, interval, missed]))
 
 
 def recorded(file: Path) -> tuple[dict[str, str], list[Figure]]:

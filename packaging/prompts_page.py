@@ -55,7 +55,6 @@ def page() -> str:
     """The whole page."""
     parts = [HEAD.format(instructions=INSTRUCTIONS, question=QUESTION)]
     parts.append(_part("starter", "Its own template.", _starter()))
-    parts.append(_part("models without a template", "", _rendered(None, {})))
     for name, kind in KINDS.items():
         special = {key: text for key, text in (("bos_token", kind.bos), ("eos_token", kind.end)) if text}
         parts.append(_part(name, _models_of(name) + ".", _rendered(kind.template, special)))
@@ -71,9 +70,8 @@ def _models_of(kind: str) -> str:
     return ", ".join(entry.id for entry in model_catalogue().models if entry.id.startswith(begins)) or "none"
 
 
-def _rendered(template: str | None, special: dict[str, str]) -> str:
-    compiled = None if template is None else ChatTemplate(template, special)
-    made = Prompter(compiled, list(special.values()), has_tag=False)
+def _rendered(template: str, special: dict[str, str]) -> str:
+    made = Prompter(ChatTemplate(template, special), list(special.values()), has_tag=False)
     return "".join(piece.text for piece in made.pieces(QUESTION)).replace(INSTRUCTIONS, THESE_WORDS)
 
 
