@@ -107,6 +107,7 @@ def learning_page(learning: Learning) -> str:
     """Tables and plot of the silo runs."""
     questions = learning.curves[0].test["base"].questions
     scoring = mean([validation_share(curve).value for curve in learning.curves])
+    minutes = [curve.seconds / 60 for curve in learning.curves]
     return "\n".join(
         [
             WRITTEN,
@@ -117,7 +118,6 @@ def learning_page(learning: Learning) -> str:
             f"curriculum off, on {learning.machine}. Score: share of {questions} held-out test questions solved.",
             "",
             f"    {learning.command} --out .cache/learning --record docs/data/learning.json",
-            "    python packaging/figures.py",
             "",
             "## Answers drawn as in training",
             "",
@@ -133,18 +133,7 @@ def learning_page(learning: Learning) -> str:
             "",
             "## On the way",
             "",
-            table(
-                ["seed", f"reward, first and last {SMOOTH} rounds", "time"],
-                [
-                    [
-                        str(curve.seed),
-                        f"{mean(curve.rewards[:SMOOTH]):.3f} → {mean(curve.rewards[-SMOOTH:]):.3f}",
-                        f"{curve.seconds / 60:.0f} min",
-                    ]
-                    for curve in learning.curves
-                ],
-            ),
-            "",
+            f"A run took {min(minutes):.0f} to {max(minutes):.0f} minutes. "
             f"Validation, every {Settings().validate_every} rounds, took {scoring:.1%} of the time (the goal: 10%).",
             "",
             "![Reward and validation score by round](learning.svg)",
@@ -282,9 +271,10 @@ def figures_table(script: str, figures: Sequence[Figure]) -> str:
     rows, of_rows = [], []
     for one in ones:
         row = [cells.get((one, other)) for other in others]
-        goal = next((f.goal for f in row if f and f.goal), "")
-        rows.append([one, *(crossed(figure, goal) for figure in row)])
-        of_rows.append((next(f.unit for f in row if f), goal))
+        unit, goal = next(f.unit for f in row if f), next((f.goal for f in row if f and f.goal), "")
+        if goal or unit != "times":  # a ratio that nobody asked for can be worked out
+            rows.append([one, *(crossed(figure, goal) for figure in row)])
+            of_rows.append((unit, goal))
     return table(["", *others, "unit", "goal"], [[*row, *of] for row, of in zip(rows, of_rows, strict=True)])
 
 
