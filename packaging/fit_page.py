@@ -35,7 +35,7 @@ def fit_page(made: dict[str, str], figures: Sequence[Figure], table: Table) -> s
         free_card=fit.ASSUMED_FREE_CARD,
         prompt=fit.PROMPT_TOKENS,
         rows=table(["case", "peak", "estimate, of the peak"], rows),
-        **made,
+        **made | {"command": made["command"].partition("  #")[0]},
     )
 
 

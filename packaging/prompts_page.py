@@ -43,7 +43,7 @@ the same words head the user's turn. The answer is the text of the last `<answer
 is not empty. A special token that a question spells is plain text.
 
 With the setting `max_tokens` at 0, models above 50 million parameters may answer in 512 tokens (some 2,000 characters
-of English), smaller ones in 256; eight such answers are below the 24 KiB that may travel.
+of English), smaller ones in 256.
 
 Below is the prompt of each kind in the catalogue for the question `{question}`, byte for byte but for the words
 above, line ends at its end, and the date that some templates print. **The templates are stand-ins**, but for the
