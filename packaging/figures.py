@@ -163,7 +163,7 @@ def former_lines(learning: Learning) -> list[str]:
         "",
         table(LEVEL_HEAD, [level_row(level, rows) for level in levels_of(rows)]),
         "",
-        "Where it solves nothing it has nothing to learn from. What follows is as it was recorded.",
+        "Where it solves nothing it has nothing to learn from.",
         "",
     ]
 
