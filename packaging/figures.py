@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import itertools
 import re
 import shlex
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -33,10 +35,13 @@ from tests.bench.learning import GOAL, SAMPLES, Learning, machine, mean_gain, va
 DATA = ROOT / "docs" / "data"
 WRITTEN = "<!-- Written by packaging/figures.py; do not edit. -->\n"
 SMOOTH = 20
-NOISY = """Machines are shared and noisy: trust ratios within one run more than times. In tables of many columns a goal
-is held where nothing else is said. What was recorded, notes and profiles of where time and memory go included, is in
-`docs/data/`."""
-ON_PAGES_OF_THEIR_OWN = {"memory": "fit.md"}
+NOISY = """Machines are shared and noisy: trust ratios within one run more than times. A goal is held unless "missed" is
+said. In brackets: a 95% interval, or the range of several tries. `docs/data/` has all that was recorded: figures
+without a goal, dates, notes, profiles. Unless said otherwise the machine was {usual}."""
+INTERVAL = re.compile(r"95% interval (.+ to [^;]+)|^([\d.]+ to [\d.]+) in \d+")
+"""What of a figure's note is shown."""
+LARGEST_ALONE = {"tasks", "cheapest"}
+ON_PAGES_OF_THEIR_OWN = {"memory"}  # fit.md
 
 SCRIPTS = {
     "first_answer": "tests.bench.first_answer",
@@ -102,6 +107,7 @@ def learning_page(learning: Learning) -> str:
     """Tables and plot of the silo runs."""
     questions = learning.curves[0].test["base"].questions
     scoring = mean([validation_share(curve).value for curve in learning.curves])
+    minutes = [curve.seconds / 60 for curve in learning.curves]
     return "\n".join(
         [
             WRITTEN,
@@ -112,7 +118,6 @@ def learning_page(learning: Learning) -> str:
             f"curriculum off, on {learning.machine}. Score: share of {questions} held-out test questions solved.",
             "",
             f"    {learning.command} --out .cache/learning --record docs/data/learning.json",
-            "    python packaging/figures.py",
             "",
             "## Answers drawn as in training",
             "",
@@ -128,28 +133,10 @@ def learning_page(learning: Learning) -> str:
             "",
             "## On the way",
             "",
-            table(
-                ["seed", f"reward, first and last {SMOOTH} rounds", "time"],
-                [
-                    [
-                        str(curve.seed),
-                        f"{mean(curve.rewards[:SMOOTH]):.3f} → {mean(curve.rewards[-SMOOTH:]):.3f}",
-                        f"{curve.seconds / 60:.0f} min",
-                    ]
-                    for curve in learning.curves
-                ],
-            ),
-            "",
-            f"Validation, every {Settings().validate_every} rounds, took {scoring:.1%} of the time "
-            "(at most 10% is the design).",
+            f"A run took {min(minutes):.0f} to {max(minutes):.0f} minutes. "
+            f"Validation, every {Settings().validate_every} rounds, took {scoring:.1%} of the time (the goal: 10%).",
             "",
             "![Reward and validation score by round](learning.svg)",
-            "",
-            "## By task",
-            "",
-            "Base → last, mean of the seeds, of sampled answers (there are more of them than greedy ones).",
-            "",
-            by_level(task_cells(learning)),
             "",
         ]
     )
@@ -160,10 +147,10 @@ def former_lines(learning: Learning) -> list[str]:
     if any(mark.task.endswith("/hard") for mark in learning.curves[0].test["base"].tasks):
         return []
     lines = [
-        "**These runs were scored by former rules, and their scores are too high.** propositional_logic took a copied "
-        "premise for a conclusion, decimal_arithmetic a tenth more or less; frequent answers were not balanced, some "
-        "test questions had a twin in training with the terms in another order, and no question was hard. The gains, "
-        "under the same rules on both sides, have not been measured anew.",
+        "**These runs were scored by former rules, and their scores are too high.** A copied premise solved "
+        "propositional_logic, a tenth more or less decimal_arithmetic; frequent answers were not balanced, some test "
+        "questions had a twin in training, and none was hard. The gains, under the same rules on both sides, have not "
+        "been measured anew.",
         "",
     ]
     if not (DATA / "starter.json").is_file():
@@ -171,17 +158,12 @@ def former_lines(learning: Learning) -> list[str]:
     rows = msgspec.json.decode((DATA / "starter.json").read_bytes(), type=list[StarterScore])
     return [
         *lines,
-        "The base by the rules in force, on held-out questions; each level is the mean of its families "
-        "(`python packaging/starter/check.py --questions 24 --levels easy --json FILE`, then `middle`, `hard`). Where "
-        "it solves nothing it has nothing to learn from: it was primed on what the former scorer took.",
+        "The base by the rules in force, on held-out questions; a level is the mean of its families "
+        "(`python packaging/starter/check.py --questions 24 --levels easy --json FILE`, then `middle`, `hard`):",
         "",
-        table(["level", "questions", "greedy", "sampled"], [level_row(level, rows) for level in levels_of(rows)]),
+        table(LEVEL_HEAD, [level_row(level, rows) for level in levels_of(rows)]),
         "",
-        "Greedy, sampled:",
-        "",
-        by_level({f"{row.family}/{row.level}": f"{row.greedy:.2f}, {row.sampled:.2f}" for row in rows}),
-        "",
-        "What follows is as it was recorded.",
+        "Where it solves nothing it has nothing to learn from.",
         "",
     ]
 
@@ -197,15 +179,20 @@ class StarterScore(msgspec.Struct, frozen=True, kw_only=True):
     tokens: float
 
 
+SELDOM = 0.05
+LEVEL_HEAD = ["level", "questions", "greedy", "sampled", f"sampled below {SELDOM}"]
+
+
 def levels_of(rows: Sequence[StarterScore]) -> list[str]:
     return list(dict.fromkeys(row.level for row in rows))
 
 
 def level_row(level: str, rows: Sequence[StarterScore]) -> list[str]:
-    """Questions of a level, and the mean over its families of what is solved."""
+    """As LEVEL_HEAD says; the two shares are means over the level's families."""
     chosen = [row for row in rows if row.level == level]
     greedy, sampled = mean([row.greedy for row in chosen]), mean([row.sampled for row in chosen])
-    return [level, str(sum(row.questions for row in chosen)), f"**{greedy:.2f}**", f"**{sampled:.2f}**"]
+    seldom = ", ".join(row.family for row in chosen if row.sampled < SELDOM)
+    return [level, str(sum(row.questions for row in chosen)), f"**{greedy:.2f}**", f"**{sampled:.2f}**", seldom]
 
 
 def gain_lines(learning: Learning, scores: Sequence[dict[str, EvalReport]]) -> list[str]:
@@ -232,62 +219,51 @@ def gain_lines(learning: Learning, scores: Sequence[dict[str, EvalReport]]) -> l
     ]
 
 
-def task_cells(learning: Learning) -> dict[str, str]:
-    base = {mark.task: mark.solved for mark in learning.curves[0].sampled["base"].tasks}
-    cells = {}
-    for task, before in base.items():
-        after = mean([mark.solved for c in learning.curves for mark in c.sampled["last"].tasks if mark.task == task])
-        cells[task] = f"{before:.2f} → {after:.2f}"
-    return cells
-
-
-def by_level(cells: dict[str, str]) -> str:
-    """What is known of each FAMILY/LEVEL: a row for every family."""
-    families, levels = (list(dict.fromkeys(side)) for side in zip(*(task.split("/") for task in cells), strict=True))
-    return table(["", *levels], [[one, *(cells.get(f"{one}/{level}", "") for level in levels)] for one in families])
-
-
 def figures_page(files: Sequence[Path]) -> str:
     """One table per script; the first line of each file says how it was made."""
-    parts = [WRITTEN, "# Figures", "", NOISY]
-    for file in [file for file in files if not file.stem.endswith("_profile")]:
-        made, measured = recorded(file)
-        parts += ["", f"## {made['title']}", "", f"    {made['command']}", "", f"On {made['machine']}, {made['date']}."]
-        if file.stem in ON_PAGES_OF_THEIR_OWN:
-            parts += ["", f"All of them: [{ON_PAGES_OF_THEIR_OWN[file.stem]}]({ON_PAGES_OF_THEIR_OWN[file.stem]})."]
-            measured = [figure for figure in measured if "/estimates" in figure.name]
-        if file.stem == "tasks":
-            parts += ["", "Of the slowest family:"]
-            measured = slowest(measured)
-        parts += ["", figures_table(SCRIPTS[file.stem].rpartition(".")[2], measured)]
+    shown = [file for file in files if file.stem not in ON_PAGES_OF_THEIR_OWN and not file.stem.endswith("_profile")]
+    usual = Counter(recorded(file)[0]["machine"] for file in shown).most_common(1)[0][0]
+    parts = [WRITTEN, "# Figures", "", NOISY.format(usual=usual)]
+    for script, of_script in itertools.groupby(shown, lambda file: SCRIPTS[file.stem].rpartition(".")[2]):
+        runs = [recorded(file) for file in of_script]
+        parts += ["", f"## {runs[0][0]['title']}", "", *(f"    {made['command']}" for made, _ in runs), ""]
+        if (machine := runs[0][0]["machine"]) != usual:
+            parts += [f"On {machine}.", ""]
+        measured = [figure for _, of_run in runs for figure in of_run]
+        if script in LARGEST_ALONE:
+            parts += ["Of each the family where it is largest:", ""]
+            measured = largest(measured)
+        parts.append(figures_table(script, measured))
     return "\n".join(parts) + "\n"
 
 
-def slowest(figures: Sequence[Figure]) -> list[Figure]:
+def largest(figures: Sequence[Figure]) -> list[Figure]:
     """Of figures named SCRIPT.FAMILY.MEASURE the largest of each measure."""
     found: dict[str, Figure] = {}
     for figure in figures:
         _, family, measure = figure.name.split(".", 2)
         if measure not in found or figure.value > found[measure].value:
-            found[measure] = msgspec.structs.replace(figure, name=measure, note=f"{family}, {figure.note}")
+            found[measure] = msgspec.structs.replace(figure, name=f"{measure}, {family}")
     return list(found.values())
 
 
 def figures_table(script: str, figures: Sequence[Figure]) -> str:
-    """A row per figure; where every name is SCRIPT/ONE/OTHER or SCRIPT.ONE.OTHER, a row for each of the longer side."""
+    """A row per figure, or where some have goals per goal.
+
+    Where every name is SCRIPT/ONE/OTHER or SCRIPT.ONE.OTHER: a row for each of the longer side, goal or not.
+    """
     named = re.compile(rf"{script}([/.])(.+)")
     split = []
     for figure in figures:
         found = named.fullmatch(figure.name)
         split.append(tuple(found[2].split(found[1], 1)) if found else (figure.name,))
     if any(len(parts) == 1 for parts in split):
-        rows = [
-            [parts[-1] if len(parts) == 1 else "/".join(parts), valued(figure), figure.goal or "", judged(figure)]
-            for parts, figure in zip(split, figures, strict=True)
-        ]
-        wide = [place for place in range(4) if any(row[place] for row in rows)]
-        head = ["figure", "value", "goal", ""]
-        return table([head[place] for place in wide], [[row[place] for place in wide] for row in rows])
+        with_goals = [(parts, figure) for parts, figure in zip(split, figures, strict=True) if figure.goal]
+        if with_goals:
+            rows = [["/".join(parts), valued(figure), figure.goal or ""] for parts, figure in with_goals]
+            return table(["figure", "value", "goal"], rows)
+        rows = [["/".join(parts), valued(figure)] for parts, figure in zip(split, figures, strict=True)]
+        return table(["figure", "value"], rows)
     ones, others = (list(dict.fromkeys(side)) for side in zip(*split, strict=True))
     cells = dict(zip(split, figures, strict=True))
     if len(ones) < len(others):
@@ -295,31 +271,28 @@ def figures_table(script: str, figures: Sequence[Figure]) -> str:
     rows, of_rows = [], []
     for one in ones:
         row = [cells.get((one, other)) for other in others]
-        rows.append([one, *(crossed(figure) for figure in row)])
-        of_rows.append((next(f.unit for f in row if f), next((f.goal for f in row if f and f.goal), "")))
-    if len(set(of_rows)) == 1:
-        unit, goal = of_rows[0]
-        asked = ", ".join(dict.fromkeys(other for (_, other), figure in cells.items() if figure.goal))
-        return f"Unit: {unit}. Goal of {asked}: {goal}.\n\n" + table(["", *others], rows)
+        unit, goal = next(f.unit for f in row if f), next((f.goal for f in row if f and f.goal), "")
+        if goal or unit != "times":  # a ratio that nobody asked for can be worked out
+            rows.append([one, *(crossed(figure, goal) for figure in row)])
+            of_rows.append((unit, goal))
     return table(["", *others, "unit", "goal"], [[*row, *of] for row, of in zip(rows, of_rows, strict=True)])
 
 
-def crossed(figure: Figure | None) -> str:
-    """A figure in a table of many: what it missed is said, what it held is not."""
+def crossed(figure: Figure | None, goal: str) -> str:
+    """A figure in a row that has a goal, or none (empty): what it missed is said, and where the goal is not its own."""
     if figure is None:
         return ""
-    remark = "not shared" if figure.note.startswith("not shared") else "missed" if figure.held is False else ""
+    remark = "missed" if figure.held is False else "no goal" if goal and not figure.goal else ""
     value = f"{figure.value:,.0f}" if figure.value >= 1000 else f"{figure.value:.3g}"
     return f"{value} {remark}".rstrip()
 
 
 def valued(figure: Figure) -> str:
-    return f"{figure.value:.4g} {figure.unit}"
-
-
-def judged(figure: Figure) -> str:
-    held = {True: "held", False: "missed", None: ""}[figure.held]
-    return " ".join(filter(None, [held, figure.note]))
+    """With its interval, where its note tells one, and the word where its goal was missed."""
+    found = INTERVAL.search(figure.note)
+    interval = f"({found[1] or found[2]})" if found else ""
+    missed = "missed" if figure.held is False else ""
+    return " ".join(filter(None, [f"{figure.value:.4g}", figure.unit, interval, missed]))
 
 
 def recorded(file: Path) -> tuple[dict[str, str], list[Figure]]:
@@ -330,8 +303,8 @@ def recorded(file: Path) -> tuple[dict[str, str], list[Figure]]:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+    first, *others = ("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in [head, *rows])
+    return "\n".join([first, "|" + "---|" * len(head), *others])
 
 
 def mean(values: Sequence[float]) -> float:

@@ -34,11 +34,11 @@ def fit_page(made: dict[str, str], figures: Sequence[Figure], table: Table) -> s
         free=fit.ASSUMED_FREE,
         free_card=fit.ASSUMED_FREE_CARD,
         prompt=fit.PROMPT_TOKENS,
-        rows=table(["case", "peak", "estimate", "of the peak", ""], rows),
-        **made,
+        rows=table(["case", "peak", "estimate, of the peak"], rows),
+        **made | {"command": made["command"].partition("  #")[0]},
     )
 
 
 def _row(figure: Figure) -> list[str]:
-    peak, _, estimate = figure.note.removeprefix("peak ").partition(", estimate ")
-    return [figure.name.partition("/")[2], peak, estimate, f"{figure.value:.3f}", "held" if figure.held else "missed"]
+    peak = figure.note.removeprefix("peak ").partition(", estimate ")[0]
+    return [figure.name.partition("/")[2], peak, f"{figure.value:.3f}" + ("" if figure.held else " missed")]

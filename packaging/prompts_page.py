@@ -29,25 +29,25 @@ HEAD = """<!-- Written by packaging/prompts_page.py; do not edit. -->
 
 # What a model is asked
 
-Rounds, validation, foreign groups, a person's question (`ask`, Try it) and every engine (torch, llama.cpp, a server
-elsewhere) get their prompts from one module, `sapo_desktop/engines/prompts.py`. A model without a chat template is
-given the bare question. So is one whose vocabulary has `<answer>` as a token, the starter and what is made of it, in
-its own template. Every other is told, in a system message:
+Every engine (torch, llama.cpp, a server elsewhere) gets its prompts from `sapo_desktop/engines/prompts.py`, for
+rounds, held-out questions, foreign groups and people's questions alike. A model without a chat template is given the
+bare question. So is one whose vocabulary has `<answer>` as a token (the starter and what is made of it), in its own
+template. Every other is told, in a system message:
 
 ```
 {instructions}
 ```
 
 Without it chat models answer "The answer is 6.", in which no marker finds a 6. Where a template has no system role,
-refuses it or drops what it says, the same words stand at the head of the user's turn. The answer is the text of the
-last `<answer>..</answer>`, else the last line that is not empty. A special token that a question spells is plain text.
+the same words head the user's turn. The answer is the text of the last `<answer>..</answer>`, else the last line that
+is not empty. A special token that a question spells is plain text.
 
-Where the setting `max_tokens` is 0, answers of models above 50 million parameters may have 512 tokens (some 2,000
-characters of steps in English), smaller ones 256; eight such answers are below the 24 KiB that may travel.
+With the setting `max_tokens` at 0, models above 50 million parameters may answer in 512 tokens (some 2,000 characters
+of English), smaller ones in 256.
 
-Below is the prompt of each kind in the catalogue for the question `{question}`, byte for byte but for the words above,
-line ends at its end, and the date that some templates print. **But for the starter's the templates are stand-ins**,
-written for the tests from what the published ones print; a downloaded model's own template may add to that.
+Below is the prompt of each kind in the catalogue for the question `{question}`, byte for byte but for the words
+above, line ends at its end, and the date that some templates print. **The templates are stand-ins**, but for the
+starter's: written for the tests from what the published ones print. A downloaded model's own may add to that.
 """
 
 
@@ -55,12 +55,11 @@ def page() -> str:
     """The whole page."""
     parts = [HEAD.format(instructions=INSTRUCTIONS, question=QUESTION)]
     parts.append(_part("starter", "Its own template.", _starter()))
-    parts.append(_part("models without a template", "", _rendered(None, {})))
     for name, kind in KINDS.items():
         special = {key: text for key, text in (("bos_token", kind.bos), ("eos_token", kind.end)) if text}
-        parts.append(_part(name, f"Stand-in. Catalogue: {_models_of(name)}.", _rendered(kind.template, special)))
+        parts.append(_part(name, _models_of(name) + ".", _rendered(kind.template, special)))
     for name, template in TEMPLATES.items():
-        words = "Stand-in for models of one's own; none in the catalogue is so. The user's turn says it."
+        words = "None in the catalogue."
         parts.append(_part(name, words, _rendered(template, {})))
     return "\n".join(parts)
 
@@ -71,9 +70,8 @@ def _models_of(kind: str) -> str:
     return ", ".join(entry.id for entry in model_catalogue().models if entry.id.startswith(begins)) or "none"
 
 
-def _rendered(template: str | None, special: dict[str, str]) -> str:
-    compiled = None if template is None else ChatTemplate(template, special)
-    made = Prompter(compiled, list(special.values()), has_tag=False)
+def _rendered(template: str, special: dict[str, str]) -> str:
+    made = Prompter(ChatTemplate(template, special), list(special.values()), has_tag=False)
     return "".join(piece.text for piece in made.pieces(QUESTION)).replace(INSTRUCTIONS, THESE_WORDS)
 
 
