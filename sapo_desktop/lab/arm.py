@@ -107,8 +107,6 @@ def arms_of(plan: Plan) -> list[Arm]:
         raise UsageError(
             sentence("There is no level {level}; known are {levels}.", level=min(unknown), levels=", ".join(LEVELS))
         )
-    if not 0 <= plan.liars < 1:
-        raise UsageError(sentence("--liars takes a share from 0 to 1, such as 0.25."))
     budget_of(plan.budget)
     arms = [
         Arm(

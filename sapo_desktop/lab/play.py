@@ -81,6 +81,8 @@ class Lab:
         kept = KeptIds(out / "task-ids.json", self._key)
         examining = ExaminerService(self._marker, network=_NONE, limits=_NO_LIMITS)
         self._examiner = Examiner(InProcess(examining), kept)
+        self._sets: dict[bytes, list[Question]] = {}
+        self._base: dict[bytes, list[Score]] = {}
 
     async def play(self, plan: Plan, tell: Tell) -> None:
         """All arms of a plan that no other process plays; those that are done already are only told of."""
@@ -108,7 +110,7 @@ class Lab:
             await node.load()
         scorer = _Scorer(ground, self._held_out(ground))
         if not reached:
-            folder.add(await scorer.base(nodes[0]))
+            folder.add(await self._base_scores(ground, scorer, nodes[0]))
         for number in range(reached + 1, plan.rounds + 1):
             room.begin(number)
             rows = [await node.play() for node in nodes]
@@ -151,9 +153,22 @@ class Lab:
 
     def _held_out(self, ground: Ground) -> list[Question]:
         """So many questions of every task; the same for all arms that ask the same tasks."""
-        counts = {level: ground.arm.held_out for order in ground.levels.values() for level in order}
-        asked = _part(self._catalogue, ground.levels)
-        return held_out_set("validation", _SECRET, asked, self._marker.question, counts).questions
+        asked, count = ground.levels, ground.arm.held_out
+        key = msgspec.json.encode([asked, count])
+        if key not in self._sets:
+            counts = {level: count for order in asked.values() for level in order}
+            part = _part(self._catalogue, asked)
+            self._sets[key] = held_out_set("validation", _SECRET, part, self._marker.question, counts).questions
+        return self._sets[key]
+
+    async def _base_scores(self, ground: Ground, scorer: _Scorer, node: Node) -> list[Score]:
+        """Of the base, once for all arms that begin with it and ask the same."""
+        settings, arm = ground.settings, ground.arm
+        asked = [ground.model.hash, ground.levels, arm.held_out, settings.temperature, settings.max_tokens]
+        key = msgspec.json.encode(asked)
+        if key not in self._base:
+            self._base[key] = await scorer.base(node)
+        return self._base[key]
 
 
 class _Scorer:
@@ -165,33 +180,38 @@ class _Scorer:
     async def base(self, node: Node) -> list[Score]:
         """The model before any round, which is the same in every node."""
         trained_at = self._ground.settings.temperature
-        return [
-            msgspec.structs.replace(await self._score(node, Subject("base", 0, None), at), node=-1)
-            for at in (trained_at, *(other for other in BASE_TEMPERATURES if other != trained_at))
-        ]
+        temperatures = (trained_at, *(other for other in BASE_TEMPERATURES if other != trained_at))
+        found = await self._score(node, Subject("base", 0, None), temperatures)
+        return [msgspec.structs.replace(score, node=-1) for score in found]
 
     async def node(self, node: Node) -> Score:
         """As it is now."""
         subject = Subject("last", node.counters.round, None, live=True)
-        return await self._score(node, subject, self._ground.settings.temperature)
+        return (await self._score(node, subject, [self._ground.settings.temperature]))[0]
 
-    async def _score(self, node: Node, subject: Subject, temperature: float) -> Score:
+    async def _score(self, node: Node, subject: Subject, temperatures: Sequence[float]) -> list[Score]:
         ground = self._ground
         longest = answer_tokens(ground.settings, ground.model.parameters)
-        sampling = Sampling(temperature=temperature, max_tokens=longest)
         evaluator = Evaluator(node.engine, _Few(ground.examiner, self._questions), b"")
+        sampling = Sampling(max_tokens=longest)
         greedy = await evaluator.evaluate(subject, "validation", sampling, _nobody_watches)
-        drawn = await evaluator.evaluate(subject, "validation", sampling, _nobody_watches, SAMPLES)
-        return Score(
-            round=subject.round,
-            node=node.number,
-            temperature=temperature,
-            greedy=greedy.score,
-            sampled=drawn.score,
-            pass_at_k=_any_solved(drawn),
-            samples=SAMPLES,
-            questions=greedy.questions,
-        )
+        scores = []
+        for temperature in temperatures:
+            sampling = Sampling(max_tokens=longest, temperature=temperature)
+            drawn = await evaluator.evaluate(subject, "validation", sampling, _nobody_watches, SAMPLES)
+            scores.append(
+                Score(
+                    round=subject.round,
+                    node=node.number,
+                    temperature=temperature,
+                    greedy=greedy.score,
+                    sampled=drawn.score,
+                    pass_at_k=_any_solved(drawn),
+                    samples=SAMPLES,
+                    questions=greedy.questions,
+                )
+            )
+        return scores
 
 
 class _Few:
