@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from sapo_desktop.lab.arm import arms_of
 from sapo_desktop.lab.folder import ArmFolder
 from sapo_desktop.lab.node import Played
 from sapo_desktop.lab.table import read_runs, table
@@ -31,33 +30,38 @@ def states(folder: ArmFolder) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def unbroken(tmp_path_factory: pytest.TempPathFactory) -> ArmFolder:
-    """Thirteen rounds in one go."""
-    out = tmp_path_factory.mktemp("unbroken")
-    assert play(plan(out, rounds=13)) == 0
-    return only(out)
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the tests below look at, a folder each."""
+    out = tmp_path_factory.mktemp("lab")
+    budget = {"mixes": ["8/0", "8/0x2"], "weightings": ["paper", "guarded"], "budget": "samples=150"}
+    play(
+        (plan(out / "unbroken", rounds=13), 0),
+        (plan(out / "broken", rounds=13), 12),
+        (plan(out / "resumed", rounds=13), 12),
+        (plan(out / "resumed", rounds=13), 0),
+        *((plan(out / "prolonged", rounds=rounds, score_every=13), 0) for rounds in (4, 4, 13)),
+        (plan(out / "liars", nodes=4, rounds=4, liars=0.25), 0),
+        (plan(out / "budget", rounds=9, **budget), 0),
+    )
+    return out
 
 
-def test_a_killed_run_goes_on_and_equals_an_unbroken_one(unbroken: ArmFolder, tmp_path: Path) -> None:
-    assert play(plan(tmp_path, rounds=13), killed_at=12) == 9
-    folder = only(tmp_path)
-    assert folder.reached == 10 and folder.rounds()[-1].round == 12
-    assert play(plan(tmp_path, rounds=13)) == 0
-    assert without_seconds(folder.rounds()) == without_seconds(unbroken.rounds())
-    assert folder.scores() == unbroken.scores()
-    assert states(folder) == states(unbroken)
+def test_a_broken_run_goes_on_and_equals_an_unbroken_one(out: Path) -> None:
+    broken, resumed, unbroken = only(out / "broken"), only(out / "resumed"), only(out / "unbroken")
+    assert broken.reached == 10 and broken.rounds()[-1].round == 12
+    assert without_seconds(resumed.rounds()) == without_seconds(unbroken.rounds())
+    assert resumed.scores() == unbroken.scores()
+    assert states(resumed) == states(unbroken)
 
 
-def test_a_finished_arm_goes_on_with_more_rounds_as_if_it_had_never_stopped(
-    unbroken: ArmFolder, tmp_path: Path
-) -> None:
-    for rounds in (4, 4, 13):
-        assert play(plan(tmp_path, rounds=rounds, score_every=13)) == 0
-    assert without_seconds(only(tmp_path).rounds()) == without_seconds(unbroken.rounds())
-    assert states(only(tmp_path)) == states(unbroken)
+def test_a_finished_arm_goes_on_with_more_rounds_as_if_it_had_never_stopped(out: Path) -> None:
+    prolonged, unbroken = only(out / "prolonged"), only(out / "unbroken")
+    assert without_seconds(prolonged.rounds()) == without_seconds(unbroken.rounds())
+    assert states(prolonged) == states(unbroken)
 
 
-def test_nodes_learn_from_each_other_and_are_scored(unbroken: ArmFolder) -> None:
+def test_nodes_learn_from_each_other_and_are_scored(out: Path) -> None:
+    unbroken = only(out / "unbroken")
     rows = unbroken.rounds()
     assert {(row.round, row.node) for row in rows} == {(n, node) for n in range(1, 14) for node in range(3)}
     assert sum(row.external for row in rows) > 13 and all(row.external <= 2 for row in rows)
@@ -68,20 +72,17 @@ def test_nodes_learn_from_each_other_and_are_scored(unbroken: ArmFolder) -> None
     assert scores[-1].sampled > scores[0].sampled
 
 
-def test_liars_are_refused_and_learn_nothing(tmp_path: Path) -> None:
-    assert play(plan(tmp_path, nodes=4, rounds=4, liars=0.25)) == 0
-    rows = only(tmp_path).rounds()
+def test_liars_are_refused_and_learn_nothing(out: Path) -> None:
+    rows = only(out / "liars").rounds()
     liar = [row for row in rows if not row.honest]
     assert {row.node for row in liar} == {3} and all(row.samples == 0 for row in liar)
     assert sum(row.refused for row in rows if row.honest) > 0
-    assert {score.node for score in only(tmp_path).scores()} == {-1, 0, 1, 2}
+    assert {score.node for score in only(out / "liars").scores()} == {-1, 0, 1, 2}
 
 
-def test_a_silo_draws_nothing_and_a_budget_ends_an_arm(tmp_path: Path) -> None:
-    request = plan(tmp_path, mixes=["8/0", "8/0x2"], weightings=["paper", "guarded"], budget="samples=150", rounds=9)
-    assert len(arms_of(request)) == 2, "without external groups every weighting is the same"
-    assert play(request) == 0
-    runs = {run.arm.mix: run for run in read_runs(tmp_path)}
+def test_a_silo_draws_nothing_and_a_budget_ends_an_arm(out: Path) -> None:
+    runs = {run.arm.mix: run for run in read_runs(out / "budget")}
+    assert len([*(out / "budget").glob("*/rounds.csv")]) == 2, "without external groups every weighting is the same"
     assert all(row.external == row.dropped == 0 for run in runs.values() for row in run.rounds)
     assert [run.rounds[-1].round for run in runs.values()] == [2, 2], "3 nodes x 4 groups x 8 answers a round"
     assert {row.answers for row in runs["8/0x2"].rounds} == {64}
