@@ -49,6 +49,7 @@ async def paper(context: Context, args: Namespace) -> None:
         "levels": _words(args.levels),
         "values": values | {key: str(value) for key, value in typed.items() if value is not None},
         "budget": args.budget,
+        "models": _words(args.models),
         "score_every": args.score_every,
         "held_out": args.held_out,
     }
@@ -65,10 +66,12 @@ async def paper(context: Context, args: Namespace) -> None:
 
 async def table(context: Context, args: Namespace) -> None:
     """A line for each way to play."""
-    lines = [event async for event in _events({"type": "table", "out": args.folder, "at": args.at})]
+    lines = [
+        event async for event in _events({"type": "table", "out": args.folder, "at": args.at, "against": args.against})
+    ]
     for line in lines:
         _emit(context, line)
-    columns = ["mix", "weighting", "nodes", "rounds", "seeds", "cumulative", "ratio to 8/0", "greedy", "sampled"]
+    columns = ["mix", "weighting", "nodes", "rounds", "seeds", "cumulative", f"to {args.against}", "greedy", "sampled"]
     columns += ["pass@4", "CPU s", "answers", "trained on"]
     context.out.table([*columns, ""], [_cells(line) for line in lines], right=columns[2:])
 
@@ -111,7 +114,11 @@ def _cells(line: dict[str, Any]) -> list[str]:
     ratio = "" if line["ratio"] is None else f"{line['ratio']:.3f}"
     if line["ratio_low"] is not None:
         ratio += f" ({line['ratio_low']:.3f} to {line['ratio_high']:.3f})"
-    told = [line["kind"] if line["kind"] != "equal" else "", f"{line['liars']:.0%} lie" if line["liars"] else ""]
+    told = [
+        ",".join(line["models"]),
+        line["kind"] if line["kind"] != "equal" else "",
+        f"{line['liars']:.0%} lie" if line["liars"] else "",
+    ]
     told += [f"{key}={value}" for key, value in line["settings"].items()]
     return [
         line["mix"],

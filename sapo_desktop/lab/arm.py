@@ -49,6 +49,8 @@ class Arm(Record, frozen=True, forbid_unknown_fields=True):
     """Other settings of the nodes, as they were typed."""
     held_out: int = 4
     """Questions of each task in its scores."""
+    models: tuple[str, ...] = ()
+    """Base models that the nodes have by turns; none: the one that `values` or the product name."""
     budget: str = ""
     """It ends once so much is used up, as in `cpu=600`; empty: at its last round."""
 
@@ -92,6 +94,7 @@ class Plan(Record, frozen=True, tag="paper"):
     levels: list[str]
     values: dict[str, str]
     budget: str
+    models: list[str]
     score_every: int
     """Rounds between two held-out scores."""
     held_out: int
@@ -119,6 +122,7 @@ def arms_of(plan: Plan) -> list[Arm]:
             levels=tuple(plan.levels),
             values=plan.values,
             held_out=plan.held_out,
+            models=tuple(plan.models),
             budget=plan.budget,
         )
         for seed in plan.seeds

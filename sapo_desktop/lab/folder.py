@@ -14,6 +14,7 @@ import csv
 import io
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -34,6 +35,7 @@ _MANIFEST, _ROUNDS, _SCORES, _STATE, _REACHED = "manifest.json", "rounds.csv", "
 _LONGEST = 1 << 30
 """Bytes of a CSV file that are read; 8 nodes write some 200 KB in 300 rounds."""
 Row = TypeVar("Row", Played, "Score")
+Read = TypeVar("Read")
 
 
 class Manifest(Record, frozen=True):
@@ -51,7 +53,7 @@ class Score(Record, frozen=True):
 
     round: int
     node: int
-    """-1: the base."""
+    """Below 0: the base, -1 of the first model, -2 of the second."""
     temperature: float
     greedy: float
     """Share solved by the likeliest answers."""
@@ -110,10 +112,8 @@ class ArmFolder:
             old = self.path / f"{_STATE}.old"
             if self.state is None and old.exists():
                 old.rename(self.path / _STATE)
-        for name, kind in ((_ROUNDS, Played), (_SCORES, Score)):
-            kept = [row for row in self._rows(name, kind) if row.round <= self.reached] if self.reached else []
-            with self._writing():
-                write_atomically(self.path / name, (_header(kind) + "".join(map(_line, kept))).encode())
+        self._cut(_ROUNDS, Played, self.reached)
+        self._cut(_SCORES, Score, self.reached)
 
     def add(self, rows: Sequence[Played | Score]) -> None:
         """Append lines of one kind."""
@@ -149,6 +149,12 @@ class ArmFolder:
     def scores(self) -> list[Score]:
         return self._rows(_SCORES, Score)
 
+    def _cut(self, name: str, kind: type[Row], reached: int) -> None:
+        """Keep the lines up to a round; before the first none, of the base neither."""
+        kept = [row for row in self._rows(name, kind) if row.round <= reached] if reached else []
+        with self._writing():
+            write_atomically(self.path / name, (_header(kind) + "".join(map(_line, kept))).encode())
+
     def _rows(self, name: str, kind: type[Row]) -> list[Row]:
         """The whole lines; a kill may have cut the last one."""
         try:
@@ -160,7 +166,7 @@ class ArmFolder:
         lines = csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1]))
         return self._read(lambda: [msgspec.convert(line, kind, strict=False) for line in lines])
 
-    def _read(self, read: Callable[[], Any]) -> Any:
+    def _read(self, read: Callable[[], Read]) -> Read:
         try:
             return read()
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -175,7 +181,7 @@ class ArmFolder:
             )
         )
 
-    def _writing(self) -> Any:
+    def _writing(self) -> AbstractContextManager[None]:
         what = sentence("The lab's folder {folder} could not be written", folder=str(self.path))
         return disk_errors_as(HistoryError, what)
 

@@ -97,13 +97,14 @@ class LyingEngine(Engine):
 
 @dataclass(frozen=True)
 class Ground:
-    """What all nodes of an arm stand on. `levels`: what is asked at all, per family; `ids`: of those tasks."""
+    """What all nodes of an arm stand on. `levels`: what is asked at all, per family; `ids`: of those tasks;
+    `models`: which the nodes have by turns."""
 
     arm: Arm
     settings: Settings
     catalogue: Catalogue
     levels: Levels
-    model: BaseModel
+    models: Sequence[BaseModel]
     examiner: Examiner
     ids: Mapping[TaskKey, bytes]
     service: Callable[[], Service]
@@ -160,12 +161,13 @@ class Node:
         arm, settings = ground.arm, ground.settings
         self.number, self.honest, self._refused = number, not arm.is_liar(number), 0
         self._ground, self._room = ground, room
+        self._model = ground.models[number % len(ground.models)]
         seed = round_seed(arm.seed, number, "node")
-        self.counters = Counters(round=0, instance=f"{seed:032x}", seed=seed, model=ground.model.hash)
+        self.counters = Counters(round=0, instance=f"{seed:032x}", seed=seed, model=self._model.hash)
         self._levels = quarter(ground.levels, number) if arm.kind == "specialists" else ground.levels
-        self._share = arm.share(groups_of(settings, ground.model.parameters))
-        trainer = trainer_settings(settings, ground.model.parameters, self.counters)
-        plan = EnginePlan(ground.model.path, trainer, settings.threads or 1, settings.device)
+        self._share = arm.share(groups_of(settings, self._model.parameters))
+        trainer = trainer_settings(settings, self._model.parameters, self.counters)
+        plan = EnginePlan(self._model.path, trainer, settings.threads or 1, settings.device)
         self.engine = (Engine if self.honest else LyingEngine)(InProcess(ground.service()), plan)
         self._rng = Random()
         signer = signer_of(seed)
@@ -208,7 +210,7 @@ class Node:
         began, ground = time.process_time(), self._ground
         plan = self._plan()
         self._rng.seed(round_seed(self.counters.seed, plan.number, "swarm"))
-        rate = next_learning_rate(ground.settings, ground.model.parameters, self.counters, self.engine.steps)
+        rate = next_learning_rate(ground.settings, self._model.parameters, self.counters, self.engine.steps)
         if rate != self.engine.plan.trainer.learning_rate:
             await self.engine.configure(learning_rate=rate)
         self._member.want(self._interest(), plan.share.external)
@@ -217,6 +219,11 @@ class Node:
         reasoning = with_new(counters.reasoning, result.reasoning)
         self.counters = msgspec.structs.replace(counters, reasoning=reasoning)
         return self._played(result, time.process_time() - began)
+
+    @property
+    def max_tokens(self) -> int:
+        """Of an answer."""
+        return answer_tokens(self._ground.settings, self._model.parameters)
 
     def refused(self) -> int:
         """Groups of others that were not taken since this was asked last."""
@@ -245,7 +252,7 @@ class Node:
             # A level for each family, all alike over the rounds.
             chosen = Random(round_seed(self.counters.seed, number, "levels"))
             levels = {family: [chosen.choice(order)] for family, order in sorted(levels.items())}
-        plan = plan_round(settings, self.counters, levels, ground.model.parameters, trains=self.honest)
+        plan = plan_round(settings, self.counters, levels, self._model.parameters, trains=self.honest)
         answered = ground.arm.answered(self._share)
         tasks = sample_tasks(settings, self.counters, levels, number, answered)
         return dataclasses.replace(plan, share=self._share, tasks=tasks)
@@ -259,8 +266,7 @@ class Node:
 
     def _yardstick(self) -> Yardstick:
         loaded = self.engine.loaded
-        longest = answer_tokens(self._ground.settings, self._ground.model.parameters)
-        return Yardstick(longest, loaded.context if loaded else 0, medians(self.counters.reasoning))
+        return Yardstick(self.max_tokens, loaded.context if loaded else 0, medians(self.counters.reasoning))
 
     def _played(self, result: RoundResult, seconds: float) -> Played:
         report = result.report

@@ -22,7 +22,7 @@ from sapo_desktop.lab.folder import FORMAT, ArmFolder, Manifest, Score, commit
 from sapo_desktop.lab.node import Ground, InProcess, Node, Played, Service, levels_played
 from sapo_desktop.lab.swarm import Room
 from sapo_desktop.learning.heldout import Evaluator, Subject
-from sapo_desktop.learning.plan import Levels, answer_tokens
+from sapo_desktop.learning.plan import Levels
 from sapo_desktop.system.folders import DataFolder, shared_models
 from sapo_desktop.tasks.catalogue import Catalogue, load_catalogue
 from sapo_desktop.tasks.examiner import Examiner as Marker
@@ -110,7 +110,7 @@ class Lab:
             await node.load()
         scorer = _Scorer(ground, self._held_out(ground))
         if not reached:
-            folder.add(await self._base_scores(ground, scorer, nodes[0]))
+            folder.add(await self._base_scores(ground, scorer, nodes))
         for number in range(reached + 1, plan.rounds + 1):
             room.begin(number)
             rows = [await node.play() for node in nodes]
@@ -129,19 +129,20 @@ class Lab:
 
     async def _ground(self, arm: Arm) -> Ground:
         settings = arm.settings
-        model = find_model(settings.model, Path(settings.models_folder or shared_models()))
+        installed = Path(settings.models_folder or shared_models())
+        models = [find_model(name, installed) for name in arm.models or (settings.model,)]
         levels = levels_played(arm, settings, self._catalogue)
         tasks = [f"{family}/{level}" for family, order in levels.items() for level in order]
         ids = await self._examiner.task_ids(tasks)
         own = {task: ids[task] for task in tasks}
-        return Ground(arm, settings, self._catalogue, levels, model, self._examiner, own, self._service)
+        return Ground(arm, settings, self._catalogue, levels, models, self._examiner, own, self._service)
 
     def _manifest(self, ground: Ground) -> Manifest:
         settings = ground.settings
         run = manifest_of(
             settings,
             seed=ground.arm.seed,
-            model_sha256=ground.model.hash,
+            model_sha256=" ".join(model.hash for model in ground.models),
             catalogue=self._key,
             engine_versions={"torch": version("torch")},
             threads=settings.threads,
@@ -161,13 +162,13 @@ class Lab:
             self._sets[key] = held_out_set("validation", _SECRET, part, self._marker.question, counts).questions
         return self._sets[key]
 
-    async def _base_scores(self, ground: Ground, scorer: _Scorer, node: Node) -> list[Score]:
-        """Of the base, once for all arms that begin with it and ask the same."""
+    async def _base_scores(self, ground: Ground, scorer: _Scorer, nodes: Sequence[Node]) -> list[Score]:
+        """Of the models, once for all arms that begin with them and ask the same."""
         settings, arm = ground.settings, ground.arm
-        asked = [ground.model.hash, ground.levels, arm.held_out, settings.temperature, settings.max_tokens]
-        key = msgspec.json.encode(asked)
+        models = [model.hash for model in ground.models]
+        key = msgspec.json.encode([models, ground.levels, arm.held_out, settings.temperature, settings.max_tokens])
         if key not in self._base:
-            self._base[key] = await scorer.base(node)
+            self._base[key] = [score for node in nodes[: len(models)] for score in await scorer.base(node)]
         return self._base[key]
 
 
@@ -178,11 +179,11 @@ class _Scorer:
         self._ground, self._questions = ground, questions
 
     async def base(self, node: Node) -> list[Score]:
-        """The model before any round, which is the same in every node."""
+        """Its model before any round, which is the same in every node that has it."""
         trained_at = self._ground.settings.temperature
         temperatures = (trained_at, *(other for other in BASE_TEMPERATURES if other != trained_at))
         found = await self._score(node, Subject("base", 0, None), temperatures)
-        return [msgspec.structs.replace(score, node=-1) for score in found]
+        return [msgspec.structs.replace(score, node=-1 - node.number) for score in found]
 
     async def node(self, node: Node) -> Score:
         """As it is now."""
@@ -190,14 +191,12 @@ class _Scorer:
         return (await self._score(node, subject, [self._ground.settings.temperature]))[0]
 
     async def _score(self, node: Node, subject: Subject, temperatures: Sequence[float]) -> list[Score]:
-        ground = self._ground
-        longest = answer_tokens(ground.settings, ground.model.parameters)
-        evaluator = Evaluator(node.engine, _Few(ground.examiner, self._questions), b"")
-        sampling = Sampling(max_tokens=longest)
+        evaluator = Evaluator(node.engine, _Few(self._ground.examiner, self._questions), b"")
+        sampling = Sampling(max_tokens=node.max_tokens)
         greedy = await evaluator.evaluate(subject, "validation", sampling, _nobody_watches)
         scores = []
         for temperature in temperatures:
-            sampling = Sampling(max_tokens=longest, temperature=temperature)
+            sampling = Sampling(max_tokens=node.max_tokens, temperature=temperature)
             drawn = await evaluator.evaluate(subject, "validation", sampling, _nobody_watches, SAMPLES)
             scores.append(
                 Score(

@@ -1,4 +1,4 @@
-"""What arms came to: a line for each way to play, over its seeds, beside the silo of the same seeds.
+"""What arms came to: a line for each way to play, over its seeds, beside another of the same seeds.
 
 Two arms are compared as far as both went: in rounds, in tokens generated, in answers trained on or in CPU-seconds.
 These are four different questions, and no figure answers for another (docs/lab.md). Everything follows from the files.
@@ -21,7 +21,6 @@ from sapo_desktop.lab.folder import Score, arm_folders
 from sapo_desktop.lab.node import Played
 from sapo_desktop.learning.mixing import mix_share
 
-SILO = "8/0"
 _T95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 """97.5% points of Student's distribution for 1, 2, .. degrees of freedom."""
 
@@ -31,6 +30,8 @@ class ShowTable(msgspec.Struct, frozen=True, kw_only=True, tag="table"):
 
     out: str
     at: Budget
+    against: str
+    """The mix that others are compared with."""
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="line"):
@@ -40,6 +41,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="li
     weighting: str
     kind: str
     liars: float
+    models: list[str]
     nodes: int
     rounds: float
     seeds: int
@@ -47,7 +49,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="li
     cumulative: float
     """The paper's figure: mean rewards of own answers, summed up over nodes and rounds."""
     ratio: float | None
-    """To the silo of the same seed; mean over seeds, with its 95% interval from two seeds on."""
+    """To what it is compared with, seed by seed; mean over seeds, with its 95% interval from two seeds on."""
     ratio_low: float | None
     ratio_high: float | None
     informative: float
@@ -55,11 +57,11 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="li
     greedy_first: float | None
     """Held-out: of the base, and at the end."""
     greedy: float | None
-    greedy_silo: float | None
-    """Of the silo of the same seeds, as far as it is compared."""
+    greedy_against: float | None
+    """Of what it is compared with, under the same seeds and as far as that goes."""
     sampled_first: float | None
     sampled: float | None
-    sampled_silo: float | None
+    sampled_against: float | None
     pass_at_k: float | None
     base_best: float | None
     """Sampled, of the base at its best temperature."""
@@ -110,9 +112,13 @@ class Run:
         return statistics.fmean(found) if last and found else self.base(field)
 
     def base(self, field: str, *, best: bool = False) -> float | None:
-        """The untrained model at the temperature that it trains at, which stands first, or at its best one."""
-        found = [float(getattr(score, field)) for score in self.scores if score.node < 0]
-        return None if not found else max(found) if best else found[0]
+        """The untrained models at the temperature that they train at, which stands first, or at the best one."""
+        found: dict[float, list[float]] = {}
+        for score in self.scores:
+            if score.node < 0:
+                found.setdefault(score.temperature, []).append(float(getattr(score, field)))
+        means = [statistics.fmean(values) for values in found.values()]
+        return None if not means else max(means) if best else means[0]
 
 
 def read_runs(out: Path) -> list[Run]:
@@ -121,17 +127,17 @@ def read_runs(out: Path) -> list[Run]:
     return [run for run in runs if run.rounds]
 
 
-def table(runs: Sequence[Run], at: Budget = "rounds") -> list[Line]:
-    """A line for each arm without its seed, in order of mix and weighting."""
-    silos = {_rivals(run.arm): run for run in runs if run.arm.mix == SILO and not run.arm.budget}
+def table(runs: Sequence[Run], at: Budget = "rounds", against: str = "8/0") -> list[Line]:
+    """A line for each way to play, the more is shared the later it stands."""
+    others = {_rivals(run.arm): run for run in runs if run.arm.mix == against and not run.arm.budget}
     by_way = sorted(runs, key=lambda run: (_way(run.arm), run.arm.seed))
-    return [_line([*alike], silos, at) for _, alike in groupby(by_way, key=lambda run: _way(run.arm))]
+    return [_line([*alike], others, at) for _, alike in groupby(by_way, key=lambda run: _way(run.arm))]
 
 
-def _line(runs: Sequence[Run], silos: Mapping[bytes, Run], at: Budget) -> Line:
-    pairs = [_cut(run, silos.get(_rivals(run.arm)), at) for run in runs]
+def _line(runs: Sequence[Run], others: Mapping[bytes, Run], at: Budget) -> Line:
+    pairs = [_cut(run, others.get(_rivals(run.arm)), at) for run in runs]
     cut = [pair[0] for pair in pairs]
-    silo = [pair[1] for pair in pairs if pair[1] is not None]
+    against = [pair[1] for pair in pairs if pair[1] is not None]
     ratios = [mine.cumulative / other.cumulative for mine, other in pairs if other and other.cumulative]
     interval = t_interval(ratios)
     groups = sum(row.groups for run in cut for row in run.honest)
@@ -145,21 +151,22 @@ def _line(runs: Sequence[Run], silos: Mapping[bytes, Run], at: Budget) -> Line:
         weighting=arm.weighting,
         kind=arm.kind,
         liars=arm.liars,
+        models=[*arm.models],
         nodes=arm.nodes,
         rounds=statistics.fmean(run.rounds[-1].round for run in cut),
         seeds=len(runs),
         settings=_said(arm),
         cumulative=round(statistics.fmean(run.cumulative for run in cut), 4),
         ratio=_mean(ratios),
-        ratio_low=interval and round(interval.low, 4),
-        ratio_high=interval and round(interval.high, 4),
+        ratio_low=round(interval.low, 4) if interval else None,
+        ratio_high=round(interval.high, 4) if interval else None,
         informative=round(sum(row.informative for run in cut for row in run.honest) / max(1, groups), 4),
         greedy_first=_mean([run.base("greedy") for run in cut]),
         greedy=_mean([run.held_out("greedy") for run in cut]),
-        greedy_silo=_mean([run.held_out("greedy") for run in silo]),
+        greedy_against=_mean([run.held_out("greedy") for run in against]),
         sampled_first=_mean([run.base("sampled") for run in cut]),
         sampled=_mean([run.held_out("sampled") for run in cut]),
-        sampled_silo=_mean([run.held_out("sampled") for run in silo]),
+        sampled_against=_mean([run.held_out("sampled") for run in against]),
         pass_at_k=_mean([run.held_out("pass_at_k") for run in cut]),
         base_best=_mean([run.base("sampled", best=True) for run in cut]),
         cpu_seconds=total("cpu_seconds"),
@@ -180,21 +187,21 @@ def t_interval(values: Sequence[float]) -> Interval | None:
     return Interval(low=mean - margin, high=mean + margin)
 
 
-def _cut(run: Run, silo: Run | None, at: Budget) -> tuple[Run, Run | None]:
+def _cut(run: Run, other: Run | None, at: Budget) -> tuple[Run, Run | None]:
     """Both as far as both went."""
-    if silo is None:
+    if other is None:
         return run, None
-    most = min(max(run.spent(at).values()), max(silo.spent(at).values()))
-    return run.until(at, most), silo.until(at, most)
+    most = min(max(run.spent(at).values()), max(other.spent(at).values()))
+    return run.until(at, most), other.until(at, most)
 
 
 def _rivals(arm: Arm) -> bytes:
-    """What must be alike where an arm is compared with a silo, the seed among it."""
+    """What must be alike where two arms are compared, the seed among it."""
     return msgspec.json.encode(msgspec.structs.replace(arm, mix="", weighting="", budget=""), order="sorted")
 
 
 def _way(arm: Arm) -> tuple[float, bytes]:
-    """What all seeds of one way to play have in common; the more is shared the later it stands."""
+    """What all seeds of one way to play have in common; first what they are sorted by."""
     return mix_share(arm.mix.partition("x")[0], 1000).external, msgspec.json.encode(
         msgspec.structs.replace(arm, seed=0), order="sorted"
     )

@@ -41,6 +41,7 @@ def plan(out: Path, **changes: object) -> Plan:
         levels=[],
         values={"tasks": "gcd,lcm", "questions": "4", "max_tokens": "200"},
         budget="",
+        models=[],
         score_every=5,
         held_out=2,
     )

@@ -30,7 +30,7 @@ def test_a_line_adds_up_rewards_and_takes_the_means_of_scores() -> None:
     assert first.cumulative == 1.0 and first.ratio == 1.0
     assert second.cumulative == 2.0 and second.ratio == 2.0 and second.ratio_low is None
     assert (first.greedy_first, first.greedy) == (0.5, 0.55)
-    assert (second.sampled_first, second.sampled, second.sampled_silo) == (0.4, 0.7, 0.5)
+    assert (second.sampled_first, second.sampled, second.sampled_against) == (0.4, 0.7, 0.5)
     assert (first.base_best, first.pass_at_k) == (0.45, 0.7)
     assert first.informative == 0.25
     assert (first.answers, first.samples, first.tokens, first.cpu_seconds, first.refused) == (256, 240, 4000, 4, 12)
@@ -46,7 +46,12 @@ def test_ratios_are_taken_seed_by_seed() -> None:
 
 def test_an_arm_without_its_silo_has_no_ratio() -> None:
     (line,) = table([shared(seed=2)])
-    assert line.ratio is None and line.greedy_silo is None
+    assert line.ratio is None and line.greedy_against is None
+
+
+def test_another_mix_than_the_silo_may_be_compared_with() -> None:
+    first, second = table([silo(), shared()], against="4/4")
+    assert (first.ratio, second.ratio, first.greedy_against) == (0.5, 1.0, 0.8)
 
 
 def test_at_equal_rounds_the_longer_one_is_cut() -> None:

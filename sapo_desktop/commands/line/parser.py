@@ -291,6 +291,9 @@ def _lab(commands: Commands[Parser]) -> None:
         default="equal",
         help="specialists: each node trains on a quarter of the families of its own",
     )
+    paper.add_argument(
+        "--models", default="", metavar="LIST", help="what nodes begin with, by turns (default: starter)"
+    )
     paper.add_argument("--liars", type=_share, default=0.0, metavar="SHARE", help="of the nodes, like 0.25")
     paper.add_argument("--budget", default="", metavar="KIND=N", help="end an arm at cpu=, tokens= or samples=, too")
     paper.add_argument("--score-every", type=_positive, default=50, metavar="N", help="rounds between held-out scores")
@@ -298,8 +301,9 @@ def _lab(commands: Commands[Parser]) -> None:
     paper.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", dest="values", help="any setting of the nodes"
     )
-    table = _command(actions, "table", "lab:table", "compare the arms of a folder with the silo of the same seeds")
+    table = _command(actions, "table", "lab:table", "compare the arms of a folder, seed by seed")
     table.add_argument("folder", metavar="DIR")
+    table.add_argument("--against", default="8/0", metavar="MIX", help="the mix to compare with (default: 8/0)")
     table.add_argument(
         "--at",
         choices=("rounds", "tokens", "samples", "cpu"),
