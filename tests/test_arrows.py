@@ -273,7 +273,8 @@ def test_what_is_shown_is_decided_without_qt() -> None:
 def declared(root: Path) -> set[str]:
     """What `pip install` of the project brings, extras included; names as in DISTRIBUTIONS."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = [*project["dependencies"], *project["optional-dependencies"]["llama"], *project["optional-dependencies"]["lab"]]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *extras["llama"], *extras["lab"]]
     return {re.split(r"[^A-Za-z0-9._-]", one)[0].lower().replace("-", "_") for one in wanted}
 
 
