@@ -41,6 +41,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (plan(out / "resumed", rounds=13), 0),
         *((plan(out / "prolonged", rounds=rounds, score_every=13), 0) for rounds in (4, 4, 13)),
         (plan(out / "liars", nodes=4, rounds=4, liars=0.25), 0),
+        (plan(out / "special", nodes=2, kind="specialists", levels=["easy", "middle"], models=["starter"] * 2), 0),
         (plan(out / "budget", rounds=9, **budget), 0),
     )
     return out
@@ -87,6 +88,12 @@ def test_a_silo_draws_nothing_and_a_budget_ends_an_arm(out: Path) -> None:
     assert [run.rounds[-1].round for run in runs.values()] == [2, 2], "3 nodes x 4 groups x 8 answers a round"
     assert {row.answers for row in runs["8/0x2"].rounds} == {64}
     assert {row.samples for row in runs["8/0x2"].rounds} == {32}
+
+
+def test_specialists_of_several_models_are_scored_on_everything(out: Path) -> None:
+    scores = only(out / "special").scores()
+    assert {score.node for score in scores if score.round == 0} == {-1, -2}
+    assert {score.questions for score in scores} == {8}, "two families at two levels, two questions each"
 
 
 @pytest.mark.slow
