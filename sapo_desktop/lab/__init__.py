@@ -11,6 +11,6 @@ came of it (docs/lab.md). Read it in this order:
 - `table.py`, `plot.py`: the figures, from the files alone;
 - `__main__.py`: the process that `sapo-desktop lab` starts.
 
-Not here: sockets, processes, time of day, the guard, and whatever else changes no number. Nodes play by turns and a
-round takes one slot of the protocol, so the same seed gives the same files, seconds aside.
+Not here: sockets, processes, time of day, the guard. Nodes play by turns and a round takes one slot of the protocol, so
+the same seed gives the same files, seconds aside. What it says is for the command line, so no sentence is translated.
 """

@@ -17,7 +17,6 @@ from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.hashing import digest
 from sapo_desktop.core.records import Record
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.core.task_list import LEVELS
 from sapo_desktop.learning.mixing import MixShare, mix_share
@@ -107,9 +106,7 @@ def arms_of(plan: Plan) -> list[Arm]:
         UsageError, SettingsError: a mix, level, share of liars, budget or setting that cannot be.
     """
     if unknown := set(plan.levels) - set(LEVELS):
-        raise UsageError(
-            sentence("There is no level {level}; known are {levels}.", level=min(unknown), levels=", ".join(LEVELS))
-        )
+        raise UsageError(f"There is no level {min(unknown)}; known are {', '.join(LEVELS)}.")
     budget_of(plan.budget)
     arms = [
         Arm(
@@ -140,7 +137,7 @@ def budget_of(text: str) -> tuple[Budget, float]:
         return "rounds", float("inf")
     found = re.fullmatch(r"(tokens|samples|cpu)=([0-9]{1,15})", text)
     if not found:
-        raise UsageError(sentence("A budget is written like cpu=600, tokens=1000000 or samples=50000."))
+        raise UsageError("A budget is written like cpu=600, tokens=1000000 or samples=50000.")
     kinds: Mapping[str, Budget] = {"tokens": "tokens", "samples": "samples", "cpu": "cpu"}
     return kinds[found[1]], float(found[2])
 
@@ -149,5 +146,5 @@ def _parts(mix: str) -> tuple[str, float]:
     """The mix and how many times as many questions are answered as trained on. Raises UsageError."""
     found = _MIX.fullmatch(mix)
     if not found:
-        raise UsageError(sentence("A mix of the lab is written like 4/4, or 8/0x3 to answer three times as many."))
+        raise UsageError("A mix of the lab is written like 4/4, or 8/0x3 to answer three times as many.")
     return found[1], max(1.0, float(found[2] or 1))

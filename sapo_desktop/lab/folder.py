@@ -25,7 +25,6 @@ from sapo_desktop.core.errors import HistoryError
 from sapo_desktop.core.files.durable import disk_errors_as, remove_tree, sync_folder, sync_tree, write_atomically
 from sapo_desktop.core.files.reading import read_json, read_text
 from sapo_desktop.core.records import Record
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.lab.arm import Arm
 from sapo_desktop.lab.node import Played
 from sapo_desktop.worker.store.manifest import RunManifest, differs
@@ -85,9 +84,7 @@ class ArmFolder:
         """What it was begun as."""
         found = self._read(lambda: read_json(self.path / _MANIFEST, dict[str, Any]))
         if found.get("format") != FORMAT:
-            raise HistoryError(
-                sentence("{folder} was written by another version of the lab: name another.", folder=str(self.path))
-            )
+            raise HistoryError(f"{self.path} was written by another version of the lab: name another.")
         return self._read(lambda: msgspec.convert(found, Manifest))
 
     def begin(self, manifest: Manifest) -> None:
@@ -100,12 +97,8 @@ class ArmFolder:
         if before.arm != manifest.arm or (changed := differs(before.run, manifest.run)):
             what = "the arm" if before.arm != manifest.arm else "; ".join(map(str, changed))
             raise HistoryError(
-                sentence(
-                    "{folder} was begun under other conditions ({what}), and mixing the two would compare nothing. "
-                    "Name another folder with --out.",
-                    folder=str(self.path),
-                    what=what,
-                )
+                f"{self.path} was begun under other conditions ({what}), and mixing the two would compare nothing. "
+                "Name another folder with --out."
             )
         with self._writing():
             # A kill between the two renames of `keep` leaves the state under its old name.
@@ -173,24 +166,17 @@ class ArmFolder:
             raise self._unreadable(error) from error
 
     def _unreadable(self, error: Exception) -> HistoryError:
-        return HistoryError(
-            sentence(
-                "The lab's folder {folder} cannot be read ({error}): name another, or remove this one.",
-                folder=str(self.path),
-                error=str(error),
-            )
-        )
+        return HistoryError(f"The lab's folder {self.path} cannot be read ({error}): name another, or remove this one.")
 
     def _writing(self) -> AbstractContextManager[None]:
-        what = sentence("The lab's folder {folder} could not be written", folder=str(self.path))
-        return disk_errors_as(HistoryError, what)
+        return disk_errors_as(HistoryError, f"The lab's folder {self.path} could not be written")
 
 
 def arm_folders(out: Path) -> list[ArmFolder]:
     """All arms below a folder. Raises HistoryError where there is none."""
     found = [ArmFolder(path.parent) for path in sorted(out.glob(f"*/{_MANIFEST}"))]
     if not found:
-        raise HistoryError(sentence("There is no arm in {folder}: play some with `lab paper`.", folder=str(out)))
+        raise HistoryError(f"There is no arm in {out}: play some with `lab paper`.")
     return found
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 
 from sapo_desktop.core.errors import UsageError
-from sapo_desktop.core.sentences import sentence
 from sapo_desktop.lab.table import Run, read_runs
 
 FILE = "lab.svg"
+_INSTALL = "python -m pip install 'sapo-desktop[lab]'"
 _WINDOW = 10
 """Rounds that a point of the reward's line is the mean of."""
 
@@ -29,9 +29,7 @@ def plot(out: Path) -> Path:
     try:
         import matplotlib
     except ImportError as error:
-        raise UsageError(
-            sentence("Plots are drawn by matplotlib, which is not installed: {command}", command=INSTALL)
-        ) from error
+        raise UsageError(f"Plots are drawn by matplotlib, which is not installed: {_INSTALL}") from error
     matplotlib.use("svg")
     matplotlib.rcParams["svg.hashsalt"] = "sapo"  # the same arms, the same file
     from matplotlib import pyplot
@@ -48,9 +46,6 @@ def plot(out: Path) -> Path:
     figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)
     return path
-
-
-INSTALL = "python -m pip install 'sapo-desktop[lab]'"
 
 
 def _draw(axes: Any, label: str, runs: Sequence[Run]) -> None:
