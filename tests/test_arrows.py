@@ -61,6 +61,12 @@ ARROWS: dict[str, tuple[str, ...]] = {
         "system",
         "core",
     ),
+    # Many nodes in one process, each of the worker's own engine, examiner, member and intake: whoever wrote these again
+    # would measure something else.
+    "lab": (
+        *("worker", "worker.hosts.hosting", "worker.control.lock"),
+        *("learning", "engines", "swarm", "tasks", "models", "system", "core"),
+    ),
     "view": (MESSAGES, "core"),
     "terminal": ("view", MESSAGES, "core"),
     "gui": ("view", *CLIENT, "system", "core"),
@@ -98,6 +104,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "PySide6": ("gui",),
     "shiboken6": ("gui",),
     "pyqtgraph": ("gui.widgets.charts",),
+    "matplotlib": ("lab.plot",),
 }
 
 DISTRIBUTIONS = {
@@ -254,7 +261,8 @@ def test_what_is_shown_is_decided_without_qt() -> None:
 def declared(root: Path) -> set[str]:
     """What `pip install` of the project brings, extras included; names as in DISTRIBUTIONS."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = [*project["dependencies"], *project["optional-dependencies"]["llama"]]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *extras["llama"], *extras["lab"]]
     return {re.split(r"[^A-Za-z0-9._-]", one)[0].lower().replace("-", "_") for one in wanted}
 
 

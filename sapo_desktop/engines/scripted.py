@@ -56,7 +56,10 @@ class ScriptedService:
             case p.Generate():
                 return self._generate(request, progress)
             case p.Encode():
-                return p.Encoded(tokens=[_tokens(text, request.end) for text in request.texts])
+                return p.Encoded(
+                    tokens=[_tokens(text, request.end) for text in request.texts],
+                    prompts=[list(question.encode()) for question in request.questions],
+                )
             case p.Step():
                 return p.Stepped(report=self._step(request.batch, self._settings))
             case p.Save():

@@ -9,7 +9,7 @@ everybody; the validation set follows from a secret of 32 bytes that never leave
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -44,9 +44,15 @@ class HeldOutSet(msgspec.Struct, frozen=True, kw_only=True):
     """Questions that the space of a task did not yield."""
 
 
-def held_out_set(which: SetName, secret: bytes, catalogue: Catalogue, ask: AskQuestion) -> HeldOutSet:
+def held_out_set(
+    which: SetName,
+    secret: bytes,
+    catalogue: Catalogue,
+    ask: AskQuestion,
+    counts: Mapping[str, int] | None = None,
+) -> HeldOutSet:
     """Make a set. `secret` (32 bytes) counts for validation only; `ask` gives a task's question or raises
-    TaskError."""
+    TaskError; `counts`: questions of each family by level, in place of those of the product."""
     if which == "validation" and len(secret) != 32:
         raise TaskError(sentence("The validation secret must have 32 bytes, not {count}.", count=len(secret)))
     questions: list[Question] = []
@@ -54,7 +60,7 @@ def held_out_set(which: SetName, secret: bytes, catalogue: Catalogue, ask: AskQu
     for family in catalogue.families:
         seen: set[str] = set()
         has = {level.name for level in family.levels}
-        for level, wanted in WANTED[which].items():
+        for level, wanted in (counts or WANTED[which]).items():
             if level not in has:
                 continue
             task = f"{family.name}/{level}"

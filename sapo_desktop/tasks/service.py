@@ -125,13 +125,14 @@ ExaminerReply = QuestionsSet | Marked | TaskList | TaskIdsAre | HeldOutQuestions
 
 
 class Service:
-    """Answers requests with an examiner."""
+    """Answers requests with an examiner. `limits`: those of a process that does more than this; None: they are laid on
+    the process at the first request."""
 
-    def __init__(self, examiner: Examiner, *, network: str) -> None:
+    def __init__(self, examiner: Examiner, *, network: str, limits: Limits | None = None) -> None:
         self.versions = {"reasoning_gym": library_version()}
         self._examiner = examiner
         self._network = network
-        self._limits: Limits | None = None
+        self._limits = limits
 
     def handle(self, request: ExaminerRequest, progress: Callable[[msgspec.Struct], None]) -> ExaminerReply:
         """Do what is asked. Raises TaskError for tasks that do not exist; never for anything in an

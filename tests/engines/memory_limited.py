@@ -21,7 +21,7 @@ from sapo_desktop.engines.protocols import Load
 from sapo_desktop.engines.torch.generation import GenerationJob, GenerationMonitor, generate
 from sapo_desktop.engines.torch.service import TorchEngine
 
-SEQUENCES, LENGTH = 8, 384
+SEQUENCES, LENGTH = 8, 64
 
 
 def main() -> None:
@@ -45,7 +45,7 @@ def held() -> int:
 
 
 def learn(engine: TorchEngine, sequences: int) -> dict[str, object]:
-    """A step on so many long answers; about 35 MB each at once."""
+    """A step on so many answers; about 6 MB each at once."""
     batch = [
         TrainingSequence(prompt=[5] * 16, tokens=[7 + i % 40] * (LENGTH - 16), advantage=1.0 if i % 2 else -1.0)
         for i in range(sequences)

@@ -24,13 +24,13 @@ def limited(work: str, megabytes: int) -> dict[str, object]:
 
 
 def test_a_step_is_taken_in_smaller_pieces() -> None:
-    told = limited("learn", 130)
+    told = limited("learn", 20)
     assert told["micro_batch"] in (1, 2, 4)
     assert (told["skipped"], told["changed"]) == (False, True)
 
 
 def test_answers_are_given_in_smaller_batches_and_all_of_them() -> None:
-    told = limited("answer", 1)  # what the step before it left in the heap can be used again
+    told = limited("answer", 30)
     assert told["batch"] in (1, 2, 4, 8, 16) and told["lengths"] == [496]
 
 

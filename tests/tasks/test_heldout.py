@@ -65,6 +65,11 @@ def test_sets_have_their_size_and_hold_what_they_promise() -> None:
     assert not set(found["test"]) & set(found["validation"])
 
 
+def test_other_counts_may_be_asked_for() -> None:
+    made = held_out_set("validation", SECRET, catalogue("gcd", "lcm"), Asker(1000), {"hard": 3})
+    assert [question.task for question in made.questions] == ["gcd/hard"] * 3 + ["lcm/hard"] * 3
+
+
 def test_the_test_set_is_everybodys_and_the_validation_set_ones_own() -> None:
     def hashes(which: SetName, secret: bytes) -> list[bytes]:
         return [q.hash for q in held_out_set(which, secret, catalogue("gcd"), Asker(1000)).questions]

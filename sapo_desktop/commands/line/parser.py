@@ -46,6 +46,7 @@ def build_parser() -> Parser:
     _records(commands)
     _settings(commands)
     _swarm(commands)
+    _lab(commands)
     return parser
 
 
@@ -265,6 +266,58 @@ def _private(actions: Commands[Parser]) -> None:
     join = _command(actions, "join", "peers:join", "be in the private swarm of a link")
     join.add_argument("link", metavar="LINK", help="sapo://join?..., in quotes")
     join.add_argument("--nearby", action="store_true", help="it may lead to this computer or a local network")
+
+
+def _lab(commands: Commands[Parser]) -> None:
+    actions = _group(commands, "lab", "lab:choose", "compare ways to learn: many nodes in one process, repeatable")
+    paper = _command(actions, "paper", "lab:paper", "play the experiment of SAPO's paper, or go on with it")
+    paper.add_argument("--out", metavar="DIR", required=True, help="a folder for each arm is made in it")
+    paper.add_argument("--nodes", type=_positive, default=8, metavar="N", help="nodes of an arm (default: 8)")
+    paper.add_argument("--rounds", type=_positive, default=300, metavar="N", help="rounds of an arm (default: 300)")
+    paper.add_argument("--seeds", default="1,2,3", metavar="LIST", help="an arm for each (default: 1,2,3)")
+    paper.add_argument(
+        "--mix",
+        default="8/0,6/2,4/4,2/6",
+        metavar="LIST",
+        help="own/external groups of a step; 8/0x3 answers three times as many and drops empty groups",
+    )
+    paper.add_argument("--weighting", default="paper", metavar="LIST", help="how external groups are weighed")
+    paper.add_argument("--questions", type=_positive, metavar="N", help="groups of a step (default: 8)")
+    paper.add_argument("--tasks", metavar="LIST", help="families, by comma (default: all)")
+    paper.add_argument("--levels", default="", metavar="LIST", help="levels, all alike (default: middle)")
+    paper.add_argument(
+        "--kind",
+        choices=("equal", "specialists"),
+        default="equal",
+        help="specialists: each node trains on a quarter of the families of its own",
+    )
+    paper.add_argument(
+        "--models", default="", metavar="LIST", help="what nodes begin with, by turns (default: starter)"
+    )
+    paper.add_argument("--liars", type=_share, default=0.0, metavar="SHARE", help="of the nodes, like 0.25")
+    paper.add_argument("--budget", default="", metavar="KIND=N", help="end an arm at cpu=, tokens= or samples=, too")
+    paper.add_argument("--score-every", type=_positive, default=50, metavar="N", help="rounds between held-out scores")
+    paper.add_argument("--held-out", type=_positive, default=4, metavar="N", help="questions of each task in them")
+    paper.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", dest="values", help="any setting of the nodes"
+    )
+    table = _command(actions, "table", "lab:table", "compare the arms of a folder, seed by seed")
+    table.add_argument("folder", metavar="DIR")
+    table.add_argument("--against", default="8/0", metavar="MIX", help="the mix to compare with (default: 8/0)")
+    table.add_argument(
+        "--at",
+        choices=("rounds", "tokens", "samples", "cpu"),
+        default="rounds",
+        help="what both have used up where they are compared (default: rounds)",
+    )
+    plot = _command(actions, "plot", "lab:plot", "draw the arms of a folder, as lab.svg in it")
+    plot.add_argument("folder", metavar="DIR")
+
+
+def _share(text: str) -> float:
+    if not re.fullmatch(r"0(\.[0-9]{1,6})?", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share from 0 to 1, such as 0.25")
+    return float(text)
 
 
 def _positive(text: str) -> int:

@@ -40,11 +40,12 @@ class _Book(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class IndexBook:
-    """The counts of one data folder, for the latest slots: the clock may be set back, or have run ahead."""
+    """The counts of one data folder, for the latest slots: the clock may be set back, or have run ahead.
+    `path`: None where they need not outlive the process."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._book = _read(path)
+        self._book = _read(path) if path else _Book()
 
     def take(self, slot: int, tasks: Sequence[str]) -> list[int]:
         """A fresh index for each entry of `tasks`, in order; of a forgotten slot none that may be published."""
@@ -94,6 +95,8 @@ class IndexBook:
         return slots[slot]
 
     def _write(self) -> None:
+        if self._path is None:
+            return
         try:
             write_atomically(self._path, msgspec.json.encode(self._book))
         except OSError as error:

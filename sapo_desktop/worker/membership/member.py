@@ -60,7 +60,8 @@ class Counts:
 
 
 class Member:
-    """The swarm's side of every round of one node."""
+    """The swarm's side of every round of one node. `clock`, `rng`: others than this computer's, where rounds are to be
+    repeated."""
 
     def __init__(
         self,
@@ -71,6 +72,8 @@ class Member:
         book: IndexBook,
         catalogue: Catalogue,
         authors: AuthorRates,
+        clock: Callable[[], Now] | None = None,
+        rng: random.Random | None = None,
     ) -> None:
         self._me = membership
         self._outlet = outlet
@@ -79,10 +82,11 @@ class Member:
         self._book = book
         self._catalogue = catalogue
         self._authors = authors
+        self._now = clock or _now
         self._meter = RewardMeter()
-        self.measuring = Measuring(self._meter, lambda: outlet.exchange.audit.excluded)
+        self.measuring = Measuring(self._meter, lambda: outlet.exchange.audit.excluded, lambda: self._now().monotonic)
         """What the swarm's reward is, for whoever only looks."""
-        self._rng = random.SystemRandom()
+        self._rng = rng or random.SystemRandom()
         self.sharing = False
         """Whether the owner of this node consented to publishing its answers."""
         self._has_left = False
@@ -96,7 +100,7 @@ class Member:
 
     async def questions(self, tasks: Sequence[TaskKey]) -> list[Question]:
         """A training question for each entry of `tasks`, under the next unused indices of this slot."""
-        slot = self._outlet.exchange.clock.slot(time.time())
+        slot = self._outlet.exchange.clock.slot(self._now().unix)
 
         def following(asked: Sequence[TaskKey]) -> list[Place]:
             indices = self._book.take(slot, asked)
@@ -110,7 +114,7 @@ class Member:
         Raises:
             TaskError: the indices that are left for a person are used up.
         """
-        slot = self._outlet.exchange.clock.slot(time.time())
+        slot = self._outlet.exchange.clock.slot(self._now().unix)
 
         def following(asked: Sequence[TaskKey]) -> list[Place]:
             index = self._book.take_for_person(slot, task)
@@ -129,7 +133,7 @@ class Member:
     def seconds_left(self, question: Question) -> float:
         """How long a person may think about it: until the slot after the question's own ends."""
         clock = self._outlet.exchange.clock
-        return (question.slot + 2) * limits.SLOT_SECONDS - (time.time() + clock.offset)
+        return (question.slot + 2) * limits.SLOT_SECONDS - (self._now().unix + clock.offset)
 
     async def share(self, groups: Sequence[Group]) -> None:
         """Publish the groups that may travel, in random order: what has no room later was not chosen by its mark."""
@@ -159,7 +163,7 @@ class Member:
             if missing <= 0 or self._has_left:
                 break
             most_lan = max(1, int(groups * LAN_SHARE)) - sum(foreign.entry.path.lan for foreign in drawn)
-            entries, self.one_source = self._outlet.exchange.draw(missing, _now(), most_lan=most_lan)
+            entries, self.one_source = self._outlet.exchange.draw(missing, self._now(), most_lan=most_lan)
             if not entries:
                 break
             self._sources.extend(entry.path.link for entry in entries)
@@ -179,7 +183,7 @@ class Member:
             looked_at += len(entries)
             self.counts.drawn += len(entries)
             self.counts.taken += len(taken.fit)
-        self._authors.keep_in_time(time.monotonic())
+        self._authors.keep_in_time(self._now().monotonic)
         return drawn
 
     def _is_gone(self) -> bool:
@@ -189,7 +193,7 @@ class Member:
     def leave(self) -> None:
         """A round in hand ends without the swarm: from now on nothing is shared and nothing drawn."""
         self._has_left = True
-        self._authors.keep(time.monotonic())
+        self._authors.keep(self._now().monotonic)
 
     def want(self, tasks: Sequence[TaskKey], groups: int) -> None:
         """From now on ask peers for groups of these tasks, for rounds that draw `groups` each."""
@@ -223,7 +227,8 @@ class Member:
     def _observe(self, marked: Marked) -> None:
         path, author = marked.entry.path, marked.entry.name.author
         rewards = [mark.reward for mark in marked.marks]
-        self._meter.observe(marked.task, Origin(author, path.link, path.relay + path.tag), rewards, time.monotonic())
+        origin = Origin(author, path.link, path.relay + path.tag)
+        self._meter.observe(marked.task, origin, rewards, self._now().monotonic)
         self._authors.observe(author, marked.marks)
 
 

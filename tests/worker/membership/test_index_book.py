@@ -76,3 +76,9 @@ def test_without_room_on_disk_no_index_is_given(tmp_path: Path) -> None:
     book = IndexBook(tmp_path / "missing" / "indices.json")
     with pytest.raises(HistoryError, match="cannot be written"):
         book.take(5, ["gcd/easy"])
+
+
+def test_a_book_without_a_file_counts_all_the_same() -> None:
+    book = IndexBook(None)
+    assert book.take(5, ["gcd", "gcd"]) + book.take(5, ["gcd"]) == [0, 1, 2]
+    assert book.publish(5, "gcd") == (3, 1)

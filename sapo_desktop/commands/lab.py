@@ -1,0 +1,152 @@
+"""lab paper, table, plot: many nodes in one process, and what came of them. The work is done in that process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from argparse import Namespace
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from sapo_desktop.commands.line.context import Context
+from sapo_desktop.commands.settings import typed_values
+from sapo_desktop.core.errors import SapoError, UsageError
+from sapo_desktop.system import processes
+from sapo_desktop.terminal.wording import duration
+
+_TELL_EVERY = 10
+"""Rounds, where people read."""
+_ENVIRONMENT = {
+    # As the examiner's: some questions hang on the hash seed. The libraries' threads would make a second run differ.
+    **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"),
+    "PYTHONHASHSEED": "0",
+    "TOKENIZERS_PARALLELISM": "false",
+    "HF_HUB_OFFLINE": "1",
+    "PYTHONWARNINGS": "ignore",
+}
+
+
+async def choose(context: Context, args: Namespace) -> None:
+    """`lab` alone."""
+    raise UsageError("Say what the lab is to do: lab paper, lab table or lab plot. See sapo-desktop lab --help")
+
+
+async def paper(context: Context, args: Namespace) -> None:
+    """Play the arms that are not done yet."""
+    values = typed_values(args.values, pairs=True) if args.values else {}
+    typed = {"tasks": args.tasks, "questions": args.questions}
+    request = {
+        "type": "paper",
+        "out": args.out,
+        "nodes": args.nodes,
+        "rounds": args.rounds,
+        "seeds": [_seed(word) for word in _words(args.seeds)],
+        "mixes": _words(args.mix),
+        "weightings": _words(args.weighting),
+        "kind": args.kind,
+        "liars": args.liars,
+        "levels": _words(args.levels),
+        "values": values | {key: str(value) for key, value in typed.items() if value is not None},
+        "budget": args.budget,
+        "models": _words(args.models),
+        "score_every": args.score_every,
+        "held_out": args.held_out,
+    }
+    async for event in _events(request):
+        _emit(context, event)
+        if event["event"] == "arm":
+            context.out.say(f"{event['arm']}: {event['said']}, at round {event['round']}.")
+        elif event["round"] % _TELL_EVERY == 0:
+            context.out.say(
+                f"{event['arm']}: round {event['round']} of {event['rounds']}, reward {event['reward']:.3f}, "
+                f"{duration(event['cpu_seconds'])} of computing a round"
+            )
+
+
+async def table(context: Context, args: Namespace) -> None:
+    """A line for each way to play."""
+    lines = [
+        event async for event in _events({"type": "table", "out": args.folder, "at": args.at, "against": args.against})
+    ]
+    for line in lines:
+        _emit(context, line)
+    columns = ["mix", "weighting", "nodes", "rounds", "seeds", "cumulative", f"to {args.against}", "greedy", "sampled"]
+    columns += ["pass@4", "CPU s", "answers", "trained on"]
+    context.out.table([*columns, ""], [_cells(line) for line in lines], right=columns[2:])
+
+
+async def plot(context: Context, args: Namespace) -> None:
+    """Draw the arms into the folder."""
+    async for event in _events({"type": "plot", "out": args.folder}):
+        _emit(context, event)
+        context.out.say(f"Wrote {event['file']}.")
+
+
+async def _events(request: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+    """What the lab's process tells; SapoError where it fails."""
+    process = await asyncio.create_subprocess_exec(
+        *processes.python_command("sapo_desktop.lab"),
+        json.dumps({**request, "out": str(Path(request["out"]).expanduser().absolute())}),
+        stdout=asyncio.subprocess.PIPE,
+        env=processes.python_environment(_ENVIRONMENT),
+    )
+    assert process.stdout is not None
+    try:
+        async for line in process.stdout:
+            event = json.loads(line)
+            if event["event"] == "failed":
+                raise (UsageError if event["exit_code"] == 2 else SapoError)(event["text"])
+            yield event
+        if await process.wait():
+            raise SapoError(f"The lab's process ended: {processes.exit_reason(process.returncode or 0)}.")
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            await process.wait()
+
+
+def _emit(context: Context, event: dict[str, Any]) -> None:
+    context.out.emit(event["event"], **{key: value for key, value in event.items() if key != "event"})
+
+
+def _cells(line: dict[str, Any]) -> list[str]:
+    ratio = "" if line["ratio"] is None else f"{line['ratio']:.3f}"
+    if line["ratio_low"] is not None:
+        ratio += f" ({line['ratio_low']:.3f} to {line['ratio_high']:.3f})"
+    told = [
+        ",".join(line["models"]),
+        line["kind"] if line["kind"] != "equal" else "",
+        f"{line['liars']:.0%} lie" if line["liars"] else "",
+    ]
+    told += [f"{key}={value}" for key, value in line["settings"].items()]
+    return [
+        line["mix"],
+        line["weighting"],
+        str(line["nodes"]),
+        f"{line['rounds']:g}",
+        str(line["seeds"]),
+        f"{line['cumulative']:.2f}",
+        ratio,
+        _way(line["greedy_first"], line["greedy"]),
+        _way(line["sampled_first"], line["sampled"]),
+        "" if line["pass_at_k"] is None else f"{line['pass_at_k']:.3f}",
+        f"{line['cpu_seconds']:,.0f}",
+        f"{line['answers']:,.0f}",
+        f"{line['samples']:,.0f}",
+        " ".join(filter(None, told)),
+    ]
+
+
+def _way(first: float | None, last: float | None) -> str:
+    return "" if first is None or last is None else f"{first:.3f} to {last:.3f}"
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in text.replace(",", " ").split() if word]
+
+
+def _seed(word: str) -> int:
+    if not word.isdecimal() or len(word) > 9:
+        raise UsageError(f"--seeds takes whole numbers by comma, not {word!r}.")
+    return int(word)

@@ -1,0 +1,70 @@
+"""The lab's process: one request in, as JSON in its only argument, events out, one JSON object a line on stdout.
+
+`sapo-desktop lab` starts it and shows what it tells. PYTHONHASHSEED must be 0, as for the examiner.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import msgspec
+
+from sapo_desktop.core.errors import SapoError
+from sapo_desktop.lab.arm import Plan
+from sapo_desktop.lab.play import Lab
+from sapo_desktop.lab.plot import Plot, plot
+from sapo_desktop.lab.table import ShowTable, read_runs, table
+
+Request = Plan | ShowTable | Plot
+
+
+class Failed(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="failed"):
+    """The last line, where it failed."""
+
+    text: str
+    exit_code: int
+
+
+class Plotted(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="written"):
+    file: str
+    what: str = "plot"
+
+
+def main(argument: str) -> int:
+    """Do what is asked; returns the exit code."""
+    try:
+        _do(msgspec.json.decode(argument, type=Request))
+    except SapoError as error:
+        tell(Failed(text=str(error), exit_code=error.exit_code))
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 1
+    except BrokenPipeError:
+        return 1  # whoever asked is gone: what is kept stays
+    return 0
+
+
+def tell(event: msgspec.Struct) -> None:
+    """One line for whoever started this process."""
+    sys.stdout.write(msgspec.json.encode(event).decode() + "\n")
+    sys.stdout.flush()
+
+
+def _do(request: Request) -> None:
+    out = Path(request.out)
+    match request:
+        case Plan():
+            from sapo_desktop.engines.torch.service import create  # loading torch takes seconds
+
+            asyncio.run(Lab(out, create).play(request, tell))
+        case ShowTable():
+            for line in table(read_runs(out), request.at, request.against):
+                tell(line)
+        case Plot():
+            tell(Plotted(file=str(plot(out))))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1]))

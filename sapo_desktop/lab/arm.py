@@ -1,0 +1,150 @@
+"""What is compared: an arm is one way to play under one seed. Its name is that of its folder.
+
+A mix is written as in the settings, `4/4`, and means what it does in the paper: a node answers as many questions as it
+trains on of its own. `4/4x2` answers twice as many and trains on those that teach first, as the product does; so
+`8/0x3` is the silo that drops empty groups. How many rounds are played is no part of an arm: more of them go on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from sapo_desktop.core import settings_file
+from sapo_desktop.core.errors import UsageError
+from sapo_desktop.core.hashing import digest
+from sapo_desktop.core.records import Record
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.core.task_list import LEVELS
+from sapo_desktop.learning.mixing import MixShare, mix_share
+
+Budget = Literal["rounds", "tokens", "samples", "cpu"]
+"""What arms are compared at: rounds, or over all nodes tokens generated, answers trained on, CPU-seconds."""
+QUARTERS = 4
+"""Specialists each train on one of so many parts of the families."""
+_MIX = re.compile(r"([0-9]{1,3}/[0-9]{1,3})(?:x([0-9]{1,2}(?:\.[0-9])?))?")
+_BASE = Settings(silo=False, curriculum=False, questions=8, validate_every=0, threads=1, device="cpu", share=True)
+"""The product's settings but for these: eight groups a step and all levels equal as in the paper, no guard, one
+thread."""
+
+
+class Arm(Record, frozen=True, forbid_unknown_fields=True):
+    """One way to play under one seed."""
+
+    mix: str
+    weighting: str
+    """Of external groups; empty where there are none."""
+    nodes: int
+    seed: int
+    kind: Literal["equal", "specialists"] = "equal"
+    liars: float = 0.0
+    """Share of nodes that learn nothing and share what is wrong or forged."""
+    levels: tuple[str, ...] = ()
+    """Levels that questions are drawn from, alike; none: as the product does."""
+    values: dict[str, str] = msgspec.field(default_factory=dict)
+    """Other settings of the nodes, as they were typed."""
+    held_out: int = 4
+    """Questions of each task in its scores."""
+    models: tuple[str, ...] = ()
+    """Base models that the nodes have by turns; none: the one that `values` or the product name."""
+    budget: str = ""
+    """It ends once so much is used up, as in `cpu=600`; empty: at its last round."""
+
+    @property
+    def name(self) -> str:
+        """Name of its folder; other arms have other names."""
+        rest = msgspec.json.encode(msgspec.structs.replace(self, seed=0), order="sorted")
+        parts = [self.mix.replace("/", "-"), self.weighting, f"{self.nodes}-nodes", self.kind, digest(rest).hex()[:6]]
+        return "_".join([*filter(None, parts), f"seed-{self.seed}"])
+
+    @property
+    def settings(self) -> Settings:
+        """Those of its nodes. Raises SettingsError."""
+        weighting = {"treatment": self.weighting} if self.weighting else {}
+        return settings_file.apply(_BASE, {**self.values, **weighting})
+
+    def share(self, groups: int) -> MixShare:
+        """Own and external groups of a step of so many."""
+        return mix_share(_parts(self.mix)[0], groups)
+
+    def answered(self, share: MixShare) -> int:
+        """Own questions of a round."""
+        return max(1, round(share.local * _parts(self.mix)[1]))
+
+    def is_liar(self, node: int) -> bool:
+        """The last nodes are the ones that lie."""
+        return node >= self.nodes - round(self.liars * self.nodes)
+
+
+class Plan(Record, frozen=True, tag="paper"):
+    """What `lab paper` was asked for."""
+
+    out: str
+    nodes: int
+    rounds: int
+    seeds: list[int]
+    mixes: list[str]
+    weightings: list[str]
+    kind: Literal["equal", "specialists"]
+    liars: float
+    levels: list[str]
+    values: dict[str, str]
+    budget: str
+    models: list[str]
+    score_every: int
+    """Rounds between two held-out scores."""
+    held_out: int
+
+
+def arms_of(plan: Plan) -> list[Arm]:
+    """The arms in the order in which they are played: seed by seed, so that a broken run can be compared already.
+
+    Raises:
+        UsageError, SettingsError: a mix, level, share of liars, budget or setting that cannot be.
+    """
+    if unknown := set(plan.levels) - set(LEVELS):
+        raise UsageError(f"There is no level {min(unknown)}; known are {', '.join(LEVELS)}.")
+    budget_of(plan.budget)
+    arms = [
+        Arm(
+            mix=mix,
+            weighting=weighting if mix_share(_parts(mix)[0], 1000).external else "",
+            nodes=plan.nodes,
+            seed=seed,
+            kind=plan.kind,
+            liars=plan.liars,
+            levels=tuple(plan.levels),
+            values=plan.values,
+            held_out=plan.held_out,
+            models=tuple(plan.models),
+            budget=plan.budget,
+        )
+        for seed in plan.seeds
+        for mix in plan.mixes
+        for weighting in plan.weightings
+    ]
+    for arm in arms:
+        _ = arm.settings
+    return list({arm.name: arm for arm in arms}.values())  # a silo is the same under every weighting
+
+
+def budget_of(text: str) -> tuple[Budget, float]:
+    """`cpu=600` taken apart; of nothing: no end. Raises UsageError."""
+    if not text:
+        return "rounds", float("inf")
+    found = re.fullmatch(r"(tokens|samples|cpu)=([0-9]{1,15})", text)
+    if not found:
+        raise UsageError("A budget is written like cpu=600, tokens=1000000 or samples=50000.")
+    kinds: Mapping[str, Budget] = {"tokens": "tokens", "samples": "samples", "cpu": "cpu"}
+    return kinds[found[1]], float(found[2])
+
+
+def _parts(mix: str) -> tuple[str, float]:
+    """The mix and how many times as many questions are answered as trained on. Raises UsageError."""
+    found = _MIX.fullmatch(mix)
+    if not found:
+        raise UsageError("A mix of the lab is written like 4/4, or 8/0x3 to answer three times as many.")
+    return found[1], max(1.0, float(found[2] or 1))

@@ -1,0 +1,307 @@
+"""One node of the lab: the product's examiner, engine, member and round, without processes around them."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any, Protocol
+
+import msgspec
+
+from sapo_desktop.core.records import Generated, Group, Phase, Question, Record, Sampling
+from sapo_desktop.core.settings import Settings
+from sapo_desktop.lab.arm import QUARTERS, Arm, Budget
+from sapo_desktop.lab.swarm import NETWORK, Kept, LabMember, Room, Seat, signer_of
+from sapo_desktop.learning.counters import Counters
+from sapo_desktop.learning.plan import (
+    Levels,
+    after_round,
+    answer_tokens,
+    group_levels,
+    groups_of,
+    levels_of_interest,
+    next_learning_rate,
+    plan_round,
+    sample_tasks,
+    tasks_in_training,
+    trainer_settings,
+)
+from sapo_desktop.learning.reasoning import medians, with_new
+from sapo_desktop.learning.round import RoundPlan, RoundResult, round_seed, run_round
+from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, level_of, parse_tasks
+from sapo_desktop.worker.hosts.choice import BaseModel
+from sapo_desktop.worker.hosts.engine import Ended, Engine, EnginePlan, Progress
+from sapo_desktop.worker.hosts.examiner import Examiner
+from sapo_desktop.worker.hosts.hosting import Host
+from sapo_desktop.worker.membership.author_rates import AuthorRates
+from sapo_desktop.worker.membership.foreign import Intake, Yardstick
+from sapo_desktop.worker.membership.index_book import IndexBook
+from sapo_desktop.worker.membership.joining import group_check
+from sapo_desktop.worker.membership.publishing import Membership
+
+_COUNTERS, _AUTHORS, _POOL = "counters.json", "authors.json", "pool.msgpack"
+
+
+class Service(Protocol):
+    """What a host runs (worker/hosts/services.py)."""
+
+    cancelled: threading.Event
+
+    def handle(self, request: Any, progress: Callable[[msgspec.Struct], None]) -> Any: ...
+
+
+class InProcess(Host):
+    """A host without a process: the service is asked directly."""
+
+    def __init__(self, service: Any) -> None:
+        self.versions = {}
+        self._service = service
+
+    @property
+    def pid(self) -> int | None:
+        return os.getpid()
+
+    async def call(
+        self,
+        request: msgspec.Struct,
+        timeout: float | None,
+        on_progress: Callable[[Any], None] | None = None,
+        *,
+        loading: bool = False,
+    ) -> Any:
+        return self._service.handle(request, on_progress or (lambda _: None))
+
+
+class LyingEngine(Engine):
+    """Gives each question the answers to the next one."""
+
+    async def generate(
+        self,
+        questions: Sequence[str],
+        answers: int,
+        sampling: Sampling,
+        progress: Progress,
+        ended: Ended | None = None,
+    ) -> Generated:
+        made = await super().generate(questions, answers, sampling, progress, ended)
+        return msgspec.structs.replace(made, completions=[*made.completions[1:], *made.completions[:1]])
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What all nodes of an arm stand on. `levels`: what is asked at all, per family; `ids`: of those tasks;
+    `models`: which the nodes have by turns."""
+
+    arm: Arm
+    settings: Settings
+    catalogue: Catalogue
+    levels: Levels
+    models: Sequence[BaseModel]
+    examiner: Examiner
+    ids: Mapping[TaskKey, bytes]
+    service: Callable[[], Service]
+
+
+class Played(Record, frozen=True):
+    """A line of rounds.csv: one round of one node. Seconds stand last: they alone differ between two runs."""
+
+    round: int
+    node: int
+    honest: bool
+    reward: float
+    """Mean over all own answers."""
+    groups: int
+    """Own and external groups in the step, and how many of them had an advantage."""
+    informative: int
+    external: int
+    dropped: int
+    """External groups with nothing to teach."""
+    refused: int
+    """Groups of others that were not taken; known once everybody has played."""
+    answers: int
+    samples: int
+    """Answers trained on."""
+    tokens: int
+    """Generated."""
+    cpu_seconds: float
+
+    def spent(self, kind: Budget) -> float:
+        """What it takes of a budget."""
+        return {"rounds": 0.0, "tokens": self.tokens, "samples": self.samples, "cpu": self.cpu_seconds}[kind]
+
+
+class Watcher:
+    """Nobody watches a round of the lab."""
+
+    def clock(self) -> float:
+        return time.process_time()
+
+    async def phase(self, phase: Phase) -> None: ...
+
+    def progress(self, phase: Phase, done: int, total: int) -> None: ...
+
+    def ended(self, question: Question, text: str) -> None: ...
+
+    def answered(self, groups: Sequence[Group]) -> None: ...
+
+
+class Node:
+    """One node. `folder`: where what it knows of authors lies while it plays; `state`: what `save` wrote, to go on
+    from."""
+
+    def __init__(self, number: int, ground: Ground, room: Room, folder: Path, state: Path | None) -> None:
+        arm, settings = ground.arm, ground.settings
+        self.number, self.honest, self._refused = number, not arm.is_liar(number), 0
+        self._ground, self._room = ground, room
+        self._model = ground.models[number % len(ground.models)]
+        seed = round_seed(arm.seed, number, "node")
+        self.counters = Counters(round=0, instance=f"{seed:032x}", seed=seed, model=self._model.hash)
+        self._levels = quarter(ground.levels, number) if arm.kind == "specialists" else ground.levels
+        self._share = arm.share(groups_of(settings, self._model.parameters))
+        trainer = trainer_settings(settings, self._model.parameters, self.counters)
+        plan = EnginePlan(self._model.path, trainer, settings.threads or 1, settings.device)
+        self.engine = (Engine if self.honest else LyingEngine)(InProcess(ground.service()), plan)
+        self._rng = Random()
+        signer = signer_of(seed)
+        keys = {identity: task for task, identity in ground.ids.items()}
+        check = group_check(ground.catalogue, keys)
+        self.seat = Seat(room, signer, check, self._rng, forges=not self.honest)
+        intake = Intake(
+            ground.examiner,
+            self.engine,
+            ground.catalogue,
+            keys,
+            NETWORK,
+            self.seat.exchange.refusals,
+            self._yardstick,
+            clock=lambda: room.now.monotonic,
+            refused=self.seat.exchange.refused_groups,
+        )
+        membership = Membership(signer, NETWORK, bytes.fromhex(self.counters.instance), ground.ids)
+        self._state = state
+        self._authors_file = folder / f"authors-{number}.json"
+        self._authors_file.unlink(missing_ok=True)
+        if state is not None:
+            shutil.copyfile(state / _AUTHORS, self._authors_file)
+        self._authors = AuthorRates(self._authors_file, math.inf)  # kept by `save` alone
+        self._member = LabMember(
+            membership,
+            self.seat,
+            ground.examiner,
+            intake,
+            IndexBook(None),
+            ground.catalogue,
+            self._authors,
+            lambda: room.now,
+            self._rng,
+        )
+        self._member.sharing = self._share.external > 0
+
+    async def play(self) -> Played:
+        """One round."""
+        began, ground = time.process_time(), self._ground
+        plan = self._plan()
+        self._rng.seed(round_seed(self.counters.seed, plan.number, "swarm"))
+        rate = next_learning_rate(ground.settings, self._model.parameters, self.counters, self.engine.steps)
+        if rate != self.engine.plan.trainer.learning_rate:
+            await self.engine.configure(learning_rate=rate)
+        self._member.want(self._interest(), plan.share.external)
+        result = await run_round(plan, ground.examiner, self.engine, Watcher(), self._member)
+        counters, _ = after_round(self.counters, result.report, self._levels)
+        reasoning = with_new(counters.reasoning, result.reasoning)
+        self.counters = msgspec.structs.replace(counters, reasoning=reasoning)
+        return self._played(result, time.process_time() - began)
+
+    @property
+    def max_tokens(self) -> int:
+        """Of an answer."""
+        return answer_tokens(self._ground.settings, self._model.parameters)
+
+    def refused(self) -> int:
+        """Groups of others that were not taken since this was asked last."""
+        before, self._refused = self._refused, self.seat.refused
+        return self._refused - before
+
+    async def save(self, folder: Path) -> None:
+        """Write all that the next round depends on into an empty folder. Raises CheckpointError, OSError."""
+        await self.engine.save(folder)
+        (folder / _COUNTERS).write_bytes(msgspec.json.encode(self.counters))
+        (folder / _POOL).write_bytes(msgspec.msgpack.encode(self.seat.kept()))
+        self._authors.keep(math.inf)
+        shutil.copyfile(self._authors_file, folder / _AUTHORS)
+
+    async def load(self) -> None:
+        """Load the model, and go on where `save` wrote. Raises CheckpointError, OSError, msgspec.DecodeError."""
+        await self.engine.load(self._state)
+        if self._state is not None:
+            self.counters = msgspec.json.decode((self._state / _COUNTERS).read_bytes(), type=Counters)
+            self.seat.restore(msgspec.msgpack.decode((self._state / _POOL).read_bytes(), type=list[Kept]))
+
+    def _plan(self) -> RoundPlan:
+        ground, number = self._ground, self.counters.round + 1
+        settings, levels = ground.settings, self._levels
+        if ground.arm.levels and not settings.curriculum:
+            # A level for each family, all alike over the rounds.
+            chosen = Random(round_seed(self.counters.seed, number, "levels"))
+            levels = {family: [chosen.choice(order)] for family, order in sorted(levels.items())}
+        plan = plan_round(settings, self.counters, levels, self._model.parameters, trains=self.honest)
+        answered = ground.arm.answered(self._share)
+        tasks = sample_tasks(settings, self.counters, levels, number, answered)
+        return dataclasses.replace(plan, share=self._share, tasks=tasks)
+
+    def _interest(self) -> Sequence[TaskKey]:
+        """The tasks whose groups it draws: also those that it is no specialist for."""
+        ground = self._ground
+        if ground.settings.curriculum:
+            return levels_of_interest(ground.settings, self.counters, ground.levels)
+        return [*ground.ids]
+
+    def _yardstick(self) -> Yardstick:
+        loaded = self.engine.loaded
+        return Yardstick(self.max_tokens, loaded.context if loaded else 0, medians(self.counters.reasoning))
+
+    def _played(self, result: RoundResult, seconds: float) -> Played:
+        report = result.report
+        groups = report.local_groups + report.external_groups
+        return Played(
+            round=report.round,
+            node=self.number,
+            honest=self.honest,
+            reward=report.reward,
+            groups=groups,
+            informative=groups - report.zero_advantage_groups,
+            external=report.external_groups,
+            dropped=report.external_dropped,
+            refused=0,
+            answers=sum(mark.answers for mark in report.tasks),
+            samples=report.step.sequences if report.step else 0,
+            tokens=report.answer_tokens,
+            cpu_seconds=round(seconds, 4),
+        )
+
+
+def levels_played(arm: Arm, settings: Settings, catalogue: Catalogue) -> dict[str, list[str]]:
+    """What an arm asks, per family: the levels it names, or the product's choice."""
+    tasks: Sequence[TaskKey] = parse_tasks(catalogue, settings.tasks)
+    if arm.levels:
+        named = ",".join(arm.levels) if settings.tasks == "all" else settings.tasks
+        tasks = [task for task in parse_tasks(catalogue, named) if level_of(task) in arm.levels]
+    elif not settings.curriculum:
+        no_counters = Counters(round=0, instance="", seed=0)
+        chosen = tasks_in_training(settings, no_counters, group_levels(tasks))
+        tasks = [task for task in tasks if task in chosen]
+    return group_levels(tasks)
+
+
+def quarter(levels: Levels, node: int) -> dict[str, Sequence[str]]:
+    """The part of the families that a specialist trains on."""
+    families = sorted(levels)[node % QUARTERS :: QUARTERS] or sorted(levels)
+    return {family: levels[family] for family in families}

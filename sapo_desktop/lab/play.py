@@ -1,0 +1,269 @@
+"""Arms from their first round to their last.
+
+Nodes play by turns, each a whole round of the product's, so a round's groups are there for whoever comes later in it
+and for all in the next ones. Scores are those of the product's evaluator, on a few questions of the held-out side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+import msgspec
+
+import sapo_desktop
+from sapo_desktop.core.errors import FolderInUse
+from sapo_desktop.core.hashing import digest
+from sapo_desktop.core.records import EvalReport, Mark, Question, Sampling
+from sapo_desktop.core.resources import resource
+from sapo_desktop.lab.arm import Arm, Plan, arms_of, budget_of
+from sapo_desktop.lab.folder import FORMAT, ArmFolder, Manifest, Score, commit
+from sapo_desktop.lab.node import Ground, InProcess, Node, Played, Service, levels_played
+from sapo_desktop.lab.swarm import Room
+from sapo_desktop.learning.heldout import Evaluator, Subject
+from sapo_desktop.learning.plan import Levels
+from sapo_desktop.system.folders import DataFolder, shared_models
+from sapo_desktop.tasks.catalogue import Catalogue, load_catalogue
+from sapo_desktop.tasks.examiner import Examiner as Marker
+from sapo_desktop.tasks.heldout import SetName, held_out_set
+from sapo_desktop.tasks.identity import ids_key
+from sapo_desktop.tasks.limits import Limits
+from sapo_desktop.tasks.service import Service as ExaminerService
+from sapo_desktop.worker.control.lock import FolderLock
+from sapo_desktop.worker.hosts.choice import find_model
+from sapo_desktop.worker.hosts.examiner import Examiner, KeptIds
+from sapo_desktop.worker.store.manifest import manifest_of
+
+Tell = Callable[[msgspec.Struct], None]
+SAMPLES = 4
+"""Answers drawn to each held-out question: k of pass@k."""
+BASE_TEMPERATURES = (0.3, 0.5, 0.7)
+"""At which the base is scored beside the one that it trains at: what only sharpens must beat the best of them."""
+KEEP_EVERY = 10
+"""Rounds between two states on disk: what a kill costs at most."""
+_SECRET = digest(b"sapo/lab/held out")
+_NONE = "a node's own examiner has it"
+_NO_LIMITS = Limits(time=_NONE, memory=_NONE, network=_NONE, writing=_NONE, processes=_NONE, hook=_NONE)
+"""Here all texts are of our own models, and torch lives in the same process."""
+
+
+class Told(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="round"):
+    """One finished round of an arm."""
+
+    arm: str
+    round: int
+    rounds: int
+    reward: float
+    """Mean over the honest nodes."""
+    cpu_seconds: float
+    """Of this round, all nodes together."""
+
+
+class Ended(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="arm"):
+    """An arm is done, or another process plays it."""
+
+    arm: str
+    folder: str
+    round: int
+    said: str
+
+
+class Lab:
+    """What arms share: tasks, examiner, their folder. `service`: makes an engine."""
+
+    def __init__(self, out: Path, service: Callable[[], Service]) -> None:
+        self.out = out
+        self._service = service
+        self._catalogue = load_catalogue(resource("tasks.toml"))
+        self._marker = Marker(self._catalogue)
+        self._key = ids_key(self._catalogue, version("reasoning_gym"), sapo_desktop.__version__)
+        kept = KeptIds(out / "task-ids.json", self._key)
+        examining = ExaminerService(self._marker, network=_NONE, limits=_NO_LIMITS)
+        self._examiner = Examiner(InProcess(examining), kept)
+        self._sets: dict[bytes, list[Question]] = {}
+        self._base: dict[bytes, list[Score]] = {}
+
+    async def play(self, plan: Plan, tell: Tell) -> None:
+        """All arms of a plan that no other process plays; those that are done already are only told of."""
+        for arm in arms_of(plan):
+            folder = ArmFolder(self.out / arm.name)
+            folder.path.mkdir(parents=True, exist_ok=True)
+            try:
+                with FolderLock(DataFolder(folder.path)):
+                    said = await self._play(arm, plan, folder, tell)
+            except FolderInUse:
+                said = "another process plays it"
+            tell(Ended(arm=arm.name, folder=str(folder.path), round=folder.reached, said=said))
+
+    async def _play(self, arm: Arm, plan: Plan, folder: ArmFolder, tell: Tell) -> str:
+        ground = await self._ground(arm)
+        folder.begin(self._manifest(ground))
+        state, reached = folder.state, folder.reached
+        kind, most = budget_of(arm.budget)
+        used = sum(row.spent(kind) for row in folder.rounds())
+        if reached >= plan.rounds or used >= most:
+            return "done already"
+        room = Room()
+        nodes = [Node(n, ground, room, folder.path, state / str(n) if state else None) for n in range(arm.nodes)]
+        for node in nodes:
+            await node.load()
+        scorer = _Scorer(ground, self._held_out(ground))
+        if not reached:
+            folder.add(await self._base_scores(ground, scorer, nodes))
+        for number in range(reached + 1, plan.rounds + 1):
+            room.begin(number)
+            rows = [await node.play() for node in nodes]
+            rows = [msgspec.structs.replace(row, refused=nodes[row.node].refused()) for row in rows]
+            folder.add(rows)
+            used += sum(row.spent(kind) for row in rows)
+            last = number == plan.rounds or used >= most
+            if last or number % plan.score_every == 0:
+                folder.add([await scorer.node(node) for node in nodes if node.honest])
+            if last or number % KEEP_EVERY == 0:
+                await _keep(folder, nodes, number)
+            tell(_told(arm, plan, rows))
+            if last:
+                break
+        return "done"
+
+    async def _ground(self, arm: Arm) -> Ground:
+        settings = arm.settings
+        installed = Path(settings.models_folder or shared_models())
+        models = [find_model(name, installed) for name in arm.models or (settings.model,)]
+        levels = levels_played(arm, settings, self._catalogue)
+        tasks = [f"{family}/{level}" for family, order in levels.items() for level in order]
+        ids = await self._examiner.task_ids(tasks)
+        own = {task: ids[task] for task in tasks}
+        return Ground(arm, settings, self._catalogue, levels, models, self._examiner, own, self._service)
+
+    def _manifest(self, ground: Ground) -> Manifest:
+        settings = ground.settings
+        run = manifest_of(
+            settings,
+            seed=ground.arm.seed,
+            model_sha256=" ".join(model.hash for model in ground.models),
+            catalogue=self._key,
+            engine_versions={"torch": version("torch")},
+            threads=settings.threads,
+            micro_batch=settings.micro_batch,
+            device=settings.device,
+            dtype="auto",
+        )
+        return Manifest(format=FORMAT, arm=ground.arm, run=run, commit=commit())
+
+    def _held_out(self, ground: Ground) -> list[Question]:
+        """So many questions of every task; the same for all arms that ask the same tasks."""
+        asked, count = ground.levels, ground.arm.held_out
+        key = msgspec.json.encode([asked, count])
+        if key not in self._sets:
+            counts = {level: count for order in asked.values() for level in order}
+            part = _part(self._catalogue, asked)
+            self._sets[key] = held_out_set("validation", _SECRET, part, self._marker.question, counts).questions
+        return self._sets[key]
+
+    async def _base_scores(self, ground: Ground, scorer: _Scorer, nodes: Sequence[Node]) -> list[Score]:
+        """Of the models, once for all arms that begin with them and ask the same."""
+        settings, arm = ground.settings, ground.arm
+        models = [model.hash for model in ground.models]
+        key = msgspec.json.encode([models, ground.levels, arm.held_out, settings.temperature, settings.max_tokens])
+        if key not in self._base:
+            self._base[key] = [score for node in nodes[: len(models)] for score in await scorer.base(node)]
+        return self._base[key]
+
+
+class _Scorer:
+    """Scores nodes on a few held-out questions."""
+
+    def __init__(self, ground: Ground, questions: list[Question]) -> None:
+        self._ground, self._questions = ground, questions
+
+    async def base(self, node: Node) -> list[Score]:
+        """Its model before any round, which is the same in every node that has it."""
+        trained_at = self._ground.settings.temperature
+        temperatures = (trained_at, *(other for other in BASE_TEMPERATURES if other != trained_at))
+        found = await self._score(node, Subject("base", 0, None), temperatures)
+        return [msgspec.structs.replace(score, node=-1 - node.number) for score in found]
+
+    async def node(self, node: Node) -> Score:
+        """As it is now."""
+        subject = Subject("last", node.counters.round, None, live=True)
+        return (await self._score(node, subject, [self._ground.settings.temperature]))[0]
+
+    async def _score(self, node: Node, subject: Subject, temperatures: Sequence[float]) -> list[Score]:
+        evaluator = Evaluator(node.engine, _Few(self._ground.examiner, self._questions), b"")
+        sampling = Sampling(max_tokens=node.max_tokens)
+        greedy = await evaluator.evaluate(subject, "validation", sampling, _nobody_watches)
+        scores = []
+        for temperature in temperatures:
+            sampling = Sampling(max_tokens=node.max_tokens, temperature=temperature)
+            drawn = await evaluator.evaluate(subject, "validation", sampling, _nobody_watches, SAMPLES)
+            scores.append(
+                Score(
+                    round=subject.round,
+                    node=node.number,
+                    temperature=temperature,
+                    greedy=greedy.score,
+                    sampled=drawn.score,
+                    pass_at_k=_any_solved(drawn),
+                    samples=SAMPLES,
+                    questions=greedy.questions,
+                )
+            )
+        return scores
+
+
+class _Few:
+    """An examiner whose held-out set is this one."""
+
+    def __init__(self, examiner: Examiner, questions: list[Question]) -> None:
+        self._examiner, self._questions = examiner, questions
+
+    async def held_out(self, which: SetName, secret: bytes) -> list[Question]:
+        return self._questions
+
+    async def mark(
+        self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
+    ) -> list[list[Mark]]:
+        return await self._examiner.mark(questions, texts, strict=strict)
+
+
+async def _keep(folder: ArmFolder, nodes: Sequence[Node], reached: int) -> None:
+    made = folder.fresh_state()
+    for node in nodes:
+        place = made / str(node.number)
+        place.mkdir()
+        await node.save(place)
+    folder.keep(made, reached)
+
+
+def _told(arm: Arm, plan: Plan, rows: Sequence[Played]) -> Told:
+    honest = [row.reward for row in rows if row.honest]
+    return Told(
+        arm=arm.name,
+        round=rows[0].round,
+        rounds=plan.rounds,
+        reward=round(sum(honest) / len(honest), 6),
+        cpu_seconds=round(sum(row.cpu_seconds for row in rows), 3),
+    )
+
+
+def _any_solved(report: EvalReport) -> float:
+    """pass@k, k being the answers drawn to a question."""
+    return sum(rate > 0 for rate in report.rates) / max(1, len(report.rates))
+
+
+def _part(catalogue: Catalogue, levels: Levels) -> Catalogue:
+    """The families and levels that are played, nothing else."""
+    return Catalogue(
+        families=tuple(
+            msgspec.structs.replace(
+                family, levels=tuple(level for level in family.levels if level.name in levels[family.name])
+            )
+            for family in catalogue.families
+            if family.name in levels
+        )
+    )
+
+
+def _nobody_watches(done: int, total: int) -> None: ...

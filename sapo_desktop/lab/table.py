@@ -1,0 +1,218 @@
+"""What arms came to: a line for each way to play, over its seeds, beside another of the same seeds.
+
+Two arms are compared as far as both went: in rounds, in tokens generated, in answers trained on or in CPU-seconds.
+These are four different questions, and no figure answers for another (docs/lab.md). Everything follows from the files.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+import msgspec
+
+from sapo_desktop.core.statistics import Interval
+from sapo_desktop.lab.arm import Arm, Budget
+from sapo_desktop.lab.folder import Score, arm_folders
+from sapo_desktop.lab.node import Played
+from sapo_desktop.learning.mixing import mix_share
+
+_T95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+"""97.5% points of Student's distribution for 1, 2, .. degrees of freedom."""
+
+
+class ShowTable(msgspec.Struct, frozen=True, kw_only=True, tag="table"):
+    """What `lab table` was asked for."""
+
+    out: str
+    at: Budget
+    against: str
+    """The mix that others are compared with."""
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="line"):
+    """One way to play, means over its seeds; rewards and scores over its honest nodes. None: not known."""
+
+    mix: str
+    weighting: str
+    kind: str
+    liars: float
+    models: list[str]
+    nodes: int
+    rounds: float
+    seeds: int
+    settings: dict[str, str]
+    cumulative: float
+    """The paper's figure: mean rewards of own answers, summed up over nodes and rounds."""
+    ratio: float | None
+    """To what it is compared with, seed by seed; mean over seeds, with its 95% interval from two seeds on."""
+    ratio_low: float | None
+    ratio_high: float | None
+    informative: float
+    """Share of the groups in a step that have an advantage."""
+    greedy_first: float | None
+    """Held-out: of the base, and at the end."""
+    greedy: float | None
+    greedy_against: float | None
+    """Of what it is compared with, under the same seeds and as far as that goes."""
+    sampled_first: float | None
+    sampled: float | None
+    sampled_against: float | None
+    pass_at_k: float | None
+    base_best: float | None
+    """Sampled, of the base at its best temperature."""
+    cpu_seconds: float
+    answers: float
+    samples: float
+    tokens: float
+    refused: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """An arm's files, read."""
+
+    arm: Arm
+    rounds: Sequence[Played]
+    scores: Sequence[Score]
+
+    def spent(self, kind: Budget) -> dict[int, float]:
+        """By round, what was used up at its end."""
+        total, spent = 0.0, {0: 0.0}
+        for number, rows in groupby(self.rounds, key=lambda row: row.round):
+            total = number if kind == "rounds" else total + sum(row.spent(kind) for row in rows)
+            spent[number] = total
+        return spent
+
+    def until(self, kind: Budget, most: float) -> Run:
+        """Its whole rounds within a budget."""
+        last = max(number for number, spent in self.spent(kind).items() if spent <= most * (1 + 1e-12))
+        return Run(
+            self.arm,
+            [row for row in self.rounds if row.round <= last],
+            [score for score in self.scores if score.round <= last],
+        )
+
+    @property
+    def honest(self) -> list[Played]:
+        return [row for row in self.rounds if row.honest]
+
+    @property
+    def cumulative(self) -> float:
+        return math.fsum(row.reward for row in self.honest)
+
+    def held_out(self, field: str) -> float | None:
+        """The last mean of a score over the nodes; of the base where there is none yet."""
+        last = max((score.round for score in self.scores), default=0)
+        found = [float(getattr(score, field)) for score in self.scores if score.round == last]
+        return statistics.fmean(found) if last and found else self.base(field)
+
+    def base(self, field: str, *, best: bool = False) -> float | None:
+        """The untrained models at the temperature that they train at, which stands first, or at the best one."""
+        found: dict[float, list[float]] = {}
+        for score in self.scores:
+            if score.node < 0:
+                found.setdefault(score.temperature, []).append(float(getattr(score, field)))
+        means = [statistics.fmean(values) for values in found.values()]
+        return None if not means else max(means) if best else means[0]
+
+
+def read_runs(out: Path) -> list[Run]:
+    """All arms of a folder that played at least a round. Raises HistoryError."""
+    runs = [Run(one.manifest().arm, one.rounds(), one.scores()) for one in arm_folders(out)]
+    return [run for run in runs if run.rounds]
+
+
+def table(runs: Sequence[Run], at: Budget = "rounds", against: str = "8/0") -> list[Line]:
+    """A line for each way to play, the more is shared the later it stands."""
+    others = {_rivals(run.arm): run for run in runs if run.arm.mix == against and not run.arm.budget}
+    by_way = sorted(runs, key=lambda run: (_way(run.arm), run.arm.seed))
+    return [_line([*alike], others, at) for _, alike in groupby(by_way, key=lambda run: _way(run.arm))]
+
+
+def _line(runs: Sequence[Run], others: Mapping[bytes, Run], at: Budget) -> Line:
+    pairs = [_cut(run, others.get(_rivals(run.arm)), at) for run in runs]
+    cut = [pair[0] for pair in pairs]
+    against = [pair[1] for pair in pairs if pair[1] is not None]
+    ratios = [mine.cumulative / other.cumulative for mine, other in pairs if other and other.cumulative]
+    interval = t_interval(ratios)
+    groups = sum(row.groups for run in cut for row in run.honest)
+    arm = runs[0].arm
+
+    def total(field: str) -> float:
+        return round(statistics.fmean(sum(getattr(row, field) for row in run.rounds) for run in cut), 2)
+
+    return Line(
+        mix=arm.mix,
+        weighting=arm.weighting,
+        kind=arm.kind,
+        liars=arm.liars,
+        models=[*arm.models],
+        nodes=arm.nodes,
+        rounds=statistics.fmean(run.rounds[-1].round for run in cut),
+        seeds=len(runs),
+        settings=_said(arm),
+        cumulative=round(statistics.fmean(run.cumulative for run in cut), 4),
+        ratio=_mean(ratios),
+        ratio_low=round(interval.low, 4) if interval else None,
+        ratio_high=round(interval.high, 4) if interval else None,
+        informative=round(sum(row.informative for run in cut for row in run.honest) / max(1, groups), 4),
+        greedy_first=_mean([run.base("greedy") for run in cut]),
+        greedy=_mean([run.held_out("greedy") for run in cut]),
+        greedy_against=_mean([run.held_out("greedy") for run in against]),
+        sampled_first=_mean([run.base("sampled") for run in cut]),
+        sampled=_mean([run.held_out("sampled") for run in cut]),
+        sampled_against=_mean([run.held_out("sampled") for run in against]),
+        pass_at_k=_mean([run.held_out("pass_at_k") for run in cut]),
+        base_best=_mean([run.base("sampled", best=True) for run in cut]),
+        cpu_seconds=total("cpu_seconds"),
+        answers=total("answers"),
+        samples=total("samples"),
+        tokens=total("tokens"),
+        refused=total("refused"),
+    )
+
+
+def t_interval(values: Sequence[float]) -> Interval | None:
+    """95% interval of the mean of a few values (Student); None of fewer than two."""
+    if len(values) < 2:
+        return None
+    point = _T95[min(len(values) - 1, len(_T95)) - 1]
+    margin = point * statistics.stdev(values) / math.sqrt(len(values))
+    mean = statistics.fmean(values)
+    return Interval(low=mean - margin, high=mean + margin)
+
+
+def _cut(run: Run, other: Run | None, at: Budget) -> tuple[Run, Run | None]:
+    """Both as far as both went."""
+    if other is None:
+        return run, None
+    most = min(max(run.spent(at).values()), max(other.spent(at).values()))
+    return run.until(at, most), other.until(at, most)
+
+
+def _rivals(arm: Arm) -> bytes:
+    """What must be alike where two arms are compared, the seed among it."""
+    return msgspec.json.encode(msgspec.structs.replace(arm, mix="", weighting="", budget=""), order="sorted")
+
+
+def _way(arm: Arm) -> tuple[float, bytes]:
+    """What all seeds of one way to play have in common; first what they are sorted by."""
+    return mix_share(arm.mix.partition("x")[0], 1000).external, msgspec.json.encode(
+        msgspec.structs.replace(arm, seed=0), order="sorted"
+    )
+
+
+def _said(arm: Arm) -> dict[str, str]:
+    """What else tells ways to play apart."""
+    levels = {"levels": ",".join(arm.levels)} if arm.levels else {}
+    return {**arm.values, **levels, **({"budget": arm.budget} if arm.budget else {})}
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return round(statistics.fmean(known), 4) if known else None

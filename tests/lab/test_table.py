@@ -1,0 +1,89 @@
+"""The table's figures, worked out by hand."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from sapo_desktop.core.errors import HistoryError
+from sapo_desktop.lab.table import Run, read_runs, t_interval, table
+from tests.lab.runs import arm, played, score, write
+
+BASE = [score(0, -1, 0.5, 0.4), score(0, -1, 0.5, 0.45, temperature=0.5)]
+
+
+def silo(seed: int = 1, rounds: int = 2) -> Run:
+    rows = [played(n, node, 0.25) for n in range(1, rounds + 1) for node in range(2)]
+    return Run(arm(seed=seed), rows, [*BASE, score(rounds, 0, 0.5, 0.5), score(rounds, 1, 0.6, 0.5)])
+
+
+def shared(seed: int = 1, reward: float = 0.5, seconds: float = 1.0) -> Run:
+    rows = [played(n, node, reward, seconds) for n in (1, 2) for node in range(2)]
+    return Run(arm("4/4", seed), rows, [*BASE, score(1, 0, 0.6, 0.6), score(1, 1, 0.6, 0.6), score(2, 0, 0.8, 0.7)])
+
+
+def test_a_line_adds_up_rewards_and_takes_the_means_of_scores() -> None:
+    first, second = table([shared(), silo()])
+    assert (first.mix, second.mix) == ("8/0", "4/4"), "the silo stands first"
+    assert first.cumulative == 1.0 and first.ratio == 1.0
+    assert second.cumulative == 2.0 and second.ratio == 2.0 and second.ratio_low is None
+    assert (first.greedy_first, first.greedy) == (0.5, 0.55)
+    assert (second.sampled_first, second.sampled, second.sampled_against) == (0.4, 0.7, 0.5)
+    assert (first.base_best, first.pass_at_k) == (0.45, 0.7)
+    assert first.informative == 0.25
+    assert (first.answers, first.samples, first.tokens, first.cpu_seconds, first.refused) == (256, 240, 4000, 4, 12)
+
+
+def test_ratios_are_taken_seed_by_seed() -> None:
+    runs = [silo(1), silo(2), shared(1, 0.5), shared(2, 0.75)]
+    line = table(runs)[1]
+    # Ratios 2 and 3: mean 2.5, standard deviation sqrt(1/2), error sqrt(1/4) = 0.5, and 12.706 of these either way.
+    assert (line.seeds, line.ratio) == (2, 2.5)
+    assert (line.ratio_low, line.ratio_high) == (pytest.approx(-3.853), pytest.approx(8.853))
+
+
+def test_an_arm_without_its_silo_has_no_ratio() -> None:
+    (line,) = table([shared(seed=2)])
+    assert line.ratio is None and line.greedy_against is None
+
+
+def test_another_mix_than_the_silo_may_be_compared_with() -> None:
+    first, second = table([silo(), shared()], against="4/4")
+    assert (first.ratio, second.ratio, first.greedy_against) == (0.5, 1.0, 0.8)
+
+
+def test_at_equal_rounds_the_longer_one_is_cut() -> None:
+    assert table([silo(rounds=5), shared()])[1].ratio == 2.0
+
+
+def test_at_equal_seconds_the_dearer_one_plays_fewer_rounds() -> None:
+    # The silo used 4 seconds; the other, at 4 a round, has 1 round until then.
+    line = table([silo(), shared(seconds=2.0)], "cpu")[1]
+    assert (line.rounds, line.cumulative, line.ratio) == (1, 1.0, 1.0)
+    assert line.greedy == 0.6, "its last score until then"
+
+
+def test_who_lies_counts_in_no_reward() -> None:
+    run = Run(arm(), [played(1, 0, 0.5), played(1, 1, 1.0, honest=False)], [])
+    (line,) = table([run])
+    assert line.cumulative == 0.5 and line.greedy is None
+
+
+def test_the_interval_of_a_few_values_is_students() -> None:
+    found = t_interval([1.0, 2.0, 3.0])
+    assert found is not None
+    assert found.high - 2.0 == pytest.approx(4.303 / math.sqrt(3))
+    assert t_interval([1.0]) is None
+
+
+def test_the_figures_are_those_of_the_files(tmp_path: Path) -> None:
+    for run in (silo(), shared()):
+        write(tmp_path, run.arm, run.rounds, run.scores)
+    assert table(read_runs(tmp_path)) == table([silo(), shared()])
+
+
+def test_a_folder_without_arms_is_said(tmp_path: Path) -> None:
+    with pytest.raises(HistoryError, match="There is no arm"):
+        read_runs(tmp_path)
