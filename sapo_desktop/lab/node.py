@@ -35,10 +35,10 @@ from sapo_desktop.learning.plan import (
     trainer_settings,
 )
 from sapo_desktop.learning.reasoning import medians, with_new
-from sapo_desktop.learning.round import RoundPlan, RoundResult, round_seed, run_round
+from sapo_desktop.learning.round import Ended, Progress, RoundPlan, RoundResult, round_seed, run_round
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey, level_of, parse_tasks
 from sapo_desktop.worker.hosts.choice import BaseModel
-from sapo_desktop.worker.hosts.engine import Ended, Engine, EnginePlan, Progress
+from sapo_desktop.worker.hosts.engine import Engine, EnginePlan
 from sapo_desktop.worker.hosts.examiner import Examiner
 from sapo_desktop.worker.hosts.hosting import Host
 from sapo_desktop.worker.membership.author_rates import AuthorRates

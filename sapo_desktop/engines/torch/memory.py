@@ -27,7 +27,8 @@ def is_out_of_memory(error: BaseException) -> bool:
         return True
     # torch's CPU allocator, and whatever maps a file, raise plain errors; their message is the only sign.
     said = str(error).lower()
-    return isinstance(error, RuntimeError | OSError) and ("can't allocate memory" in said or _NO_MEMORY in said)
+    signs = ("can't allocate memory", "could not create a primitive", _NO_MEMORY)  # the second is oneDNN's
+    return isinstance(error, RuntimeError | OSError) and any(sign in said for sign in signs)
 
 
 def release_memory() -> None:

@@ -11,16 +11,17 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from sapo_desktop.core.errors import TaskError
 from sapo_desktop.core.records import Group, Question, SwarmReward
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.learning.questions import Place, training_questions
 from sapo_desktop.swarm.clock import Now
+from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.pool.draw import LINK_SHARE
 from sapo_desktop.swarm.protocol import limits
 from sapo_desktop.swarm.protocol.envelope import seal
-from sapo_desktop.swarm.sockets.network import Network
 from sapo_desktop.swarm.trust.reward import Origin, RewardMeter
 from sapo_desktop.tasks.catalogue import Catalogue, TaskKey
 from sapo_desktop.tasks.questions import SHARED_INDICES
@@ -59,6 +60,14 @@ class Counts:
     """Of those, fit for training."""
 
 
+class Outlet(Protocol):
+    """Where groups go out: swarm/sockets/network.py, or the lab's room without sockets."""
+
+    exchange: Exchange
+
+    def publish(self, envelope: bytes) -> None: ...
+
+
 class Member:
     """The swarm's side of every round of one node. `clock`, `rng`: others than this computer's, where rounds are to be
     repeated."""
@@ -66,7 +75,7 @@ class Member:
     def __init__(
         self,
         membership: Membership,
-        outlet: Network,
+        outlet: Outlet,
         examiner: Examiner,
         intake: Intake,
         book: IndexBook,

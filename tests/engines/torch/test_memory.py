@@ -22,6 +22,7 @@ def test_the_cpu_allocators_own_error_is_known() -> None:
         MemoryError(),
         torch.OutOfMemoryError("CUDA out of memory"),
         OSError(errno.ENOMEM, "no memory"),
+        RuntimeError("could not create a primitive"),
         RuntimeError("unable to mmap 3759984 bytes from file <m>: Cannot allocate memory (12)"),
     ],
 )
