@@ -45,7 +45,9 @@ class Recovery:
         node = self._node
         while True:
             self._failures += 1
-            if self._failures >= _MOST_FAILURES or not await self._relieve(error):
+            # Less is asked of the memory a few times at most; what is asked then is no failure of before again.
+            short = isinstance(error, OutOfMemory) or (isinstance(error, HostDied) and error.killed)
+            if not await self._relieve(error) if short else self._failures >= _MOST_FAILURES:
                 node.orders.fail(Failed(text=error.text, failures=self._failures))
                 node.show.notice("error", given_up(error.text, self._failures))
                 await node.gate.wait()
@@ -83,15 +85,12 @@ class Recovery:
         return msgspec.structs.replace(checkpoint.counters, run=now.run, micro_batch=now.micro_batch)
 
     async def _relieve(self, error: HostError) -> bool:
-        """Ask less of the memory where memory may be the reason; False where nothing is left to give.
+        """Ask less of the memory; False where nothing is left to give.
 
         Fewer answers at once first, then shorter ones, then a smaller model. An engine that says OutOfMemory has tried
         one answer at a time already; one that the system killed had no chance to.
         """
-        killed = isinstance(error, HostDied) and error.killed
-        if not killed and not isinstance(error, OutOfMemory):
-            return True
-        if killed and self._fewer_at_once():
+        if isinstance(error, HostDied) and self._fewer_at_once():
             return True
         if not isinstance(error, TooBig) and self._shorter_answers():
             return True

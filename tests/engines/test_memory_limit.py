@@ -24,7 +24,7 @@ def limited(work: str, megabytes: int) -> dict[str, object]:
 
 
 def test_a_step_is_taken_in_smaller_pieces() -> None:
-    told = limited("learn", 20)
+    told = limited("learn", 25)
     assert told["micro_batch"] in (1, 2, 4)
     assert (told["skipped"], told["changed"]) == (False, True)
 
