@@ -35,9 +35,7 @@ def given(door: FakeDoor) -> list[GiveAnswer]:
     return [request for request in door.node.requests if isinstance(request, GiveAnswer)]
 
 
-def test_a_person_sees_where_the_text_goes_before_it_is_taken(
-    run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_seen_where_the_text_goes_first(run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch) -> None:
     typed(monkeypatch, "12\n13\n")
     assert run("answer", "gcd") == 0
     assert door.node.requests[0] == AskForQuestion(task="gcd")
@@ -58,9 +56,7 @@ def test_wrong_and_not_shared_is_said_so(run: Words, door: FakeDoor) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "\n", "  \t\n"], ids=["end", "empty", "blank"])
-def test_nothing_typed_is_a_question_skipped(
-    run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch, text: str
-) -> None:
+def test_nothing_typed_skips_a_question(run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     typed(monkeypatch, text)
     assert run("answer", "--json") == 0
     assert [line["event"] for line in run.lines] == ["question", "skipped"]
@@ -69,9 +65,7 @@ def test_nothing_typed_is_a_question_skipped(
     assert given(door) == []
 
 
-def test_machines_read_one_line_for_the_question_and_one_for_what_became_of_it(
-    run: Words, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_machines_read_a_line_for_question_and_outcome(run: Words, monkeypatch: pytest.MonkeyPatch) -> None:
     typed(monkeypatch, "12\n")
     assert run("answer", "--json") == 0
     asked, marked = run.lines
@@ -81,9 +75,7 @@ def test_machines_read_one_line_for_the_question_and_one_for_what_became_of_it(
     assert run.stdout.isascii() and "published under this node" in run.stderr
 
 
-def test_no_more_than_a_line_of_bounded_length_is_read(
-    run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_a_line_of_bounded_length_is_read(run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch) -> None:
     typed(monkeypatch, "1" * 10_000_000)
     assert run("answer") == 0
     assert len(given(door)[0].answer) == 64 * 1024

@@ -151,9 +151,7 @@ def test_a_newcomer_is_let_into_a_private_swarm(run: Words, door: FakeDoor) -> N
     assert run.lines == [{"event": "ok", "text": "This node goes to the private swarm."}]
 
 
-def test_a_passphrase_is_asked_for_where_one_is_needed(
-    run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_passphrase_is_asked_for_where_needed(run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch) -> None:
     door.node.without_keyring = True
     monkeypatch.delenv("SAPO_PASSPHRASE", raising=False)
     monkeypatch.setattr("getpass.getpass", lambda prompt: "correct horse")
@@ -197,7 +195,7 @@ def test_a_closed_identity_is_opened_before_a_new_passphrase_is_asked_for(
     assert changes(door) == [("unlock", "wrong"), ("unlock", "open sesame"), (command, "correct horse")]
 
 
-def test_what_cannot_be_done_with_the_identity_is_said_before_anything_is_typed(
+def test_what_cannot_be_is_said_first(
     run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     prompts = typing(monkeypatch)
@@ -209,9 +207,7 @@ def test_what_cannot_be_done_with_the_identity_is_said_before_anything_is_typed(
     assert prompts == [] and changes(door) == []
 
 
-def test_a_new_passphrase_is_long_enough_before_it_is_typed_again(
-    run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_short_new_passphrase_is_refused_at_once(run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch) -> None:
     prompts = typing(monkeypatch, "short", "long enough", "but another")
     assert run("identity", "protect") == 2 and "at least 8" in run.stderr
     assert prompts == ["Passphrase: "]
@@ -219,9 +215,7 @@ def test_a_new_passphrase_is_long_enough_before_it_is_typed_again(
     assert changes(door) == []
 
 
-def test_an_open_identity_is_not_asked_to_be_opened(
-    run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_open_identity_needs_no_passphrase(run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch) -> None:
     assert typing(monkeypatch) == [] and run("identity", "unlock") == 0
     door.node.identity = IdentityIs(key="", kept="file")
     prompts = typing(monkeypatch, "open sesame")
@@ -257,9 +251,7 @@ def test_quit_without_a_node_is_done_already(run: Words, door: FakeDoor) -> None
     assert run("quit") == 0
 
 
-def test_an_unknown_folder_is_compared_with_its_neighbours(
-    tmp_path: Path, door: FakeDoor, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unknown_folder_has_neighbours(tmp_path: Path, door: FakeDoor, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "node-one").mkdir()
     assert main(["status", "--data", str(tmp_path / "node-on")], door) == 1
     assert "Did you mean node-one?" in capsys.readouterr().err
@@ -410,7 +402,7 @@ def test_eval_gives_the_score_per_task(run: Words) -> None:
     assert (line["checkpoint"], line["score"], line["tasks"]) == ("best", 0.27, {"gcd/easy": 0.27})
 
 
-def test_export_resolves_the_folder_where_the_user_stands(
+def test_export_is_to_a_folder_here(
     run: Words, door: FakeDoor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -44,9 +44,7 @@ def events(text: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_three_rounds_then_the_node_ends_and_a_summary_closes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_after_three_rounds_it_ends_with_a_summary(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     door = FakeDoor()
     assert run(tmp_path, door, "--rounds", "3") == 0
     words = capsys.readouterr().out
@@ -121,9 +119,7 @@ def test_an_invite_is_followed_before_anybody_is_dialled(tmp_path: Path, capsys:
     assert "goes to the private swarm" in capsys.readouterr().err
 
 
-def test_the_local_network_is_joining_too_and_a_login_is_not_repeated(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_local_network_is_joining_and_logins_are_secret(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     door = FakeDoor()
     proxy = "socks5h://user:s3cret@proxy.example:1080"
     assert run(tmp_path, door, "--rounds", "1", "--lan", "--set", f"proxy={proxy}") == 0
@@ -188,9 +184,7 @@ def test_a_node_that_vanishes_is_a_failure_with_advice(tmp_path: Path, capsys: p
         ),
     ],
 )
-def test_a_node_that_fails_gives_its_reason(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], event: Event, reason: str
-) -> None:
+def test_a_failing_node_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str], event: Event, reason: str) -> None:
     node = FakeNode()
 
     async def fail(rounds: int | None) -> None:

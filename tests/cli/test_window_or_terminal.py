@@ -41,7 +41,7 @@ def start(folder: Path, *words: str) -> tuple[int, FakeDoor]:
     return main([*words, "--data", str(folder)], door), door
 
 
-def test_where_there_is_a_display_the_window_opens(
+def test_on_a_display_it_opens(
     tmp_path: Path, opened: list[tuple[Path, bool]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(display, "why_no_window", lambda: "")

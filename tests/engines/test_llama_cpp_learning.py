@@ -168,9 +168,7 @@ def logits(engine: TorchEngine) -> torch.Tensor:
     return model.hidden_states(torch.arange(200)[None], torch.arange(200)) @ engine.policy.output_weight().T
 
 
-def test_the_gradient_points_where_the_torch_samplers_does(
-    samplers: dict[str, Sampler], chosen: list[tuple[str, str]]
-) -> None:
+def test_the_gradient_points_as_the_torch_samplers(samplers: dict[str, Sampler], chosen: list[tuple[str, str]]) -> None:
     own = samplers["torch"]
     texts, truths = [text for text, _ in chosen] * 4, [truth for _, truth in chosen] * 4
     assert len(chosen) == 8

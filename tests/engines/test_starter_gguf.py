@@ -80,9 +80,7 @@ def test_every_question_gives_the_same_tokens(starter: tuple[Any, Any], cpp: Lla
     assert not differing
 
 
-def test_twenty_of_twenty_greedy_answers_are_equal(
-    starter: tuple[Any, Any], cpp: LlamaCpp, questions: list[str]
-) -> None:
+def test_twenty_greedy_answers_are_equal(starter: tuple[Any, Any], cpp: LlamaCpp, questions: list[str]) -> None:
     model, tokenizer = starter
     prompts = [list(prompt(tokenizer, question, True)) for question in questions[:: len(questions) // 50]]
     short = [tokens for tokens in prompts if len(tokens) < 200][:20]

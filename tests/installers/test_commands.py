@@ -20,7 +20,5 @@ from installers.commands import product
         (["--help"], ["run", "--help"]),
     ],
 )
-def test_orders_for_one_run_are_the_terminals_and_all_else_is_the_windows(
-    options: list[str], started: list[str]
-) -> None:
+def test_orders_for_one_run_are_the_terminals(options: list[str], started: list[str]) -> None:
     assert product(options) == started

@@ -88,9 +88,7 @@ def test_a_roll_back_is_a_bad_block_and_the_next_one_begins_at_the_best() -> Non
     ],
     ids=["first", "interrupted", "other questions", "other count"],
 )
-def test_a_block_whose_beginning_cannot_be_compared_earns_nothing_and_the_next_one_begins(
-    state: AdaptiveState,
-) -> None:
+def test_a_block_without_a_comparable_beginning_earns_nothing(state: AdaptiveState) -> None:
     after = conclude(state, score(54), "set")
     assert after.arms == {} and after.began_at == score(54).solved
     assert rolled_back(AdaptiveState(), score(60).solved, "set").arms == {}

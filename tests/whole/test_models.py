@@ -92,9 +92,7 @@ def test_a_downloaded_model_learns(data: Path) -> None:
     assert used.returncode == 1 and "models download nobody/none" in used.stderr
 
 
-async def test_a_running_node_downloads_while_it_learns_stops_in_silo_and_goes_on_with_it(
-    data: Path, hub: FakeHub
-) -> None:
+async def test_a_node_downloads_while_it_learns_and_stops_in_silo(data: Path, hub: FakeHub) -> None:
     client = await worker(data, 1, silo="off")
     try:
         hub.plan("cdn", Fault(hold_after=1_000_000))

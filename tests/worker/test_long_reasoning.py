@@ -95,9 +95,7 @@ async def swarm(folder: Path) -> AsyncIterator[tuple[Seat, Learner, Learner]]:
         await asyncio.gather(*(one.node.close() for one in learners))
 
 
-async def test_long_reasoning_is_shared_and_learned_from_by_who_reasons_so_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_long_reasoning_is_learned_from_by_its_like(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
     async with swarm(tmp_path) as (author, thorough, brief):
         for one in (thorough, brief):

@@ -157,9 +157,7 @@ async def test_a_dead_engine_goes_on_from_the_newest_checkpoint(tmp_path: Path, 
         assert it.engine.host.restarts == 1
 
 
-async def test_rounds_without_a_checkpoint_are_played_again_after_the_engine_died(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_rounds_without_a_checkpoint_are_played_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     allowed = iter([True, True])
     monkeypatch.setattr(WriteBudget, "allows", lambda *asked: next(allowed, False))
     async with playing(tmp_path) as it:
@@ -218,9 +216,7 @@ async def test_a_model_with_checkpoints_is_not_given_up(tmp_path: Path) -> None:
         assert it.gate.reason.startswith("It does not fit.") and it.engine.plan.model == Path("model")
 
 
-async def test_an_engine_that_keeps_dying_ends_the_work_with_the_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_engine_that_keeps_dying_ends_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def no_waiting(seconds: float) -> None:
         await real_sleep(0)
 
@@ -266,9 +262,7 @@ async def test_validation_names_base_and_best_and_the_guard_rolls_back(tmp_path:
         assert it.engine.skill > 0
 
 
-async def test_the_rate_falls_with_the_steps_of_the_adapter_and_rises_again_where_it_is_rolled_back(
-    tmp_path: Path,
-) -> None:
+async def test_the_rate_follows_the_steps_of_the_adapter(tmp_path: Path) -> None:
     """Half after two steps. Rounds 1 to 4 play at 1/1, 1/1.5, 1/2, 1/2.5; back at the adapter of round 1: 1/1.5."""
     settings = msgspec.structs.replace(SETTINGS, learning_rate=1e-3, learning_rate_decay=2)
     async with playing(tmp_path, settings, rounds=4) as it:

@@ -49,9 +49,7 @@ def test_a_link_is_followed_only_where_that_was_said(tmp_path: Path) -> None:
     assert not (tmp_path / "copy").exists()
 
 
-def test_what_is_exchanged_between_look_and_opening_is_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_exchanged_after_the_look_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, other = tmp_path / "file", tmp_path / "other"
     file.write_bytes(b"harmless")
     other.write_bytes(b"secret")

@@ -54,9 +54,7 @@ def load(folder: Path) -> Any:
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("tied", [True, False])
-def test_merged_computes_what_the_adapted_model_computes(
-    tmp_path: Path, tokenizer: Any, architecture: str, tied: bool
-) -> None:
+def test_merged_computes_as_the_adapted_model(tmp_path: Path, tokenizer: Any, architecture: str, tied: bool) -> None:
     folder = save_base(tiny_model(architecture, ROWS, tied), tokenizer, tmp_path / "tiny")
     model = adapted(tiny_model(architecture, ROWS, tied))
     before = snapshot(model)
@@ -190,7 +188,7 @@ def test_a_full_disk_leaves_nothing(
     ],
     ids=["quota", "numpy", "safetensors", "tokenizers"],
 )
-def test_each_librarys_word_for_a_full_disk_is_known(
+def test_each_word_for_a_full_disk(
     tmp_path: Path, base: Path, error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tokenizer = starter_like_tokenizer()

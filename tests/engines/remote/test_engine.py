@@ -269,7 +269,7 @@ def test_a_key_in_the_clear_is_seen() -> None:
     assert not in_the_clear("https://gpu:8000") and not in_the_clear("http://127.0.0.1:8000")
 
 
-def test_a_key_goes_unencrypted_to_another_machine_only_where_that_is_allowed(
+def test_a_key_goes_unencrypted_only_if_allowed(
     connect: Connect, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = Scripted("vllm", load_tokenizer(folder), key="secret")
@@ -450,7 +450,7 @@ def test_what_stays_broken_is_an_error_in_a_sentence(connect: Connect, fault: An
 
 
 @pytest.mark.parametrize("fault", [endless_text, endless_ids])
-def test_what_is_longer_than_asked_for_is_never_encoded_nor_decoded(
+def test_what_is_too_long_is_dropped(
     connect: Connect, folder: Path, fault: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     node = connect("vllm")

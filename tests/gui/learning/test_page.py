@@ -410,9 +410,7 @@ def test_an_export_says_where_it_went(qtbot: QtBot, tmp_path: Path, chosen: Call
     assert bridge_of(page).asked_for(ExportRollouts) == [ExportRollouts(origin="peer", to=to, replace=False)]
 
 
-def test_a_file_is_replaced_only_where_the_dialog_asked(
-    qtbot: QtBot, tmp_path: Path, chosen: Callable[[str], None]
-) -> None:
+def test_a_file_is_replaced_only_if_asked(qtbot: QtBot, tmp_path: Path, chosen: Callable[[str], None]) -> None:
     page = a_page(qtbot, in_swarm(), part="answers")
     there = tmp_path / "there.jsonl"
     there.write_text("mine")
@@ -421,9 +419,7 @@ def test_a_file_is_replaced_only_where_the_dialog_asked(
     assert bridge_of(page).asked_for(ExportRollouts)[-1].replace is True
 
 
-def test_going_back_exports_nothing_and_a_failure_is_said(
-    qtbot: QtBot, tmp_path: Path, chosen: Callable[[str], None]
-) -> None:
+def test_cancel_exports_nothing_a_failure_is_said(qtbot: QtBot, tmp_path: Path, chosen: Callable[[str], None]) -> None:
     page = a_page(qtbot, in_swarm(), part="answers")
     chosen("")
     page.answers.export.click()

@@ -144,7 +144,7 @@ def choose(monkeypatch: pytest.MonkeyPatch, path: str) -> list[str]:
     return suggested
 
 
-def test_a_diagnostics_file_is_written_where_one_likes_and_it_is_said_what_is_in_it(
+def test_a_diagnostics_file_is_written_where_wanted(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     bridge = staged()
@@ -162,9 +162,7 @@ def test_a_diagnostics_file_is_written_where_one_likes_and_it_is_said_what_is_in
     assert not sheet.isVisible()
 
 
-def test_no_file_is_written_without_a_place_and_a_failure_is_said(
-    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_place_no_file_is_written(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     bridge = staged()
     page = a_page(qtbot, bridge)
     choose(monkeypatch, "")

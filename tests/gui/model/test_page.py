@@ -292,9 +292,7 @@ def test_the_model_chosen_for_this_computer_comes_with_its_settings(qtbot: QtBot
     assert values["model"] == "qwen3-0.6b" and {"answers", "max_tokens", "lora_rank", "learning_rate"} < set(values)
 
 
-def test_another_model_than_the_one_that_learned_is_asked_about_first(
-    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_other_than_the_learned_is_asked_about(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     scene, said = Scene(qtbot), []
     monkeypatch.setattr(model_page, "confirm", lambda parent, title, about, *rest: said.append(about))
     press(scene.choose("smollm2-135m").use_button)

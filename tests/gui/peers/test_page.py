@@ -323,9 +323,7 @@ def test_a_block_is_taken_back(qtbot: QtBot) -> None:
 # -- private swarms -------------------------------------------------------------------------------------------
 
 
-def test_a_swarm_is_founded_with_a_passphrase_where_one_is_needed(
-    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_swarm_is_founded_with_a_passphrase_if_needed(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     scene = Scene(qtbot)
     monkeypatch.setattr(peers_private, "confirm", lambda *args, **named: True)
     founded = scene.bridge.replies[CreateSwarm]

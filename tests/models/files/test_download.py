@@ -342,9 +342,7 @@ def test_a_signed_address_that_has_ended_is_looked_up_again(get: Downloads, hub:
         ({"Retry-After": "soon"}, 0.00075),
     ],
 )
-def test_a_hub_that_asks_to_wait_is_waited_for(
-    get: Downloads, hub: FakeHub, headers: dict[str, str], wait: float
-) -> None:
+def test_a_hub_may_ask_to_wait(get: Downloads, hub: FakeHub, headers: dict[str, str], wait: float) -> None:
     hub.plan("head", Fault(status=429, headers=headers))
     get()
     assert get.waits == [pytest.approx(wait)]
@@ -546,9 +544,7 @@ def test_a_redirect_that_leads_nowhere_is_said(get: Downloads, hub: FakeHub, pla
 
 @pytest.mark.parametrize("place", ["listing", "head", "file", "cdn"])
 @pytest.mark.parametrize("status", [302, 304])
-def test_a_redirect_without_an_address_is_a_passing_trouble(
-    get: Downloads, hub: FakeHub, place: Place, status: int
-) -> None:
+def test_a_redirect_to_nowhere_is_a_passing_trouble(get: Downloads, hub: FakeHub, place: Place, status: int) -> None:
     hub.plan(place, Fault(status=status, cut_after=0))
     get()
     assert get.content("model.safetensors") == get.weights and len(get.waits) == 1
@@ -556,9 +552,7 @@ def test_a_redirect_without_an_address_is_a_passing_trouble(
 
 
 @pytest.mark.parametrize("proxy", ["http://127.0.0.1:9", "socks5://127.0.0.1:9"])
-def test_no_proxy_is_the_way_to_this_machine(
-    get: Downloads, hub: FakeHub, monkeypatch: pytest.MonkeyPatch, proxy: str
-) -> None:
+def test_no_proxy_to_this_machine(get: Downloads, hub: FakeHub, monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
     """It would see the token."""
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.delenv("no_proxy", raising=False)
@@ -589,9 +583,7 @@ def test_one_part_brings_the_others(get: Downloads, hub: FakeHub) -> None:
 @pytest.mark.parametrize(
     "name", ["../evil.json", "/etc/evil.json", "a/../../evil.json", "C:evil.json", "..", "con.json", "a\\evil.json"]
 )
-def test_names_that_lead_out_of_the_folder_are_never_taken(
-    get: Downloads, hub: FakeHub, name: str, tmp_path: Path
-) -> None:
+def test_names_that_lead_out_are_never_taken(get: Downloads, hub: FakeHub, name: str, tmp_path: Path) -> None:
     hub.repos[REPO].listed = [name]
     get()
     assert sorted(path.name for path in (get.folder / "small").iterdir()) == sorted(

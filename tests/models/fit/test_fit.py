@@ -52,9 +52,7 @@ def model(name: str) -> Model:
         (64, 48, "qwen3-8b", "torch", "torch", "cuda"),
     ],
 )
-def test_machines_from_weak_to_strong(
-    ram: float, vram: float, name: str, generator: str, trainer: str, device: str
-) -> None:
+def test_from_weak_to_strong(ram: float, vram: float, name: str, generator: str, trainer: str, device: str) -> None:
     found = chosen(ram, vram)
     way = found.chosen
     assert (way.model, way.generator, way.trainer, way.device) == (name, generator, trainer, device)

@@ -149,9 +149,7 @@ async def test_a_name_that_stands_for_a_private_host_is_not_dialled_for_a_strang
         assert link is not None and link.key == bob.signer.key
 
 
-async def test_of_several_names_for_one_part_of_the_internet_one_is_linked_to(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_of_several_names_for_one_network_one_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four domains on one host are one party, whatever they are called."""
     names = ("one.example", "two.test", "three.co.uk")
 
@@ -210,9 +208,7 @@ async def test_a_named_peer_that_is_away_keeps_nobody_else_from_being_found(tmp_
         assert alice.book.next_to_dial([bob.address()], time.time() + 10_000, Random(0)) is None, "forgotten"
 
 
-async def test_an_invited_name_is_not_dialled_where_it_leads_home(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_invited_name_that_leads_home_is_not_dialled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the dial shows what a name stands for."""
     told: list[bool] = []
     async with network_nodes(1) as (node,):

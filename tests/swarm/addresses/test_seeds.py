@@ -13,9 +13,7 @@ from sapo_desktop.swarm.addresses.seeds import read_seeds
 KEY = bytes([7]) * 32
 
 
-def test_lines_with_a_key_are_taken_and_others_named_by_their_number(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_lines_with_a_key_are_taken_and_others_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     lines = [
         "# operators",
         "",

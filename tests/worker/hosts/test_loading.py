@@ -202,9 +202,7 @@ def test_the_size_of_the_file_that_is_there_counts(tmp_path: Path) -> None:
         Scene(700).fit(plan, HELD + LLAMA_RUNTIME)
 
 
-def test_what_is_not_built_is_not_counted_on_here_but_on_a_described_machine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_not_built_is_not_counted_on_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "llama_cpp" else found(name))
     here = appraise(GetFit(), Settings(), tmp_path)

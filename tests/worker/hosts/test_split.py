@@ -156,9 +156,7 @@ def test_the_adapter_goes_over_after_each_step_and_only_then(split: Split) -> No
     assert [path.name for path in split.engine._folder.iterdir()] == ["adapter-00000002.gguf"]
 
 
-def test_another_checkpoint_answers_without_touching_the_trainer_and_the_live_one_comes_back(
-    split: Split, tmp_path: Path
-) -> None:
+def test_another_checkpoint_answers_without_touching_the_trainer(split: Split, tmp_path: Path) -> None:
     split.answer()
     checkpoint = tmp_path / "7"
     checkpoint.mkdir()

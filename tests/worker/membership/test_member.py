@@ -118,9 +118,7 @@ async def test_what_one_shares_the_other_makes_again_and_marks(seats: tuple[Mesh
     assert await second.member.measured(["lcm/easy"]) is None
 
 
-async def test_groups_under_the_id_before_a_change_are_still_learned_from(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_groups_under_a_former_id_are_learned_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mesh = Mesh(now=Now(time.monotonic(), time.time()))
     old = Seat(tmp_path, 1, monkeypatch)
     new = Seat(tmp_path, 2, monkeypatch, task=b"new" + bytes(29), before=GCD)
@@ -174,9 +172,7 @@ def test_levels_that_do_not_travel_are_not_asked_for(seats: tuple[Mesh, Seat, Se
     assert seat.outlet.exchange._interest == ()
 
 
-async def test_of_a_round_half_may_come_from_neighbours_however_often_it_draws(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_half_of_a_round_may_come_from_neighbours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mesh = Mesh(now=Now(time.monotonic(), time.time()))
     drawer, *neighbours, afar = (Seat(tmp_path, name, monkeypatch) for name in range(1, 7))
     for other in (*neighbours, afar):
@@ -204,9 +200,7 @@ async def test_without_consent_nothing_is_shared_and_much_is_drawn(seats: tuple[
     assert (first.member.counts.published, second.member.counts.published) == (4, 0)
 
 
-async def test_groups_that_do_not_teach_take_no_place_and_the_next_ones_are_drawn(
-    seats: tuple[Mesh, Seat, Seat],
-) -> None:
+async def test_groups_that_do_not_teach_take_no_place(seats: tuple[Mesh, Seat, Seat]) -> None:
     mesh, first, second = seats
     second.member.want(["gcd/easy"], 8)
     questions = await first.member.questions(["gcd/easy"] * 10)
@@ -234,9 +228,7 @@ async def test_a_round_looks_at_so_many_groups_and_no_more(seats: tuple[Mesh, Se
     assert second.member.counts.drawn == 12
 
 
-async def test_a_link_whose_groups_all_teach_gets_no_more_than_its_share(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_link_that_teaches_gets_only_its_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mesh = Mesh(now=Now(time.monotonic(), time.time()))
     drawer, keen, dull = (Seat(tmp_path, name, monkeypatch) for name in range(1, 4))
     drawer.member.want(["gcd/easy"], 8)
@@ -262,9 +254,7 @@ async def test_who_left_in_the_middle_of_a_round_neither_shares_nor_draws(seats:
     assert await second.member.draw(2, 8, strict=True) == []
 
 
-async def test_authors_are_known_by_our_marks_also_after_a_restart(
-    seats: tuple[Mesh, Seat, Seat], tmp_path: Path
-) -> None:
+async def test_authors_are_known_after_a_restart(seats: tuple[Mesh, Seat, Seat], tmp_path: Path) -> None:
     mesh, first, second = seats
     second.member.want(["gcd/easy"], 16)
     questions = await first.member.questions(["gcd/easy"] * 18)

@@ -88,9 +88,7 @@ async def test_neighbours_find_each_other_and_go_silent_when_they_leave(tmp_path
     assert sockets() == before
 
 
-async def test_nodes_that_were_told_of_no_port_open_one_on_the_local_network_and_meet(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_nodes_without_a_port_open_one_and_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(swarm_settings, "home_addresses", lambda: ["127.0.0.1"])
     said: list[str] = []
     seats = [Seat(tmp_path / str(n), n, skill=1) for n in (1, 2)]
@@ -146,9 +144,7 @@ def test_a_proxy_that_cannot_be_used_is_refused_without_its_login(proxy: str) ->
     assert SECRET not in str(refused.value)
 
 
-async def test_neither_status_nor_doctor_nor_log_tells_the_login(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_neither_status_nor_log_tells_the_login(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("DEBUG")
     it, served = requests(tmp_path)
     await served.handle(SetSettings(values={"proxy": PROXY}))

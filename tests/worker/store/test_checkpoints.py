@@ -132,9 +132,7 @@ def test_a_missing_or_short_file_is_damage(store: CheckpointStore, which: int, h
     assert (found.checkpoint.number, len(found.damaged)) == (1, 1)
 
 
-def test_a_newer_format_is_refused_and_stays_where_it_is(
-    store: CheckpointStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_newer_format_is_refused_and_stays(store: CheckpointStore, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr("sapo_desktop.worker.store.checkpoints.FORMAT", 99)
         write(store, 1)
@@ -144,9 +142,7 @@ def test_a_newer_format_is_refused_and_stays_where_it_is(
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_a_full_disk_leaves_the_older_ones(
-    store: CheckpointStore, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
+def test_a_full_disk_leaves_older_ones(store: CheckpointStore, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     write(store, 1)
 
     def full(descriptor: int) -> None:

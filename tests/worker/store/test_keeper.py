@@ -57,9 +57,7 @@ def test_one_claim_adds_only_so_much(history: History) -> None:
     assert it.used == MOST_AT_ONCE and history.claims() == {ANNA: 2**53}
 
 
-def test_a_peer_that_tells_the_same_is_not_forgotten_and_many_are_written_at_once(
-    history: History, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_same_claim_keeps_a_peer_in_mind(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keeper_module, "MOST_PEERS", 2)
     written: list[int] = []
     it = Lasting(history, lambda work: (written.append(1), work()), lambda: 0.0)  # type: ignore[func-returns-value]

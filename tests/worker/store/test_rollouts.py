@@ -79,9 +79,7 @@ def test_a_filter_keeps_pages_of_whole_rounds(history: History) -> None:
     assert ([one.round for one in page.items], page.more) == ([1, 1], True)
 
 
-def test_a_page_of_long_answers_ends_before_its_message_is_too_large(
-    history: History, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_ends_before_its_message_is_too_large(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_rollouts, "_PAGE_BYTES", 60)
     newest = history.rollouts(GetRollouts(newest_first=True))
     assert (len(newest.items), newest.more) == (3, True)

@@ -99,9 +99,7 @@ async def test_notices_and_log_are_there_for_who_comes_late(asked: Asked) -> Non
 
 
 @pytest.mark.parametrize("broken", [False, True])
-async def test_the_file_for_a_bug_report_is_written_whatever_is_broken(
-    asked: Asked, tmp_path: Path, broken: bool
-) -> None:
+async def test_the_bug_report_is_written_whatever_is_broken(asked: Asked, tmp_path: Path, broken: bool) -> None:
     asked.folder.log("worker").write_text(f"read {asked.folder.root}/settings.toml of 10.0.0.7\n")
     asked.examiner.error = HostDied("The examiner ended.") if broken else None
     written = await asked.facts.diagnose(Diagnose(to=str(tmp_path / "report.txt")))

@@ -185,9 +185,7 @@ def test_the_nodes_own_model_is_not_removed(play: Callable[[Scene], None]) -> No
     play(scene)
 
 
-def test_a_token_is_kept_for_the_endpoint_in_force(
-    play: Callable[[Scene], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_token_is_kept_for_its_endpoint(play: Callable[[Scene], None], monkeypatch: pytest.MonkeyPatch) -> None:
     kept: dict[str, str] = {}
     monkeypatch.setattr(hub_token, "keep", kept.__setitem__)
     monkeypatch.setattr(hub_token, "forget", lambda hub: kept.pop(hub, None) is not None)

@@ -86,9 +86,7 @@ def requests(folder: Path, give_way: Callable[[bool], bool] = lambda low: True) 
         ("write_gigabytes_a_day", "1"),
     ],
 )
-async def test_what_a_node_is_put_together_by_waits_for_the_next_node_and_that_is_said(
-    tmp_path: Path, key: str, value: str
-) -> None:
+async def test_what_a_node_is_made_of_waits_for_the_next_one(tmp_path: Path, key: str, value: str) -> None:
     it, served = requests(tmp_path)
     reply = await served.handle(SetSettings(values={key: value}))
     assert isinstance(reply, Ok) and f"{key}: taken up now." in str(reply.text)
@@ -118,9 +116,7 @@ async def test_ending_after_the_round_waits_for_a_round_that_is_being_finished(t
     assert it.node.orders.wishes.finish
 
 
-async def test_settings_are_changed_whole_though_their_client_goes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_settings_change_whole_though_their_client_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     it, served = requests(tmp_path)
     at, go_on, done = asyncio.Event(), asyncio.Event(), asyncio.Event()
 

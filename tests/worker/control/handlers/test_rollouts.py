@@ -34,9 +34,7 @@ def folder(tmp_path: Path) -> None:
     (tmp_path / "node").mkdir()
 
 
-async def test_all_that_match_are_written_a_line_each(
-    requests: RolloutRequests, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_matches_are_written(requests: RolloutRequests, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rollout_requests, "_PAGE", 3)
     path = tmp_path / "out.jsonl"
     reply = await requests.export(ExportRollouts(to=str(path), origin="peer", after=1))
