@@ -51,6 +51,10 @@ class StageBridge(QObject):
         self, request: Request, then: Answer | None = None, failed: Failure | None = None, *, of: QObject
     ) -> Call | None:
         self.asked.append(request)
+        self._answer(request, then, failed)
+        return None
+
+    def _answer(self, request: Request, then: Answer | None, failed: Failure | None) -> None:
         reply = self.replies.get(type(request), Ok())
         if callable(reply):
             reply = reply(request)
@@ -65,7 +69,6 @@ class StageBridge(QObject):
                 then(reply)
         elif isinstance(reply, Ok) and reply.text:
             self.said.emit(in_words(reply.text))
-        return None
 
     def asked_for(self, kind: type[msgspec.Struct]) -> list[Any]:
         """The requests of this type, oldest first."""

@@ -8,23 +8,23 @@ from typing import Any
 
 import msgspec
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.errors import NotRunning, SapoError, UsageError
 from sapo_desktop.core.why import Paused
 from sapo_desktop.gui.learning import answers as learning_answers
 from sapo_desktop.gui.learning.page import LearningPage
-from sapo_desktop.gui.link.bridge import Answer, Failure
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.widgets.table import Table
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.events import PhaseChanged, RoundFinished, StateChanged
 from sapo_desktop.worker.control.messages.replies import SettingsAre
-from sapo_desktop.worker.control.messages.requests import ListTasks, Request, SetSettings
+from sapo_desktop.worker.control.messages.requests import ListTasks, SetSettings
 from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, GetRollouts, Rollouts
 from tests.gui import staged_learning as staged
 from tests.gui.driving import cells, shown
+from tests.gui.late import LateBridge
 from tests.gui.scenes import a_view, report, silo_curve, swarm_curve
 from tests.gui.stage import StageBridge
 
@@ -36,22 +36,6 @@ def _nothing_left_over() -> Iterator[None]:
     """The widgets of a test go with it; without an event loop nothing else deletes them."""
     yield
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-
-
-class Later(StageBridge):
-    """Answers when it is told to, as a busy worker does."""
-
-    def __init__(self, view: View) -> None:
-        super().__init__(view)
-        self._held: list[tuple[Request, Answer | None, Failure | None, QObject]] = []
-
-    def ask(self, request: Request, then: Answer | None = None, failed: Failure | None = None, *, of: QObject) -> None:
-        self._held.append((request, then, failed, of))
-
-    def deliver(self) -> None:
-        held, self._held = self._held, []
-        for request, then, failed, of in held:
-            super().ask(request, then, failed, of=of)
 
 
 def a_page(
@@ -96,8 +80,12 @@ def hold(page: LearningPage, **settings: Any) -> None:
 # -- rounds --------------------------------------------------------------------------------------------------
 
 
-def test_opening_asks_for_tasks_without_questions_and_for_nothing_else(qtbot: QtBot) -> None:
-    page = a_page(qtbot, in_swarm())
+@pytest.fixture
+def page(qtbot: QtBot) -> LearningPage:
+    return a_page(qtbot, in_swarm())
+
+
+def test_opening_asks_for_tasks_without_questions_and_for_nothing_else(page: LearningPage) -> None:
     assert {*map(type, bridge_of(page).asked)} == {ListTasks}, "answers are read when one looks at them"
     assert bridge_of(page).asked[0] == ListTasks(examples=False)
 
@@ -115,8 +103,7 @@ def test_the_round_in_hand_stands_above_the_mean(qtbot: QtBot) -> None:
     assert round_.now.name.text() == "Round 900, the last one" and not round_._words.isVisible()
 
 
-def test_behind_the_bars_is_a_table(qtbot: QtBot) -> None:
-    page = a_page(qtbot, in_swarm())
+def test_behind_the_bars_is_a_table(page: LearningPage, qtbot: QtBot) -> None:
     page.rounds.round._as_table.setFocus()
     qtbot.keyClick(page.rounds.round._as_table, Qt.Key.Key_Space)
     assert page.rounds.round.table.isVisible() and not page.rounds.round.now.isVisible()
@@ -124,8 +111,7 @@ def test_behind_the_bars_is_a_table(qtbot: QtBot) -> None:
     assert "2.4 s" in column(page.rounds.round.table, 2)[1] or "2.3 s" in column(page.rounds.round.table, 2)[1]
 
 
-def test_progress_is_drawn_by_the_tick_and_not_by_each_event(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = a_page(qtbot, in_swarm())
+def test_progress_is_drawn_by_the_tick_alone(page: LearningPage, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[int] = []
     monkeypatch.setattr(page.rounds.round, "refresh", lambda: drawn.append(1))
     for _ in range(50):
@@ -137,8 +123,7 @@ def test_progress_is_drawn_by_the_tick_and_not_by_each_event(qtbot: QtBot, monke
     assert not page._tick.isActive()
 
 
-def test_answers_pass_by_as_they_are_marked(qtbot: QtBot) -> None:
-    page = a_page(qtbot, in_swarm())
+def test_answers_pass_by_as_they_are_marked(page: LearningPage) -> None:
     for number in range(10):
         page.view.take(staged.answered(number))
     page._stale = True
@@ -375,7 +360,7 @@ def test_ten_thousand_answers_are_no_trouble(qtbot: QtBot) -> None:
 
 def test_a_reply_after_the_page_was_closed_does_no_harm(qtbot: QtBot) -> None:
     view = in_swarm()
-    bridge = Later(view)
+    bridge = LateBridge(view)
     page = a_page(qtbot, view, part="answers", bridge=bridge)
     page.closed()
     bridge.deliver()
