@@ -63,7 +63,7 @@ def test_json_lines_alone_on_stdout(tmp_path: Path, capsys: pytest.CaptureFixtur
     lines = events(told.out)
     assert told.out.isascii()
     assert [line["event"] for line in lines if line["event"] not in ("answer", "state")] == [
-        *("start", "round", "checkpoint", "eval", "eval", "round", "checkpoint", "end"),
+        *("start", "round", "checkpoint", "eval", "eval", "round", "checkpoint", "end")
     ]
     rounds = [line for line in lines if line["event"] == "round"]
     assert list(rounds[0])[:9] == [

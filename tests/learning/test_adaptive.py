@@ -9,16 +9,7 @@ from random import Random
 import msgspec
 import pytest
 
-from sapo_desktop.learning.adaptive import (
-    ARMS,
-    AdaptiveState,
-    Arm,
-    begin,
-    choose,
-    conclude,
-    interrupt,
-    rolled_back,
-)
+from sapo_desktop.learning.adaptive import ARMS, AdaptiveState, Arm, begin, choose, conclude, interrupt, rolled_back
 from tests.learning.test_guard import score
 
 STARTED = begin(score(50).solved, "set", AdaptiveState())

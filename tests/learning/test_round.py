@@ -156,12 +156,7 @@ class MixedEngine(FakeEngine):
     """Solves every second question throughout and one answer of the others."""
 
     async def generate(
-        self,
-        questions: Sequence[str],
-        answers: int,
-        sampling: Sampling,
-        progress: Progress,
-        ended: Ended | None = None,
+        self, questions: Sequence[str], answers: int, sampling: Sampling, progress: Progress, ended: Ended | None = None
     ) -> Generated:
         made = [generated([text], answers, 1 if place % 2 else answers) for place, text in enumerate(questions)]
         return msgspec.structs.replace(

@@ -34,10 +34,7 @@ def until(condition: Callable[[], bool]) -> None:
 @pytest.fixture
 def tree() -> Iterator[list[psutil.Process]]:
     first = subprocess.Popen(
-        [sys.executable, "-c", TREE],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        **processes.group_options(),
+        [sys.executable, "-c", TREE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, **processes.group_options()
     )
     assert first.stdout is not None
     second = int(first.stdout.readline())

@@ -105,10 +105,7 @@ async def test_a_node_downloads_while_it_learns_and_stops_in_silo(data: Path, hu
         await client.call(DownloadModel(model=REPO))
         installed = await until(client, lambda event: isinstance(event, ModelInstalled))
         assert isinstance(installed, ModelInstalled) and installed.installed.name == NAME
-        assert [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"] == [
-            None,
-            "bytes=1000000-",
-        ]
+        assert [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"] == [None, "bytes=1000000-"]
         found = await client.call(GetModels())
         assert isinstance(found, ModelsAre) and [model.name for model in found.contents.models] == [NAME]
         status = await client.call(GetStatus())

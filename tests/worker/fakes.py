@@ -112,12 +112,7 @@ class FakeEngine:
         await self.host.stop()
 
     async def generate(
-        self,
-        questions: Sequence[str],
-        answers: int,
-        sampling: Sampling,
-        progress: Progress,
-        ended: Ended | None = None,
+        self, questions: Sequence[str], answers: int, sampling: Sampling, progress: Progress, ended: Ended | None = None
     ) -> Generated:
         if ended is not None:
             ended(len(questions) * answers - 1, "wrong")
@@ -242,12 +237,5 @@ def generated(questions: Sequence[str], answers: int, right: int) -> Generated:
 
 def step_report(*, skipped: bool = False) -> StepReport:
     return StepReport(
-        loss=0.0,
-        grad_norm=1.0,
-        clip_fraction=0.0,
-        tokens=10,
-        sequences=8,
-        micro_batch=8,
-        skipped=skipped,
-        seconds=0.1,
+        loss=0.0, grad_norm=1.0, clip_fraction=0.0, tokens=10, sequences=8, micro_batch=8, skipped=skipped, seconds=0.1
     )

@@ -9,13 +9,7 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.core.errors import SettingsError
-from sapo_desktop.core.files.durable import (
-    disk_errors_as,
-    remove_leftovers,
-    remove_tree,
-    sync_tree,
-    write_atomically,
-)
+from sapo_desktop.core.files.durable import disk_errors_as, remove_leftovers, remove_tree, sync_tree, write_atomically
 
 
 def test_content_is_replaced_as_a_whole(tmp_path: Path) -> None:

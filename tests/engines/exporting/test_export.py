@@ -72,14 +72,7 @@ def test_merged_computes_as_the_adapted_model(tmp_path: Path, tokenizer: Any, ar
 def test_merged_folder_has_all_that_transformers_needs(tmp_path: Path, tokenizer: Any, base: Path) -> None:
     (base / "LICENSE").write_text("terms", encoding="utf-8")
     files = export("merged", adapted(tiny_model("llama", ROWS)), tokenizer, base, tmp_path / "out", steps=42)
-    needed = {
-        "config.json",
-        "model.safetensors",
-        "tokenizer.json",
-        "chat_template.jinja",
-        "README.md",
-        "LICENSE",
-    }
+    needed = {"config.json", "model.safetensors", "tokenizer.json", "chat_template.jinja", "README.md", "LICENSE"}
     assert needed <= set(files)
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert card.startswith("---\nlicense: apache-2.0\nbase_model: tiny\n---\n")

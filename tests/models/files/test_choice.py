@@ -73,11 +73,7 @@ def test_kinds_that_are_not_taken(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("reference", "name", "revision"),
-    [
-        ("o/n", "o--n", "main"),
-        ("o/n@v1.0", "o--n@v1.0", "v1.0"),
-        ("o/n@refs/pr/1", "o--n@refs-pr-1", "refs/pr/1"),
-    ],
+    [("o/n", "o--n", "main"), ("o/n@v1.0", "o--n@v1.0", "v1.0"), ("o/n@refs/pr/1", "o--n@refs-pr-1", "refs/pr/1")],
 )
 def test_a_reference_names_repository_revision_and_folder(reference: str, name: str, revision: str) -> None:
     spec = spec_of(reference)

@@ -26,10 +26,7 @@ def test_lines_with_a_key_are_taken_and_others_named(tmp_path: Path, caplog: pyt
     ]
     path = tmp_path / "seeds.txt"
     path.write_text("\n".join(lines))
-    assert read_seeds(path) == [
-        Address("relay.example", 8765, key=KEY),
-        Address("2001:db8::1", 443, key=KEY),
-    ]
+    assert read_seeds(path) == [Address("relay.example", 8765, key=KEY), Address("2001:db8::1", 443, key=KEY)]
     assert [record.getMessage().split(" of ")[0] for record in caplog.records] == ["Line 4", "Line 5", "Line 7"]
     assert "example" not in caplog.text and "\x1b" not in caplog.text
 

@@ -50,10 +50,7 @@ def test_without_a_common_version_goodbye_says_so() -> None:
     [
         (Link(client=session("client", me(ALICE, network=b"o" * 32))), "another network"),
         (Link(client=session("client", me(BOB))), "this is my own key"),
-        (
-            Link(client=session("client", me(ALICE), expected_key=b"k" * 32)),
-            "not the key that this address belongs to",
-        ),
+        (Link(client=session("client", me(ALICE), expected_key=b"k" * 32)), "not the key that this address belongs to"),
         (Link(client=session("client", me(ALICE), certificate=b"x" * 32)), "handshake: bad_signature"),
     ],
     ids=["network", "echo", "pinned key", "another certificate"],

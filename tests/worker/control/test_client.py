@@ -120,8 +120,7 @@ async def test_a_start_that_is_given_up_leaves_no_worker(folder: DataFolder, mon
 
 
 @pytest.mark.parametrize(
-    ("mode", "words"),
-    [("break", r"(?s)exit code 3.*the reason is here"), ("explain", r"^The starter is missing\.$")],
+    ("mode", "words"), [("break", r"(?s)exit code 3.*the reason is here"), ("explain", r"^The starter is missing\.$")]
 )
 async def test_a_worker_that_ends_early_leaves_its_last_words(folder: DataFolder, mode: str, words: str) -> None:
     with pytest.raises(SapoError, match=words):

@@ -80,10 +80,7 @@ def test_garbage_on_its_input_ends_it(garbage: bytes) -> None:
 def test_it_dies_with_its_parent(stopped: bool) -> None:
     """A middle process starts the host and is killed with SIGKILL; the host is gone within a second."""
     middle = subprocess.Popen(
-        [sys.executable, "-c", PARENT],
-        env=environment(options()),
-        stdout=subprocess.PIPE,
-        text=True,
+        [sys.executable, "-c", PARENT], env=environment(options()), stdout=subprocess.PIPE, text=True
     )
     assert middle.stdout is not None
     host = psutil.Process(int(middle.stdout.readline()))

@@ -16,14 +16,7 @@ import msgspec
 import psutil
 import pytest
 
-from sapo_desktop.core.errors import (
-    HostCancelled,
-    HostDied,
-    HostError,
-    HostTimeout,
-    ModelError,
-    OutOfMemory,
-)
+from sapo_desktop.core.errors import HostCancelled, HostDied, HostError, HostTimeout, ModelError, OutOfMemory
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system.logs import MAX_LOG_BYTES
 from sapo_desktop.system.processes import Effort, Processors

@@ -22,14 +22,7 @@ from sapo_desktop.worker.hosts.split import AnswerEngine, GgufBase, SplitEngine,
 from tests.worker.fakes import generated
 
 STEP = StepReport(
-    loss=0.0,
-    grad_norm=1.0,
-    clip_fraction=0.0,
-    tokens=1,
-    sequences=1,
-    micro_batch=1,
-    skipped=False,
-    seconds=0.0,
+    loss=0.0, grad_norm=1.0, clip_fraction=0.0, tokens=1, sequences=1, micro_batch=1, skipped=False, seconds=0.0
 )
 LOADED = p.Loaded(
     model="m", parameters=7, trainable=1, device="cpu", dtype="F16", vocabulary=9, context=99, versions={"it": "1"}

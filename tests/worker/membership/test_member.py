@@ -83,16 +83,10 @@ class Seat:
         ]
 
 
-@pytest.fixture
-def seats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Mesh, Seat, Seat]:
-    mesh = Mesh(now=Now(time.monotonic(), time.time()))
-    first, second = (Seat(tmp_path, name, monkeypatch) for name in (1, 2))
-    mesh.join(first.peer, second.peer)
-    return mesh, first, second
+Seats = tuple[Mesh, Seat, Seat]
 
 
-async def test_questions_are_training_ones_under_indices_used_once(seats: tuple[Mesh, Seat, Seat]) -> None:
-    _, seat, _ = seats
+async def test_questions_are_training_ones_under_indices_used_once(seat: Seat) -> None:
     questions = await seat.member.questions(["gcd/easy"] * 20)
     indices = [question.index for question in questions]
     assert len(set(indices)) == 20 and not any(held_out_side("gcd", question.text) for question in questions)
@@ -103,7 +97,7 @@ async def test_questions_are_training_ones_under_indices_used_once(seats: tuple[
         assert question.seed == seed
 
 
-async def test_what_one_shares_the_other_makes_again_and_marks(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_what_one_shares_the_other_makes_again_and_marks(seats: Seats) -> None:
     mesh, first, second = seats
     questions = await first.member.questions(["gcd/easy"] * 4)
     await first.member.share(first.answered(questions))
@@ -132,14 +126,13 @@ async def test_groups_under_a_former_id_are_learned_from(tmp_path: Path, monkeyp
     assert old.peer.held() == [], "what it cannot know by its id is not sent"
 
 
-async def test_nothing_in_the_pool_is_no_reason_to_wait(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_nothing_in_the_pool_is_no_reason_to_wait(seats: Seats) -> None:
     _, _, second = seats
     second.member.want(["gcd/easy"], 2)
     assert await second.member.draw(2, 8, strict=True) == []
 
 
-async def test_only_what_peers_take_is_shared(seats: tuple[Mesh, Seat, Seat]) -> None:
-    _, seat, _ = seats
+async def test_only_what_peers_take_is_shared(seat: Seat) -> None:
     (question,) = await seat.member.questions(["gcd/easy"])
     (good,) = seat.answered([question])
 
@@ -164,8 +157,7 @@ async def test_only_what_peers_take_is_shared(seats: tuple[Mesh, Seat, Seat]) ->
     assert (body.index, body.answered, body.published) == (question.index, (question.index or 0) + 1, 1)
 
 
-def test_levels_that_do_not_travel_are_not_asked_for(seats: tuple[Mesh, Seat, Seat]) -> None:
-    _, seat, _ = seats
+def test_levels_that_do_not_travel_are_not_asked_for(seat: Seat) -> None:
     catalogue = load_catalogue(resource("tasks.toml"))
     kept = next(f"{f.name}/{level.name}" for f in catalogue.families for level in f.levels if not level.shared)
     seat.member.want([kept, "lcm/easy"], 4)
@@ -187,7 +179,7 @@ async def test_half_of_a_round_may_come_from_neighbours(tmp_path: Path, monkeypa
     assert [foreign.entry.path.lan for foreign in drawn] == [True, True]
 
 
-async def test_without_consent_nothing_is_shared_and_much_is_drawn(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_without_consent_nothing_is_shared_and_much_is_drawn(seats: Seats) -> None:
     mesh, first, second = seats
     second.member.sharing = False
     for seat in (first, second):
@@ -200,7 +192,7 @@ async def test_without_consent_nothing_is_shared_and_much_is_drawn(seats: tuple[
     assert (first.member.counts.published, second.member.counts.published) == (4, 0)
 
 
-async def test_groups_that_do_not_teach_take_no_place(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_groups_that_do_not_teach_take_no_place(seats: Seats) -> None:
     mesh, first, second = seats
     second.member.want(["gcd/easy"], 8)
     questions = await first.member.questions(["gcd/easy"] * 10)
@@ -218,7 +210,7 @@ async def test_groups_that_do_not_teach_take_no_place(seats: tuple[Mesh, Seat, S
     assert second.peer.exchange.giving.used(first.peer.signer.key) == 4
 
 
-async def test_a_round_looks_at_so_many_groups_and_no_more(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_a_round_looks_at_so_many_groups_and_no_more(seats: Seats) -> None:
     mesh, first, second = seats
     second.member.want(["gcd/easy"], 8)
     questions = await first.member.questions(["gcd/easy"] * 30)
@@ -241,7 +233,7 @@ async def test_a_link_that_teaches_gets_only_its_share(tmp_path: Path, monkeypat
     assert [foreign.entry.name.author for foreign in right] == [keen.peer.signer.key] * 2
 
 
-async def test_who_left_in_the_middle_of_a_round_neither_shares_nor_draws(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_who_left_in_the_middle_of_a_round_neither_shares_nor_draws(seats: Seats) -> None:
     mesh, first, second = seats
     questions = await first.member.questions(["gcd/easy"] * 4)
     await first.member.share(first.answered(questions))
@@ -254,7 +246,7 @@ async def test_who_left_in_the_middle_of_a_round_neither_shares_nor_draws(seats:
     assert await second.member.draw(2, 8, strict=True) == []
 
 
-async def test_authors_are_known_after_a_restart(seats: tuple[Mesh, Seat, Seat], tmp_path: Path) -> None:
+async def test_authors_are_known_after_a_restart(seats: Seats, tmp_path: Path) -> None:
     mesh, first, second = seats
     second.member.want(["gcd/easy"], 16)
     questions = await first.member.questions(["gcd/easy"] * 18)
@@ -269,7 +261,7 @@ async def test_authors_are_known_after_a_restart(seats: tuple[Mesh, Seat, Seat],
     assert AuthorRates(tmp_path / "authors-2.json", 0.0).rates() == rates
 
 
-async def test_authors_that_failed_their_audit_are_not_measured(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_authors_that_failed_their_audit_are_not_measured(seats: Seats) -> None:
     mesh, first, second = seats
     second.member.want(["gcd/easy"], 1)
     await first.member.share(first.answered(await first.member.questions(["gcd/easy"])))
@@ -281,7 +273,7 @@ async def test_authors_that_failed_their_audit_are_not_measured(seats: tuple[Mes
     assert await second.member.measured(["gcd/easy"]) is None
 
 
-async def test_the_shares_of_sources_are_those_of_the_groups_drawn_lately(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_the_shares_of_sources_are_those_of_the_groups_drawn_lately(seats: Seats) -> None:
     mesh, first, second = seats
     assert second.member.draw_shares() == {}
     await first.member.share(first.answered(await first.member.questions(["gcd/easy"] * 4)))
@@ -292,7 +284,7 @@ async def test_the_shares_of_sources_are_those_of_the_groups_drawn_lately(seats:
     assert second.member.draw_shares() == {link.source: 1.0}
 
 
-async def test_answers_that_are_published_are_counted(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_answers_that_are_published_are_counted(seats: Seats) -> None:
     _, first, _ = seats
     counted: list[int] = []
     first.member.shared = counted.append

@@ -70,12 +70,7 @@ async def test_neighbours_find_each_other_and_go_silent_when_they_leave(tmp_path
         for seat in seats:
             address = await seat.joined.listen("127.0.0.1", 0, self_signed(seat.folder))
             await look_on_lan(
-                seat.joined,
-                "127.0.0.1:0",
-                address.port,
-                seat.folder,
-                lambda level, text: said.append(text),
-                stack,
+                seat.joined, "127.0.0.1:0", address.port, seat.folder, lambda level, text: said.append(text), stack
             )
         running = [asyncio.create_task(seat.joined.links.run()) for seat in seats]
         for seat in seats:

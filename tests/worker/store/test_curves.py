@@ -87,12 +87,7 @@ def test_a_task_first_solved_after_a_peers_answer_was_learned_from(book: Book) -
 
 @pytest.mark.parametrize(
     "peers",
-    [
-        [],
-        [group("peer", False, False)],
-        [group("peer", True, True, task="lcm/hard")],
-        [group("human", True, False)],
-    ],
+    [[], [group("peer", False, False)], [group("peer", True, True, task="lcm/hard")], [group("human", True, False)]],
     ids=["none", "unsolved", "another task", "no peer"],
 )
 def test_without_a_peers_solution_it_is_no_aha(book: Book, peers: list[Group]) -> None:

@@ -27,10 +27,7 @@ def test_steps_are_taken_once_and_keep_what_is_there(tmp_path: Path) -> None:
     with first.writing() as db:
         db.execute("INSERT INTO runs (started, seed, model_hash, manifest) VALUES (0, 1, 'ab', '{}')")
     first.close()
-    two = (
-        *STEPS,
-        "ALTER TABLE runs ADD note DEFAULT 'x';\nCREATE TABLE more (y); -- a; b\n",
-    )
+    two = (*STEPS, "ALTER TABLE runs ADD note DEFAULT 'x';\nCREATE TABLE more (y); -- a; b\n")
     for _ in range(2):
         database = Database(path, 0, two)
         with database.reading() as db:

@@ -41,14 +41,7 @@ class Clock:
 
 def report(round_number: int, solved: float = 0.5, note: str = "") -> RoundReport:
     step = StepReport(
-        loss=-0.1,
-        grad_norm=1.5,
-        clip_fraction=0.0,
-        tokens=90,
-        sequences=16,
-        micro_batch=16,
-        skipped=False,
-        seconds=0.7,
+        loss=-0.1, grad_norm=1.5, clip_fraction=0.0, tokens=90, sequences=16, micro_batch=16, skipped=False, seconds=0.7
     )
     marks = [
         TaskMark(task="gcd/easy", answers=2, solved=solved, partial=0.75, reward=solved),
@@ -118,12 +111,7 @@ def test_a_round_is_read_back_as_it_was(history: History) -> None:
     assert history.last_manifest() == manifest()
     first, _, third, last = history.rollouts().items
     assert (first.task, first.seed, first.question) == ("gcd/easy", 2**63 - 2, "gcd of 6 and 9?")
-    assert (first.completion, first.solved, first.advantage, first.verdict) == (
-        "because 3",
-        True,
-        1.0,
-        "solved",
-    )
+    assert (first.completion, first.solved, first.advantage, first.verdict) == ("because 3", True, 1.0, "solved")
     assert (first.origin, first.author, third.origin, third.author) == ("own", "", "peer", "ab" * 32)
     assert (last.completion, last.solved, last.advantage) == ("", False, 0.0)
 
@@ -230,10 +218,7 @@ def test_bytes_of_the_last_day(history: History, clock: Clock) -> None:
     assert history.bytes_written_last_day() == 130
     clock.now += 500
     assert history.bytes_written_last_day() == 30
-    assert history.checkpoints_written(0) == [
-        Written(time=1_000_000.0, bytes=100),
-        Written(time=1_086_000.0, bytes=30),
-    ]
+    assert history.checkpoints_written(0) == [Written(time=1_000_000.0, bytes=100), Written(time=1_086_000.0, bytes=30)]
 
 
 def test_old_rounds_keep_one_group_and_where_all_came_from(history: History, tmp_path: Path) -> None:
