@@ -12,7 +12,8 @@ from sapo_desktop.cli import main
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAnswer
-from sapo_desktop.worker.control.messages.rollouts import Rollout, Rollouts
+from sapo_desktop.worker.control.messages.rollouts import Rollouts
+from tests.builders import rollout
 from tests.cli.fake_node import FakeDoor, FakeNode
 from tests.cli.test_cli import Words
 
@@ -103,21 +104,7 @@ def test_without_a_running_node_nobody_is_asked(tmp_path: Path, capsys: pytest.C
 def test_rollouts_tell_a_persons_answer_from_the_models(run: Words, door: FakeDoor, tmp_path: Path) -> None:
     door.node.rounds = []
     assert run("history", "--rollouts", str(tmp_path / "r.jsonl")) == 0
-    answer = Rollout(
-        round=1,
-        task="gcd/easy",
-        seed=7,
-        question="?",
-        origin="human",
-        author="",
-        completion="12",
-        solved=True,
-        partial=1.0,
-        reward=1.0,
-        advantage=0.5,
-        verdict="solved",
-        kind="human",
-    )
+    answer = rollout(origin="human", completion="12", kind="human")
     door.node._rollouts = lambda after: Rollouts(items=[answer], more=False)  # type: ignore[method-assign]
     assert run("history", "--rollouts", str(tmp_path / "r.jsonl")) == 0
     assert json.loads((tmp_path / "r.jsonl").read_text())["kind"] == "human"

@@ -6,8 +6,9 @@ import random
 
 from sapo_desktop.core.records import Mark
 from sapo_desktop.worker.control.messages.asking import Ask, Asked, QuestionSet, SetQuestion, Tried, TryTask
-from sapo_desktop.worker.control.messages.replies import TaskInfo, Tasks
+from sapo_desktop.worker.control.messages.replies import Tasks
 from sapo_desktop.worker.control.messages.requests import ListTasks
+from tests.builders import task_info
 from tests.gui.stage import StageBridge
 
 FAMILIES = {
@@ -29,15 +30,18 @@ def tasks() -> Tasks:
     draw = random.Random(4)
     return Tasks(
         items=[
-            TaskInfo(
-                family=family, title=title, level=level, task_id="", config={}, grammar="integer", example="",
-                solved=draw.uniform(0.1, 0.95) if level == "easy" else None, answers=320 if level == "easy" else 0,
+            task_info(
+                family,
+                level,
+                title=title,
+                solved=draw.uniform(0.1, 0.95) if level == "easy" else None,
+                answers=320 if level == "easy" else 0,
                 training=level == "easy",
             )
             for family, title in FAMILIES.items()
             for level in ("easy", "middle", "hard")
         ]
-    )  # fmt: skip
+    )
 
 
 def mark(solved: bool, answer: str | None = "1") -> Mark:

@@ -12,7 +12,7 @@ from sapo_desktop.learning.mixing import (
     teaches,
     training_sequences,
 )
-from tests.records import group
+from tests.builders import group
 
 
 @pytest.mark.parametrize(

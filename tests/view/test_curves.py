@@ -10,7 +10,7 @@ import pytest
 from sapo_desktop.core.records import SwarmReward
 from sapo_desktop.view.curves import Curves, Means, last_known, smoothed
 from sapo_desktop.worker.control.messages.replies import Curve, EvalPoint
-from tests.records import round_report
+from tests.builders import round_report
 
 NAN = math.nan
 

@@ -19,7 +19,7 @@ from sapo_desktop.core import settings_file
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.store.checkpoints import CheckpointStore
 from sapo_desktop.worker.store.history import History
-from tests.records import round_report, run_manifest
+from tests.builders import round_report, run_manifest
 from tests.whole.nodes import reports, sapo
 
 FORMER = Path(__file__).with_name("data") / "node_of_2233060.tar.xz"

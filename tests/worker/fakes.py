@@ -28,6 +28,7 @@ from sapo_desktop.learning.round import Ended, Progress
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.worker.hosts.engine import EnginePlan, Spoken
+from tests.builders import step_report
 
 
 class FakeHost:
@@ -233,9 +234,3 @@ def generated(questions: Sequence[str], answers: int, right: int) -> Generated:
         for _ in questions
     ]
     return Generated(prompt_tokens=[[len(text)] for text in questions], completions=rows, seconds=0.1, batch=8)
-
-
-def step_report(*, skipped: bool = False) -> StepReport:
-    return StepReport(
-        loss=0.0, grad_norm=1.0, clip_fraction=0.0, tokens=10, sequences=8, micro_batch=8, skipped=skipped, seconds=0.1
-    )

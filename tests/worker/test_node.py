@@ -31,8 +31,8 @@ from sapo_desktop.worker.orders import Gate
 from sapo_desktop.worker.store.checkpoints import Checkpoint, CheckpointStore
 from sapo_desktop.worker.store.history import History
 from sapo_desktop.worker.store.keeper import Keeper, WriteBudget
+from tests.builders import run_manifest
 from tests.learning.test_plan import LEVELS
-from tests.records import run_manifest
 from tests.worker.fakes import FakeEngine, FakeExaminer
 
 SETTINGS = Settings(validate_every=0, curriculum=False, seed=1)

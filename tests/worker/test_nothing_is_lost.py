@@ -15,7 +15,7 @@ from sapo_desktop.learning.counters import Counters
 from sapo_desktop.worker.control.messages.rollouts import GetRollouts
 from sapo_desktop.worker.store.checkpoints import CheckpointStore
 from sapo_desktop.worker.store.history import History
-from tests.records import group, round_report, run_manifest
+from tests.builders import group, round_report, run_manifest
 
 KILLS = 50
 

@@ -6,20 +6,12 @@ import pytest
 
 from sapo_desktop.gui.learning import answer_pages
 from sapo_desktop.gui.learning.answer_pages import AnswerPages, Filter
-from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, Rollout, Rollouts
-
-
-def rollout(number: int, **changes: object) -> Rollout:
-    plain: dict[str, object] = {
-        "id": number, "round": number // 10, "task": "gcd/easy", "seed": 1, "question": "?", "origin": "own",
-        "author": "", "completion": "!", "solved": True, "partial": 1.0, "reward": 1.0, "advantage": 0.5,
-        "verdict": "solved",
-    }  # fmt: skip
-    return Rollout(**(plain | changes))  # type: ignore[arg-type]
+from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, Rollouts
+from tests.builders import rollout
 
 
 def page(first: int, count: int, more: bool = True) -> Rollouts:
-    return Rollouts(items=[rollout(first - at) for at in range(count)], more=more)
+    return Rollouts(items=[rollout(id=first - at) for at in range(count)], more=more)
 
 
 def test_pages_follow_each_other() -> None:

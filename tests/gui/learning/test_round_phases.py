@@ -8,8 +8,8 @@ from sapo_desktop.core.why import Paused, Training
 from sapo_desktop.gui.learning.round_phases import in_hand, mean_of, of_report, tally
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.events import PhaseChanged, StateChanged
+from tests.builders import round_report
 from tests.gui.scenes import a_view
-from tests.records import round_report
 
 
 class Clock:

@@ -7,7 +7,7 @@ from itertools import count
 from sapo_desktop.core.records import Mark
 from sapo_desktop.gui.try_it.trying import MOST_TRIES, Draft, Tries, Try, families, first_choice
 from sapo_desktop.worker.control.messages.asking import Ask, Asked, AskProgressed, Tried, TryTask
-from sapo_desktop.worker.control.messages.replies import TaskInfo
+from tests.builders import task_info
 
 RIGHT = Mark(solved=True, partial=1.0, reward=1.0, answer="6", verdict="solved")
 
@@ -91,15 +91,8 @@ def test_only_the_last_tries_are_kept_and_no_number_is_used_twice() -> None:
     assert len({side.stream for one in tries.items for side in one.sides}) == 2 * MOST_TRIES
 
 
-def info(family: str, level: str = "easy", solved: float | None = None, training: bool = False) -> TaskInfo:
-    return TaskInfo(
-        family=family, title=family.upper(), level=level, task_id="", config={}, grammar="", example="", solved=solved,
-        answers=0, training=training,
-    )  # fmt: skip
-
-
 def test_families_have_their_levels_and_stand_by_title() -> None:
-    found = families([info("gcd"), info("bf"), info("gcd", "hard")])
+    found = families([task_info("gcd"), task_info("bf"), task_info("gcd", "hard")])
     assert [(family.title, [task.level for task in family.levels]) for family in found] == [
         ("BF", ["easy"]),
         ("GCD", ["easy", "hard"]),
@@ -107,7 +100,7 @@ def test_families_have_their_levels_and_stand_by_title() -> None:
 
 
 def test_first_offered_is_a_task_in_training_that_is_half_solved() -> None:
-    half = info("gcd", solved=0.5, training=True)
-    assert first_choice([info("bf", solved=0.5), info("lcm", solved=0.9, training=True), half]) is half
-    assert first_choice([info("bf")]) is not None
+    half = task_info("gcd", solved=0.5, training=True)
+    assert first_choice([task_info("bf", solved=0.5), task_info("lcm", solved=0.9, training=True), half]) is half
+    assert first_choice([task_info("bf")]) is not None
     assert first_choice([]) is None

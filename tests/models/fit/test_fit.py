@@ -11,18 +11,9 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.fit.fit import Model, available, badges, described, fit, plan, way_for, ways
 from sapo_desktop.system.hardware import Gpu, Hardware
+from tests.builders import MACHINE
 
 GIB = 2**30
-MACHINE = Hardware(
-    system="Linux",
-    machine="x86_64",
-    python="3.11",
-    cores=4,
-    memory=8 * GIB,
-    memory_free=6 * GIB,
-    disk_free=10**11,
-    gpus=[],
-)
 CATALOGUE = model_catalogue()
 SETTINGS = Settings()
 

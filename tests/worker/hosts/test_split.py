@@ -13,20 +13,16 @@ import msgspec
 import pytest
 
 from sapo_desktop.core.errors import HostDied, HostError, UsageError
-from sapo_desktop.core.records import Sampling, StepReport, TrainerSettings
+from sapo_desktop.core.records import Sampling, TrainerSettings
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.worker.hosts.engine import UNTRAINED, Engine, EnginePlan
 from sapo_desktop.worker.hosts.generator import GeneratorHost
 from sapo_desktop.worker.hosts.split import AnswerEngine, GgufBase, SplitEngine, generator_load
+from tests.builders import loaded, step_report
 from tests.worker.fakes import generated
 
-STEP = StepReport(
-    loss=0.0, grad_norm=1.0, clip_fraction=0.0, tokens=1, sequences=1, micro_batch=1, skipped=False, seconds=0.0
-)
-LOADED = p.Loaded(
-    model="m", parameters=7, trainable=1, device="cpu", dtype="F16", vocabulary=9, context=99, versions={"it": "1"}
-)
+LOADED = loaded(parameters=7, dtype="F16", context=99, versions={"it": "1"})
 
 
 class Recorder:
@@ -58,7 +54,7 @@ class Recorder:
                     raise self.deaths.pop()
                 return generated(request.prompts, request.answers, 1)
             case p.Step():
-                return p.Stepped(report=STEP)
+                return p.Stepped(report=step_report())
             case p.Encode():
                 return p.Encoded(tokens=[[1]])
             case p.WriteGguf(file=file) | p.WriteAdapter(file=file) | p.Quantise(target=file):

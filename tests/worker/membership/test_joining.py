@@ -22,7 +22,7 @@ from sapo_desktop.worker.control.handlers.human import HumanAnswers
 from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAnswer
 from sapo_desktop.worker.membership.joining import Joined, Joining, group_check, join
 from sapo_desktop.worker.store.history import History
-from tests.records import run_manifest
+from tests.builders import run_manifest
 from tests.swarm.peers import group_body
 from tests.worker.control.handlers.test_human import Engine as PersonsEngine
 from tests.worker.control.handlers.test_human import Examiner as PersonsExaminer

@@ -14,22 +14,19 @@ import pytest
 
 from sapo_desktop.core.errors import HistoryError
 from sapo_desktop.core.records import (
-    Completion,
     EvalReport,
     Group,
-    Mark,
     Origin,
-    Question,
     RoundReport,
-    StepReport,
     TaskMark,
 )
 from sapo_desktop.worker.control.messages.rollouts import GetRollouts
 from sapo_desktop.worker.store.database import Database
 from sapo_desktop.worker.store.history import WHOLE_ROUNDS, History, Written
 from sapo_desktop.worker.store.migrations import STEPS
-from tests.records import round_report
-from tests.records import run_manifest as manifest
+from tests import builders
+from tests.builders import eval_report, round_report, step_report
+from tests.builders import run_manifest as manifest
 
 
 class Clock:
@@ -40,9 +37,6 @@ class Clock:
 
 
 def report(round_number: int, solved: float = 0.5, note: str = "") -> RoundReport:
-    step = StepReport(
-        loss=-0.1, grad_norm=1.5, clip_fraction=0.0, tokens=90, sequences=16, micro_batch=16, skipped=False, seconds=0.7
-    )
     marks = [
         TaskMark(task="gcd/easy", answers=2, solved=solved, partial=0.75, reward=solved),
         TaskMark(task="legs/middle", answers=6, solved=0.0, partial=0.1, reward=0.0),
@@ -54,40 +48,18 @@ def report(round_number: int, solved: float = 0.5, note: str = "") -> RoundRepor
         partial=0.2,
         external_groups=1,
         tasks=marks,
-        step=step,
+        step=step_report(loss=-0.1, tokens=90),
         note=note,
     )
 
 
 def group(seed: int, origin: Origin = "own", author: str = "", text: str = "because 3") -> Group:
-    right = Mark(solved=True, partial=1.0, reward=1.0, answer="3", verdict="solved")
-    wrong = Mark(solved=False, partial=0.0, reward=0.0, answer=None, verdict="no_answer")
-    return Group(
-        question=Question(task="gcd/easy", seed=seed, text="gcd of 6 and 9?", hash=b"12345678"),
-        completions=[
-            Completion(tokens=[1, 2], logprobs=[-0.1, -0.2], text=text, finish="stop"),
-            Completion(tokens=[3], logprobs=[-0.3], text="", finish="length"),
-        ],
-        marks=[right, wrong],
-        origin=origin,
-        author=author,
-    )
+    """A right answer and an empty one."""
+    return builders.group(1, 0, texts=(text, ""), origin=origin, author=author, seed=seed)
 
 
 def evaluation(round_number: int, score: float, which: str = "validation") -> EvalReport:
-    return EvalReport(
-        checkpoint=str(round_number),
-        round=round_number,
-        which="test" if which == "test" else "validation",
-        score=score,
-        partial=score,
-        questions=2,
-        low=0.0,
-        high=1.0,
-        tasks=[],
-        solved=[True, False],
-        seconds=1.0,
-    )
+    return eval_report(str(round_number), score, which=which, solved=[True, False])
 
 
 def record(history: History, run: int, round_number: int, solved: float = 0.5, text: str = "because 3") -> None:

@@ -18,7 +18,7 @@ from sapo_desktop.worker.store.database import Database
 from sapo_desktop.worker.store.history import DAY, History, Latest, Totals, Written
 from sapo_desktop.worker.store.keeper import KEEP_SECONDS, MOST_AT_ONCE, Lasting, WriteBudget
 from sapo_desktop.worker.store.migrations import STEPS
-from tests.records import round_report, run_manifest
+from tests.builders import round_report, run_manifest
 from tests.worker.store.test_history import Clock, evaluation, record
 
 ANNA, BERT = "aa" * 32, "bb" * 32

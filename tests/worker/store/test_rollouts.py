@@ -10,7 +10,7 @@ import pytest
 from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollout
 from sapo_desktop.worker.store import rollouts as kept_rollouts
 from sapo_desktop.worker.store.history import History
-from tests.records import run_manifest
+from tests.builders import run_manifest
 from tests.worker.store.test_history import group, record, report
 
 

@@ -9,25 +9,16 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.core.errors import HostDied, SapoError, UsageError
-from sapo_desktop.engines.protocols import Loaded
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.limits import Limits
 from sapo_desktop.worker.control.handlers.facts import FactRequests, model_size
 from sapo_desktop.worker.control.messages.facts import Diagnose, GetLog, GetModelInfo, GetNotices, Notice
 from sapo_desktop.worker.control.messages.replies import Exported
+from tests.builders import loaded
 from tests.worker.fakes import FakeExaminer
 from tests.worker.test_node import SETTINGS, Scene
 
-LOADED = Loaded(
-    model="m",
-    parameters=135_000_000,
-    trainable=1000,
-    device="cpu",
-    dtype="float32",
-    vocabulary=1,
-    context=1,
-    versions={},
-)
+LOADED = loaded(parameters=135_000_000)
 SAID = [Notice(level="warning", text="Out of memory.", time=5.0)]
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from sapo_desktop.core.errors import HostDied, TaskError, UsageError
 from sapo_desktop.core.records import Mark, Question
-from sapo_desktop.engines.protocols import Encoded, Loaded
+from sapo_desktop.engines.protocols import Encoded
 from sapo_desktop.swarm.protocol.envelope import GroupBody, open_envelope
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.worker.control.handlers.human import MOST_POSED, HumanAnswers, written
@@ -21,6 +21,7 @@ from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAn
 from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.membership.index_book import FIRST_PERSON_INDEX
 from sapo_desktop.worker.membership.member import Member
+from tests.builders import loaded
 from tests.swarm.peers import NETWORK
 from tests.worker.fakes import FakeEngine, FakeExaminer
 from tests.worker.membership import test_foreign as gcds
@@ -28,9 +29,6 @@ from tests.worker.membership.test_foreign import CATALOGUE, truth
 from tests.worker.membership.test_member import Seat
 from tests.worker.test_node import SETTINGS, Scene, playing
 
-LOADED = Loaded(
-    model="m", parameters=9, trainable=1, device="cpu", dtype="float32", vocabulary=9, context=1024, versions={}
-)
 SILO = "In silo: no network at all."
 
 
@@ -77,7 +75,7 @@ class Desk:
         self.scene = scene
         self.node = scene.node
         self.engine = Engine()
-        self.engine.loaded = LOADED
+        self.engine.loaded = loaded()
         self.node.engine = self.engine  # type: ignore[assignment]
         self.node.examiner = Examiner()  # type: ignore[assignment]
         self.side = Side(member)

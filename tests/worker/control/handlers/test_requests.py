@@ -38,7 +38,7 @@ from sapo_desktop.worker.control.messages.requests import (
 from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.hosts.examiner import KeptIds
 from sapo_desktop.worker.membership.side import Surroundings, SwarmSide
-from tests.records import round_report
+from tests.builders import round_report
 from tests.worker.test_node import SETTINGS, Scene
 
 

@@ -12,7 +12,7 @@ from sapo_desktop.worker.control.handlers import rollouts as rollout_requests
 from sapo_desktop.worker.control.handlers.rollouts import RolloutRequests
 from sapo_desktop.worker.control.messages.replies import Exported
 from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, GetRollouts
-from tests.records import run_manifest
+from tests.builders import run_manifest
 from tests.worker.store.test_history import record
 from tests.worker.test_node import SETTINGS, Scene
 
