@@ -1,7 +1,5 @@
 """What tests are about, made in one place: plain but for what a test changes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

@@ -1,7 +1,5 @@
 """In CI a skipped test is a failure unless it says why: conftest.py, tried on a test run of its own."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -11,8 +11,6 @@ what the number of threads, following the load, makes of a machine whose cores a
 llama-cpp-python its lines are missing. tests/bench/generate_profile.py shows where the time goes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import functools

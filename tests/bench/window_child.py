@@ -7,8 +7,6 @@ frames FOLDER SECONDS   ours with 100,000 points and no node at work: frames wit
 load FOLDER SECONDS  ours, with a node at work and 100,000 points: frames, clicks, memory, then hidden in the tray
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

@@ -6,8 +6,6 @@ Memory by what is imported, in this order, in a process of its own. A frame as i
 computes: the whole chart of 100,000 points, then without its curves, then without axes and grid too, in turns.
 """
 
-from __future__ import annotations
-
 import statistics
 import tempfile
 from collections.abc import Sequence

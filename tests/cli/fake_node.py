@@ -1,7 +1,5 @@
 """A node without a process: answers every request from memory and plays scripted rounds."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field

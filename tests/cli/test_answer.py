@@ -1,7 +1,5 @@
 """`sapo-desktop answer`, with a person, a script or nobody at the keyboard."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

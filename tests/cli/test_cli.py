@@ -1,7 +1,5 @@
 """Exit codes, streams and suggestions of every command, on a node without a process."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`sapo-desktop fit` and `models list`, for people and for machines."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

@@ -1,7 +1,5 @@
 """The models commands: by themselves with a real download, and through a running node."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import signal

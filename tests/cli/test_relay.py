@@ -1,7 +1,5 @@
 """`sapo-desktop relay`, on a relay without a process: what is said, and how it ends."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

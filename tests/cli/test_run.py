@@ -1,7 +1,5 @@
 """`run` against a node without a process: what is said, when it ends, what Ctrl-C means."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

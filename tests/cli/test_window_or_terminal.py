@@ -1,7 +1,5 @@
 """A start without a command: the window where there can be one, else rounds in the terminal, and the reason said."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The llama.cpp generator and the torch engine over one model, for the tests of both."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ is compared with torch's own, and with how much two of torch's own directions di
 chance alone does. Then whole short runs.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

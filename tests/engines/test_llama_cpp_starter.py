@@ -1,7 +1,5 @@
 """The shipped starter in both engines: the catalogue's questions, the same prompts, the same answers."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The shipped starter in llama.cpp: the catalogue's questions give the same tokens, and the same answers."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A bridge whose answers come when a test says so."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial

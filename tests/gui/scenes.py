@@ -3,8 +3,6 @@
 The curve in silo is a real one: the 300 rounds of docs/data/learning.json, seed 1. What peers do is made up.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Mapping
@@ -34,7 +32,7 @@ FAMILIES = (
 
 class _Seed(msgspec.Struct):
     rewards: list[float]
-    validation: list[_Score]
+    validation: "list[_Score]"
 
 
 class _Score(msgspec.Struct):

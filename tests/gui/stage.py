@@ -1,7 +1,5 @@
 """A bridge without a worker: pages ask it, and it answers with what a test or a screenshot put on stage."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a worker would answer the Learning page: tasks and kept answers."""
 
-from __future__ import annotations
-
 import random
 import tomllib
 from typing import Any

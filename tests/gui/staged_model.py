@@ -1,7 +1,5 @@
 """What the worker answers to the Model page: a laptop of 16 GB, as fit and catalogue really appraise it."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import msgspec

@@ -1,7 +1,5 @@
 """Replies of a worker that answers questions, and a bridge that answers late."""
 
-from __future__ import annotations
-
 import random
 
 from sapo_desktop.core.records import Mark

@@ -1,7 +1,5 @@
 """The bootstrap as a user meets it: real processes, a real environment, small packages."""
 
-from __future__ import annotations
-
 import ast
 import os
 import signal

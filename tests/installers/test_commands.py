@@ -1,7 +1,5 @@
 """What `bootstrap.py run` starts: the window, or a run with the options that were given."""
 
-from __future__ import annotations
-
 import pytest
 
 from installers.commands import product

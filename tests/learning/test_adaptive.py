@@ -1,7 +1,5 @@
 """The adaptive mix, with values worked out by hand, and played where one mix is better and where none is."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from random import Random

@@ -1,7 +1,5 @@
 """The guard rolls back for lost skill and not for noise; its errors are worked out by hand."""
 
-from __future__ import annotations
-
 import math
 from itertools import cycle, islice
 

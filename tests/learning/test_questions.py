@@ -1,7 +1,5 @@
 """Questions are asked again until each is one to train on, under places in the order of their tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

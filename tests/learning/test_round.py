@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import Callable, Sequence
@@ -29,7 +27,7 @@ def plan(**changes: object) -> RoundPlan:
 
 
 def play(
-    engine: FakeEngine, watcher: FakeWatcher | None = None, swarm: FakeSwarm | None = None, **changes: object
+    engine: FakeEngine, watcher: FakeWatcher | None = None, swarm: "FakeSwarm | None" = None, **changes: object
 ) -> RoundResult:
     return asyncio.run(run_round(plan(**changes), FakeExaminer(), engine, watcher or FakeWatcher(), swarm))
 

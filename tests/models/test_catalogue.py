@@ -1,7 +1,5 @@
 """The model catalogue: what ships is whole and agrees with itself, and slips in it are found."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A model on disk is described, or it is said what is wrong with it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Which tasks peers know: compared by the names of their catalogues, asked for where a name is new."""
 
-from __future__ import annotations
-
 import pytest
 
 from sapo_desktop.swarm.catalogues import Catalogues, catalogue_id

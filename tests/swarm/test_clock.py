@@ -1,7 +1,5 @@
 """The corrected clock and the slots it accepts."""
 
-from __future__ import annotations
-
 import contextlib
 
 import pytest

@@ -1,7 +1,5 @@
 """Whole trees of processes are stopped, woken and ended together."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

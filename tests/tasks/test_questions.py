@@ -1,7 +1,5 @@
 """The seed rule, with a vector worked out without our code."""
 
-from __future__ import annotations
-
 import hashlib
 
 import pytest

@@ -1,7 +1,5 @@
 """The history as columns, and what a chart is given of it: values derived by hand."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the window shows, from what arrives: no display, no worker."""
 
-from __future__ import annotations
-
 import pytest
 
 from sapo_desktop.core.records import SwarmReward, TaskMark

@@ -8,8 +8,6 @@ the base's path in adapter_config.json was made relative:
     sapo-desktop run --silo --data node --rounds 4 --seed 3
 """
 
-from __future__ import annotations
-
 import tarfile
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A model from a hub to a trained round: the real command line, worker and processes, and a hub on this machine."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

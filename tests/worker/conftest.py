@@ -1,7 +1,5 @@
 """Two members of a swarm, for whatever is about one."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Small stand-ins for the two hosts and for whoever watches: deterministic, without a process, a model or a clock."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import time

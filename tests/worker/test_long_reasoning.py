@@ -1,7 +1,5 @@
 """Answers with 1,500 characters of reasoning, over real websockets: who reasons at length itself learns from them."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator

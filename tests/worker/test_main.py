@@ -1,7 +1,5 @@
 """The worker's process without a node: what clients are told as they come, early and late."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The node with real checkpoints and history, and stand-ins for what computes."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """Checkpoints and history together: killed at random instants, no acknowledged round is ever lost or counted twice."""
 
-from __future__ import annotations
-
 import os
 import random
 import select

@@ -1,7 +1,5 @@
 """What was ordered, whatever comes between, and what the gate is told of it."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from pathlib import Path

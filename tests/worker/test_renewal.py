@@ -1,7 +1,5 @@
 """A node that another one takes the place of, as settings were changed that a node is put together by."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable

@@ -1,7 +1,5 @@
 """Atomic writes keep the old content when anything goes wrong, and say what did."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

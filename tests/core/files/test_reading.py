@@ -1,7 +1,5 @@
 """What is opened is a regular file of a bounded size, and a copy is for nobody who could not read the original."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

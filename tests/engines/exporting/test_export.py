@@ -1,7 +1,5 @@
 """Exports compute what the live model computes, it stays as it was, and nothing half is left behind."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """GGUF files against the transformers model they came from: same tokens, same logits, same answers."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

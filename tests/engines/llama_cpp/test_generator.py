@@ -1,7 +1,5 @@
 """llama.cpp as a generator: the torch engine's answers with exact weights, and everything a host owes."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The remote generator against a scripted server of every dialect, whole and broken."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The generation loop: batches, seeds, limits, memory and cancelling."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The engine as its host sees it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

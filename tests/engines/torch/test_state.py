@@ -1,7 +1,5 @@
 """A restored trainer goes on as if it had never stopped."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

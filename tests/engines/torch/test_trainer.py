@@ -1,7 +1,5 @@
 """Steps of the trainer on tiny models."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Paging through kept answers: what is asked for, and which replies are taken."""
 
-from __future__ import annotations
-
 import pytest
 
 from sapo_desktop.gui.learning import answer_pages

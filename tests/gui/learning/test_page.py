@@ -1,7 +1,5 @@
 """The Learning page, driven as a person drives it: what it asks of the worker, shows, and does not let happen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Where a round's time goes: the round in hand, the mean of the last ones, and pauses that are not counted."""
 
-from __future__ import annotations
-
 import pytest
 
 from sapo_desktop.core.why import Paused, Training

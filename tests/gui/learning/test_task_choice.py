@@ -1,7 +1,5 @@
 """What the setting `tasks` means and how a choice is written, so that the worker reads it back."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

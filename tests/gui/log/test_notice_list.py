@@ -1,7 +1,5 @@
 """Notices are shown once each, filtered, and copied in lines; of a log its end."""
 
-from __future__ import annotations
-
 from sapo_desktop.gui.log import notice_list as notices
 from sapo_desktop.view.viewmodel import NoticeShown, View
 from sapo_desktop.worker.control.messages.facts import Notice

@@ -1,7 +1,5 @@
 """The log: what is asked, what is shown, filtered, found and copied, and the file for a bug report."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

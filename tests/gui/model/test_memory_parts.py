@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from sapo_desktop.core.fitting import Available, Fit, Parts, Way
 from sapo_desktop.gui.model.memory_parts import PART_NAMES, PIECES, Piece, bars, part_rows, pieces, scale
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import msgspec
 
 from sapo_desktop.core.fitting import ModelBadge

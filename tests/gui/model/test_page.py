@@ -1,7 +1,5 @@
 """The Model page: what it shows, what it asks of the worker, and how it answers errors and strangers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import msgspec
 
 from sapo_desktop.gui.peers.traffic import LONGEST_GAP, LOOKS, Rate, Traffic

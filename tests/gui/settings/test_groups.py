@@ -1,7 +1,5 @@
 """Every setting has its place, its words and a control, and a search finds it."""
 
-from __future__ import annotations
-
 import msgspec
 
 from sapo_desktop.core import settings_file

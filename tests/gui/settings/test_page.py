@@ -1,7 +1,5 @@
 """Settings: what is asked of the worker, what each row shows, search, reset, consent."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

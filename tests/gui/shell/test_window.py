@@ -1,7 +1,5 @@
 """Window, Home, tray and wizard, driven without a worker."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Try it: what is asked of the worker and when, what is shown of it, and that hostile text stays text."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication

@@ -1,7 +1,5 @@
 """Tries: who is asked what, in which order, and what becomes of late and foreign news."""
 
-from __future__ import annotations
-
 from itertools import count
 
 from sapo_desktop.core.records import Mark

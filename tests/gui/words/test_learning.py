@@ -1,7 +1,5 @@
 """Everything that can happen has words, and the words are those of what the node knows."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest

@@ -1,7 +1,5 @@
 """Which files of a repository are a model's, and which names may stand in a folder."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Downloads from a hub on this machine, which misbehaves in every way that a real one, or the way to it, does."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """What a model folder must have, and what it must not have."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """GGUF files are believed to the byte or not at all."""
 
-from __future__ import annotations
-
 import contextlib
 import struct
 import tracemalloc

@@ -1,7 +1,5 @@
 """Models that are on this computer already: taken in whole, checked, and never what could run."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import os

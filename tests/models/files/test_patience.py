@@ -1,7 +1,5 @@
 """How often and how long it is tried again."""
 
-from __future__ import annotations
-
 import pytest
 
 from sapo_desktop.core.errors import DownloadError

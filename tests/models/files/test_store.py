@@ -1,7 +1,5 @@
 """The models folder: what is in it, what is damaged, and what is removed."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import shutil

@@ -1,7 +1,5 @@
 """What is chosen for which machine, and what is said about the rest."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

@@ -1,7 +1,5 @@
 """Addresses, well formed and not."""
 
-from __future__ import annotations
-
 import pytest
 
 from sapo_desktop.core.errors import UsageError

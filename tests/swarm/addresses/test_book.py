@@ -1,7 +1,5 @@
 """Addresses: whose are taken, which are dialled, what is told to others."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

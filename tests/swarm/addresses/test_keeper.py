@@ -1,7 +1,5 @@
 """How a node finds its links and keeps them, over real websockets on this computer."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time
@@ -53,7 +51,7 @@ class Node:
         self.network.heard = self.links.heard
         self.port = 0
 
-    async def open(self, *, announced: bool = False) -> Node:
+    async def open(self, *, announced: bool = False) -> "Node":
         self.port = await self.network.listen("127.0.0.1", 0)
         if announced:
             self.links.announcement = Announcement(self.signer, NETWORK, self.address(), relay=False)

@@ -1,7 +1,5 @@
 """The local network, which here is this computer's loopback: real mDNS, real links over TLS."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket
@@ -171,7 +169,7 @@ async def test_a_network_that_cannot_be_used_is_an_error_with_a_reason() -> None
 class Neighbour(test_links.Node):
     """A node that listens with a certificate of its own and is on the network."""
 
-    async def open(self, *, announced: bool = False) -> Neighbour:
+    async def open(self, *, announced: bool = False) -> "Neighbour":
         folder = self.path.with_suffix("")
         folder.mkdir()
         context, digest = server_context(*self_signed(folder))

@@ -1,7 +1,5 @@
 """Links through proxies: which one, who looks up names, and what a bad one can do. The proxies are real ones."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

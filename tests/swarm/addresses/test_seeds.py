@@ -1,7 +1,5 @@
 """The seed list: what is taken from it, and what is only said."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

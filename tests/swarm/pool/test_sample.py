@@ -1,7 +1,5 @@
 """A WANT is answered by the same sample as if everything had been looked at, without looking at everything."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import defaultdict
 

@@ -1,7 +1,5 @@
 """One link, message by message."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

@@ -1,7 +1,5 @@
 """Nodes over real websockets on this computer's own address."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
@@ -42,7 +40,7 @@ class Node:
     def _hear(self, link: Link, event: Event) -> None:
         self.heard.append(event)
 
-    async def listen(self) -> Node:
+    async def listen(self) -> "Node":
         self.port = await self.network.listen("127.0.0.1", 0)
         return self
 

@@ -1,7 +1,5 @@
 """What peers say of themselves is shown as theirs, and moves nothing."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,8 +1,6 @@
 """The control channel with real sockets: our own clients get through, nobody else does, and none holds up the
 worker."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """Clients with a real worker process (a small one, served_worker.py): found, started, outlived, killed."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

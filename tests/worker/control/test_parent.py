@@ -1,7 +1,5 @@
 """No process outlives whoever began to start it, and none works on a folder that is gone."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import subprocess

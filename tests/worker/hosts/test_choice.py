@@ -1,7 +1,5 @@
 """Who answers and who learns, by settings and model."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 from pathlib import Path

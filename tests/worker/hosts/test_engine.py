@@ -1,7 +1,5 @@
 """Whatever happens while another checkpoint is in, the live adapter comes back, or the host goes."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from pathlib import Path

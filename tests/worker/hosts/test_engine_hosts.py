@@ -1,7 +1,5 @@
 """Which processes are started for a way, and what llama.cpp answers with."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Frames: what goes in comes out; what is no frame is refused, never guessed at."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 

@@ -1,7 +1,5 @@
 """A host process by itself: what it does with frames, and that it does not outlive its parent."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

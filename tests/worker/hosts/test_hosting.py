@@ -1,7 +1,5 @@
 """Hosts as the worker sees them, with real processes and a tiny service (hosted_service.py)."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import importlib

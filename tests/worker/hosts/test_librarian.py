@@ -1,7 +1,5 @@
 """Downloads in a process of their own: killed, put to sleep, cancelled, gone on with; and none at all in silo."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

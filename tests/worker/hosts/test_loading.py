@@ -1,7 +1,5 @@
 """Before a model is loaded the free memory decides how much is asked of it at once."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import importlib.util

@@ -1,7 +1,5 @@
 """torch beside a server elsewhere: when that is asked, what it is left with, and one that takes no adapter."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """When a server elsewhere answers: what the settings must say, and that silo forbids it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Trainer and generator in two hosts, and a generator alone; the hosts are recorders."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import os

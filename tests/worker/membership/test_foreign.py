@@ -1,7 +1,5 @@
 """Foreign groups: made again, marked by us, cut to shape."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import math

@@ -1,7 +1,5 @@
 """Nodes that play rounds in a swarm, over real websockets with TLS; only model and examiner are stand-ins."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The swarm's reward is worked out where it holds nothing up, and only when something changed."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """A node among others, as its rounds see it: two members whose exchanges are joined in memory."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

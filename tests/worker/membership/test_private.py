@@ -1,7 +1,5 @@
 """A private swarm as its people see it: founded, others admitted, joined by link; and played in over websockets."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the settings of the network make of a node: proxy, local network, seed list; and what they do not in silo."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from pathlib import Path

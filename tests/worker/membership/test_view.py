@@ -1,7 +1,5 @@
 """What status says of links and identities, for both ends of a key that is used twice."""
 
-from __future__ import annotations
-
 from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
 from sapo_desktop.swarm.protocol.refusals import Reason
 from sapo_desktop.terminal.swarm_words import link_line, swarm_line, swarm_lines

@@ -1,7 +1,5 @@
 """Checkpoints survive a kill at any step, bit flips and a full disk."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Callable

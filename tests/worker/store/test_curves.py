@@ -1,7 +1,5 @@
 """What charts and the aha list are made of, over all history."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The database file: steps are taken once and whole, a newer one is refused, transactions are all or nothing."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 

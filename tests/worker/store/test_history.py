@@ -1,7 +1,5 @@
 """History: what is recorded is read back once, lost rounds count nowhere, the file stays bounded."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """Counts that outlive links and starts, the latest results as clients were told, how often checkpoints are written."""
 
-from __future__ import annotations
-
 import itertools
 import sqlite3
 from pathlib import Path

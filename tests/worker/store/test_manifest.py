@@ -1,7 +1,5 @@
 """A manifest names what a bit-for-bit repetition needs, and says what changed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

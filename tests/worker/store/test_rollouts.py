@@ -1,7 +1,5 @@
 """Pages of kept answers: both ways, filtered, bounded, and found again by their ids."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

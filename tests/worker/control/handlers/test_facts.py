@@ -1,7 +1,5 @@
 """What the worker says of itself, as data and as a file that may be passed on."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 from pathlib import Path

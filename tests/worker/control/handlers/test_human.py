@@ -1,7 +1,5 @@
 """What a person answers: posed, marked, shared, learned from; and what a person, or a script, may get wrong."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence

@@ -1,7 +1,5 @@
 """The worker's downloads and imports: one at a time, told by events, ended by cancel, by silo, and with the worker."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What people ask of a node at inconvenient moments."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Any

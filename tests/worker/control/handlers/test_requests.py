@@ -1,7 +1,5 @@
 """Settings that are changed while the node runs: each takes effect, or the answer says when it will."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable

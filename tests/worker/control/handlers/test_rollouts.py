@@ -1,7 +1,5 @@
 """Kept answers in a file: whole or not at all, and never over another one unasked."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
