@@ -21,11 +21,6 @@ def door() -> FakeDoor:
     return FakeDoor(node=FakeNode(settings=Settings(share=True)), there=True)
 
 
-@pytest.fixture
-def run(tmp_path: Path, door: FakeDoor, capsys: pytest.CaptureFixture[str]) -> Words:
-    return Words(tmp_path, door, capsys)
-
-
 def typed(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
 

@@ -2,7 +2,6 @@
 
 import os
 import signal
-from pathlib import Path
 
 import pytest
 
@@ -37,11 +36,6 @@ class Relay(FakeNode):
 @pytest.fixture
 def door() -> FakeDoor:
     return FakeDoor(node=Relay())
-
-
-@pytest.fixture
-def run(tmp_path: Path, door: FakeDoor, capsys: pytest.CaptureFixture[str]) -> Words:
-    return Words(tmp_path, door, capsys)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

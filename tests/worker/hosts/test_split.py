@@ -3,11 +3,9 @@
 import asyncio
 import dataclasses
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from sapo_desktop.core.errors import HostDied, HostError, UsageError
@@ -32,14 +30,7 @@ class Recorder:
         self.restarts = 0
         self.deaths: list[HostDied] = []
 
-    async def call(
-        self,
-        request: Any,
-        timeout: float,
-        on_progress: Callable[[msgspec.Struct], None] | None = None,
-        *,
-        loading: bool = False,
-    ) -> Any:
+    async def call(self, request: Any, timeout: float, on_progress: Any = None, *, loading: bool = False) -> Any:
         if self.pid is None:
             raise HostDied("It is not running.")
         self.asked.append(request)

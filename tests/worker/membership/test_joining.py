@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sapo_desktop.core.records import Completion, Generated, Mark, Question, Sampling
+from sapo_desktop.core.records import Generated, Question, Sampling
 from sapo_desktop.learning.mixing import MixShare
 from sapo_desktop.learning.round import RoundPlan, RoundResult, run_round
 from sapo_desktop.swarm.protocol.envelope import Answer
@@ -25,7 +25,7 @@ from tests.swarm.peers import group_body
 from tests.worker.control.handlers.test_human import Engine as PersonsEngine
 from tests.worker.control.handlers.test_human import Examiner as PersonsExaminer
 from tests.worker.control.handlers.test_human import Side, right
-from tests.worker.fakes import FakeEngine, FakeWatcher
+from tests.worker.fakes import FakeEngine, FakeWatcher, answered
 from tests.worker.membership.test_foreign import CATALOGUE, GCD, OURS, Encoder, Examiner, question, truth
 from tests.worker.test_node import SETTINGS, Scene
 
@@ -38,11 +38,6 @@ class Marker(Examiner):
     async def training_questions(self, seed: int, slot: int, tasks: Sequence[str]) -> list[Question]:
         raise AssertionError("in the swarm questions come from the member")
 
-    async def mark(
-        self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
-    ) -> list[list[Mark]]:
-        return await super().mark(questions, texts, strict=strict)
-
 
 class Solver(FakeEngine):
     """Solves the first `skill` answers of each question."""
@@ -51,25 +46,10 @@ class Solver(FakeEngine):
         super().__init__(skill)
         self.seeds: list[int] = []
 
-    async def generate(
-        self,
-        questions: Sequence[str],
-        answers: int,
-        sampling: Sampling,
-        progress: Callable[[int, int], None],
-        ended: Callable[[int, str], None] | None = None,
-    ) -> Generated:
+    async def generate(self, questions: Sequence[str], answers: int, *_: Any, **__: Any) -> Generated:
         by_text = {question(seed).text: truth(seed) for seed in self.seeds}
         rows = [
-            [
-                Completion(
-                    tokens=[1, 2],
-                    logprobs=[0.0, 0.0],
-                    text=f"<answer>{by_text[text] if place < self.skill else -1}</answer>",
-                    finish="stop",
-                )
-                for place in range(answers)
-            ]
+            [answered(f"<answer>{by_text[text] if place < self.skill else -1}</answer>") for place in range(answers)]
             for text in questions
         ]
         return Generated(prompt_tokens=[[9]] * len(rows), completions=rows, seconds=0.0, batch=8)
