@@ -54,6 +54,12 @@ class Words:
         return [json.loads(line) for line in self.stdout.splitlines()]
 
 
+@pytest.fixture
+def gone(door: FakeDoor) -> None:
+    """No node runs."""
+    door.there = False
+
+
 def test_the_key_of_a_server_is_kept_and_shown_nowhere(run: Words, monkeypatch: pytest.MonkeyPatch) -> None:
     kept: dict[str, str] = {}
     monkeypatch.setattr(remote_key, "keep", kept.__setitem__)
@@ -227,14 +233,12 @@ def test_a_relay_takes_its_swarm_from_a_link() -> None:
 
 
 @pytest.mark.parametrize("words", [("status",), ("pause",), ("resume",), ("finish",)])
-def test_commands_for_a_running_node_need_one(run: Words, door: FakeDoor, words: tuple[str, ...]) -> None:
-    door.there = False
+def test_commands_for_a_running_node_need_one(gone: None, run: Words, words: tuple[str, ...]) -> None:
     assert run(*words) == 1
     assert "No node runs" in run.stderr
 
 
-def test_quit_without_a_node_is_done_already(run: Words, door: FakeDoor) -> None:
-    door.there = False
+def test_quit_without_a_node_is_done_already(gone: None, run: Words) -> None:
     assert run("quit") == 0
 
 
@@ -264,10 +268,9 @@ def test_pause_says_until_when(run: Words, door: FakeDoor) -> None:
 
 
 @pytest.mark.parametrize(("words", "code"), [(("ask", "What is 17 + 25?"), 0), (("checkpoints", "back", "99"), 1)])
-def test_a_node_started_for_one_question_is_ended_after_it(
-    run: Words, door: FakeDoor, words: tuple[str, ...], code: int
+def test_what_one_question_starts_ends(
+    gone: None, run: Words, door: FakeDoor, words: tuple[str, ...], code: int
 ) -> None:
-    door.there = False
     assert run(*words) == code
     assert isinstance(door.node.requests[-1], Quit) and door.node.closed == 1
 
@@ -318,8 +321,7 @@ def test_the_login_of_a_proxy_stays_in_the_file(run: Words, door: FakeDoor) -> N
         assert ("***@proxy.example:3128" in run.stdout) == (words[0] == "settings")
 
 
-def test_without_a_node_settings_are_a_file_and_no_node_is_started(run: Words, door: FakeDoor, tmp_path: Path) -> None:
-    door.there = False
+def test_without_a_node_settings_are_a_file(gone: None, run: Words, door: FakeDoor, tmp_path: Path) -> None:
     assert run("settings", "set", "model=/no/such/folder", "seed=7") == 0
     assert run("settings", "get", "seed", "--json") == 0
     assert run.lines == [SEED_OF_SEVEN]
@@ -328,8 +330,7 @@ def test_without_a_node_settings_are_a_file_and_no_node_is_started(run: Words, d
     assert door.node.requests == []
 
 
-def test_a_settings_file_that_was_damaged_is_said(run: Words, door: FakeDoor, tmp_path: Path) -> None:
-    door.there = False
+def test_a_settings_file_that_was_damaged_is_said(gone: None, run: Words, tmp_path: Path) -> None:
     (tmp_path / "settings.toml").write_text("seed = = 1")
     assert run("settings") == 0
     assert "settings.damaged-" in run.stderr

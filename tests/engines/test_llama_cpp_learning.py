@@ -6,10 +6,6 @@ is compared with torch's own, and with how much two of torch's own directions di
 chance alone does. Then whole short runs.
 """
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +23,7 @@ from sapo_desktop.engines.torch.trainer import GrpoTrainer
 from sapo_desktop.learning.advantage import group_advantages
 from sapo_desktop.models.starter import starter_folder
 from sapo_desktop.tasks.extraction import extract_answer
-from tests.engines.cpp import Pair, needs_llama
+from tests.engines.cpp import Pair, in_a_process, needs_llama
 from tests.engines.tiny import loaded_engine
 from tests.engines.widened import widened
 
@@ -89,13 +85,7 @@ class Sampler:
 @pytest.fixture(scope="module")
 def questions() -> list[tuple[str, str]]:
     """Question and truth, of four tasks."""
-    done = subprocess.run(
-        [sys.executable, "-c", ASK, str(resource("tasks.toml"))],
-        env=os.environ | {"PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        capture_output=True,
-        check=True,
-    )
-    return [(text, truth) for text, truth in json.loads(done.stdout)]
+    return [(text, truth) for text, truth in in_a_process(ASK, str(resource("tasks.toml")))]
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,6 @@
 """The shipped starter in llama.cpp: the catalogue's questions give the same tokens, and the same answers."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -36,14 +33,8 @@ print(json.dumps([examiner.question(task, seed).text for task in catalogue.tasks
 
 @pytest.fixture(scope="module")
 def questions() -> list[str]:
-    """Of every task and level; the examiner wants a process of its own with a fixed hash seed."""
-    done = subprocess.run(
-        [sys.executable, "-c", QUESTIONS, str(resource("tasks.toml")), json.dumps(list(SEEDS))],
-        env=os.environ | {"PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        capture_output=True,
-        check=True,
-    )
-    found: list[str] = json.loads(done.stdout)
+    """Of every task and level."""
+    found: list[str] = in_a_process(QUESTIONS, str(resource("tasks.toml")), json.dumps(list(SEEDS)))
     return found
 
 

@@ -379,5 +379,4 @@ async def test_threads_that_change_are_used_from_the_next_round_on_under_a_new_r
         assert it.notices()[1:] == [f"Computing with at most {before + 1} threads from now on."]
         assert it.node.counters.run == run + 1
         manifest = it.keeper.history.last_manifest()
-        assert manifest is not None
         assert (manifest.threads, manifest.settings.threads) == (before + 1, before + 1)

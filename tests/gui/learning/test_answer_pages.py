@@ -1,10 +1,7 @@
 """Paging through kept answers: what is asked for, and which replies are taken."""
 
-import pytest
-
-from sapo_desktop.gui.learning import answer_pages
 from sapo_desktop.gui.learning.answer_pages import AnswerPages, Filter
-from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, Rollouts
+from sapo_desktop.worker.control.messages.rollouts import Rollouts
 from tests.builders import rollout
 
 
@@ -41,17 +38,3 @@ def test_a_failure_lets_one_try_again() -> None:
     assert pages.gave_up(first)
     assert not pages.waiting and not pages.loaded
     assert pages.take(again := pages.begin(Filter()), page(5, 1)) and again.before is None
-
-
-def test_there_is_an_end_to_what_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answer_pages, "MOST", 4)
-    pages = AnswerPages()
-    pages.take(pages.begin(Filter()), page(100, 4))
-    assert not pages.more and pages.further() is None
-
-
-def test_an_export_takes_the_filter() -> None:
-    pages = AnswerPages()
-    pages.begin(Filter(origin="peer", verdict="wrong"))
-    wanted = ExportRollouts(origin="peer", verdict="wrong", to="/tmp/x.jsonl", replace=True)
-    assert pages.export("/tmp/x.jsonl", replace=True) == wanted

@@ -83,7 +83,6 @@ def test_groups_are_tallied() -> None:
     one = round_report(1, local_groups=24, external_groups=6, zero_advantage_groups=10, mix="24/8", truncated=0.1)
     two = round_report(2, local_groups=30, external_groups=0, zero_advantage_groups=20, mix="", truncated=0.3)
     found = tally([one, two])
-    assert found is not None
     assert (found.rounds, found.own, found.external, found.wanted) == (2, 27.0, 3.0, 8.0)
     assert found.idle == pytest.approx(0.5) and found.truncated == pytest.approx(0.2)
     assert tally([]) is None

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from sapo_desktop.core.errors import IdentityError, InSilo, ModelError, SapoError, UsageError
 from sapo_desktop.core.models import Contents
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.gui.link.attachment import Attached, Lost
+from sapo_desktop.gui.link.attachment import Lost
 from sapo_desktop.gui.model import checkpoints as model_checkpoints
 from sapo_desktop.gui.model import export as model_export
 from sapo_desktop.gui.model import page as model_page
@@ -441,12 +441,3 @@ def test_ten_thousand_models_are_no_burden(scene: Scene) -> None:
     scene.bridge.replies[GetModels] = ModelsAre(folder="/m", contents=Contents(models=models))
     scene.page._models.ask()
     assert scene.page._models.table.model().rowCount() > 10_000
-
-
-def _attached(scene: Scene) -> Attached:
-    held = msgspec.structs.replace(scene.view.settings, model="smollm2-135m")
-    return Attached(
-        status=scenes.status(scenes.Ready(), "idle", held, 900),
-        settings=SettingsAre(settings=held, changed=[], overridden=[]),
-        curve=scenes.swarm_curve(900),
-    )

@@ -20,20 +20,6 @@ def _link(**changes: object) -> LinkInfo:
     return msgspec.structs.replace(_LINK, **changes)
 
 
-def test_one_look_says_nothing_about_speed() -> None:
-    traffic = Traffic()
-    (row,) = traffic.look([_link()], 10.0)
-    assert row.rate == Rate(None, None)
-    assert traffic.total == Rate(None, None)
-
-
-def test_a_rate_is_what_was_counted_between_looks() -> None:
-    traffic = Traffic()
-    traffic.look([_link()], 10.0)
-    (row,) = traffic.look([_link(bytes_in=4000, bytes_out=800)], 13.0)
-    assert row.rate == Rate(1000.0, 100.0)
-
-
 def test_a_rate_is_measured_over_the_last_few_looks() -> None:
     traffic = Traffic()
     for at in range(LOOKS + 3):

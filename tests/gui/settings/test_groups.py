@@ -84,14 +84,6 @@ def are(settings: Settings, waiting: tuple[str, ...] = (), overridden: tuple[str
     return SettingsAre(settings=settings, changed=[], overridden=list(overridden), waiting=list(waiting))
 
 
-def test_what_waits_is_shown_as_it_was_typed_until_it_holds() -> None:
-    wanted = Wanted()
-    wanted.note("model", "smollm2-135m")
-    assert wanted.value("model", are(Settings(), waiting=("model",))) == "smollm2-135m"
-    wanted.follow(are(Settings(model="smollm2-135m")))
-    assert wanted.value("model", are(Settings(model="other"), waiting=("model",))) == "other"
-
-
 def test_what_waits_is_shown_in_another_window_too() -> None:
     told = msgspec.structs.replace(are(Settings(), waiting=("model",)), wanted=Settings(model="smollm2-135m"))
     assert Wanted().value("model", told) == "smollm2-135m"

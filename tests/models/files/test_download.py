@@ -515,14 +515,6 @@ def test_a_listing_without_end_is_refused(get: Downloads, hub: FakeHub) -> None:
         get(ModelSpec(name="other", repository=REPO, revision="main"))
 
 
-def test_one_part_brings_the_others(get: Downloads, hub: FakeHub) -> None:
-    names = [f"m-0000{number}-of-00002.gguf" for number in (1, 2)]
-    files = {name: gguf({"split.no": number, "split.count": 2}) for number, name in enumerate(names)}
-    hub.repos[REPO] = Repo(files, set())
-    spec = ModelSpec(name="m", repository=REPO, revision="main", only=[names[1]])
-    assert sorted(get(spec).model.files) == names
-
-
 # -- what may come -----------------------------------------------------------------------------------------------
 
 

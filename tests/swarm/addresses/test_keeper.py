@@ -9,7 +9,6 @@ from random import Random
 
 import pytest
 
-from sapo_desktop.swarm.addresses import keeper as links
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.addresses.announcement import Announcement
 from sapo_desktop.swarm.addresses.book import AddressBook
@@ -19,7 +18,7 @@ from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.protocol.envelope import PeerBody, seal
 from sapo_desktop.swarm.protocol.refusals import Reason
 from sapo_desktop.swarm.protocol.signing import Signer
-from sapo_desktop.swarm.sockets import dialling, network
+from sapo_desktop.swarm.sockets import dialling
 from sapo_desktop.swarm.sockets.network import Network, now
 from sapo_desktop.swarm.trust.standing import Standing
 from tests.swarm.mesh import check
@@ -28,13 +27,6 @@ from tests.swarm.sockets.test_network import nodes as network_nodes
 from tests.swarm.sockets.test_network import until
 
 pytestmark = pytest.mark.usefixtures("quick")
-
-
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
-    monkeypatch.setattr(links, "_BREATH", 0.02)
-    monkeypatch.setattr(links, "_GREETING_SECONDS", 0.05)
 
 
 class Node:

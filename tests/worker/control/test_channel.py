@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import stat
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -325,6 +325,17 @@ async def test_a_replayed_proof_is_refused(worker: Worker) -> None:
     await connection.close()
 
 
+@contextlib.asynccontextmanager
+async def in_its_place(root: Path, stranger: Callable[[Any], Awaitable[None]]) -> AsyncIterator[None]:
+    """Something else listens where the control file says that the worker does."""
+    control = DataFolder.open(root).control
+    async with serve(stranger, "127.0.0.1", 0) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        content = {"port": port, "secret": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "pid": 1}
+        (control / FILE).write_text(json.dumps(content))
+        yield
+
+
 async def test_an_impostor_on_the_workers_port_learns_nothing(tmp_path: Path) -> None:
     """It greets back with a proof it cannot have; the client leaves without having shown one of its own."""
     heard: list[bytes] = []
@@ -335,11 +346,7 @@ async def test_an_impostor_on_the_workers_port_learns_nothing(tmp_path: Path) ->
         async for message in connection:
             heard.append(message)
 
-    folder = DataFolder.open(tmp_path)
-    async with serve(impostor, "127.0.0.1", 0) as server:
-        port = next(iter(server.sockets)).getsockname()[1]
-        content = {"port": port, "secret": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "pid": 1}
-        (folder.control / FILE).write_text(json.dumps(content))
+    async with in_its_place(tmp_path, impostor):
         with pytest.raises(ControlError, match="not the worker"):
             await connect(tmp_path)
     assert heard == []
@@ -351,11 +358,7 @@ async def test_something_else_on_the_port_is_not_taken_for_the_worker(tmp_path: 
         await connection.send(answer)
         await connection.wait_closed()
 
-    folder = DataFolder.open(tmp_path)
-    async with serve(other, "127.0.0.1", 0) as server:
-        port = next(iter(server.sockets)).getsockname()[1]
-        content = {"port": port, "secret": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "pid": 1}
-        (folder.control / FILE).write_text(json.dumps(content))
+    async with in_its_place(tmp_path, other):
         with pytest.raises(ControlError, match="does not speak as a worker"):
             await connect(tmp_path)
 
@@ -370,18 +373,20 @@ async def test_web_pages_and_other_names_are_refused(worker: Worker) -> None:
             await ws_connect(f"ws://{host}/", host="127.0.0.1", port=worker.port, proxy=None)
 
 
-@pytest.mark.parametrize("garbage", [b"", b"\xc1", b"\x90" * 100, "text", msgspec.msgpack.encode(Attach())])
-async def test_garbage_before_the_proof_ends_the_connection(worker: Worker, garbage: bytes | str) -> None:
+@pytest.mark.parametrize(
+    ("garbage", "code"),
+    [
+        *((one, None) for one in (b"", b"\xc1", b"\x90" * 100, "text", msgspec.msgpack.encode(Attach()))),
+        (b"x" * (channel.MAX_PROOF + 1), "1009"),
+    ],
+    ids=["empty", "no msgpack", "nested", "text", "no greeting", "large"],
+)
+async def test_garbage_before_the_proof_ends_the_connection(
+    worker: Worker, garbage: bytes | str, code: str | None
+) -> None:
     connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
-    await connection.send(garbage)
-    with pytest.raises(ConnectionClosed):
-        await connection.recv()
-
-
-async def test_nothing_large_is_taken_before_the_proof(worker: Worker) -> None:
-    connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
-    with pytest.raises(ConnectionClosed, match="1009"):
-        await connection.send(b"x" * (channel.MAX_PROOF + 1))
+    with pytest.raises(ConnectionClosed, match=code):
+        await connection.send(garbage)
         await connection.recv()
 
 

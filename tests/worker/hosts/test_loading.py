@@ -191,15 +191,6 @@ def test_fewer_answers_at_once_need_fewer_keys_and_values() -> None:
     assert Scene(6000).fit(dataclasses.replace(plan, batch=8)).cache_bytes * 16 == Scene(6000).fit(plan).cache_bytes
 
 
-def test_the_size_of_the_file_that_is_there_counts(tmp_path: Path) -> None:
-    file = tmp_path / "starter.gguf"
-    file.touch()
-    os.truncate(file, 10**9)
-    plan = dataclasses.replace(asked(), choice=LLAMA, gguf=file)
-    with pytest.raises(TooBig, match=r"weights 1\.0 GB"):
-        Scene(700).fit(plan, HELD + LLAMA_RUNTIME)
-
-
 def test_what_is_not_built_is_not_counted_on_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "llama_cpp" else found(name))
@@ -210,11 +201,13 @@ def test_what_is_not_built_is_not_counted_on_here(tmp_path: Path, monkeypatch: p
     assert isinstance(there, FitIs) and "llama.cpp" in {way.generator for way in there.fit.ways}
 
 
-def test_the_sizes_of_all_parts_count(tmp_path: Path) -> None:
-    files = [tmp_path / f"starter-{number:05d}-of-00003.gguf" for number in (1, 2, 3)]
-    for file in files:
-        file.touch()
-        os.truncate(file, 10**9)
-    plan = dataclasses.replace(asked(), choice=LLAMA, gguf=files[0])
-    with pytest.raises(TooBig, match=r"weights 3\.0 GB"):
-        Scene(2000).fit(plan, HELD + LLAMA_RUNTIME)
+@pytest.mark.parametrize(
+    ("names", "free"), [(["m.gguf"], 700), ([f"m-0000{n}-of-00003.gguf" for n in (1, 2, 3)], 2000)]
+)
+def test_the_sizes_of_the_files_that_are_there_count(tmp_path: Path, names: list[str], free: float) -> None:
+    for name in names:
+        (tmp_path / name).touch()
+        os.truncate(tmp_path / name, 10**9)
+    plan = dataclasses.replace(asked(), choice=LLAMA, gguf=tmp_path / names[0])
+    with pytest.raises(TooBig, match=rf"weights {len(names)}\.0 GB"):
+        Scene(free).fit(plan, HELD + LLAMA_RUNTIME)
