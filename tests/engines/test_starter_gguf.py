@@ -12,6 +12,7 @@ from sapo_desktop.core.resources import resource
 from sapo_desktop.engines.exporting.export import MergedWeights
 from sapo_desktop.engines.gguf.write import write_model
 from sapo_desktop.models.starter import starter_folder
+from tests.engines.cpp import in_a_process
 from tests.engines.export_models import LlamaCpp, llama, torch_greedy
 
 pytestmark = [

@@ -381,9 +381,7 @@ async def test_web_pages_and_other_names_are_refused(worker: Worker) -> None:
     ],
     ids=["empty", "no msgpack", "nested", "text", "no greeting", "large"],
 )
-async def test_garbage_before_the_proof_ends_the_connection(
-    worker: Worker, garbage: bytes | str, code: str | None
-) -> None:
+async def test_garbage_before_the_proof_ends_it(worker: Worker, garbage: bytes | str, code: str | None) -> None:
     connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
     with pytest.raises(ConnectionClosed, match=code):
         await connection.send(garbage)
