@@ -2,18 +2,9 @@ import msgspec
 
 from sapo_desktop.gui.peers.traffic import LONGEST_GAP, LOOKS, Rate, Traffic
 from sapo_desktop.worker.control.messages.swarm import LinkInfo
+from tests.gui import scenes
 
-_LINK = LinkInfo(
-    key="aa" * 32,
-    dialled="wss://a.example:1",
-    program="",
-    seconds=1.0,
-    groups_in=0,
-    groups_out=0,
-    bytes_in=1000,
-    bytes_out=500,
-    refused={},
-)
+_LINK = msgspec.structs.replace(scenes.links(1)[0], key="aa" * 32, bytes_in=1000, bytes_out=500)
 
 
 def _link(**changes: object) -> LinkInfo:
