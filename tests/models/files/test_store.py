@@ -1,7 +1,7 @@
 """The models folder: what is in it, what is damaged, and what is removed."""
 
 import json
-import multiprocessing
+import multiprocessing.synchronize
 import shutil
 from pathlib import Path
 
