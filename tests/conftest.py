@@ -4,8 +4,6 @@ A skip that nobody reads hides a test that never runs. At a desk skips are count
 `CI=true` in the environment they turn the run red, except for tests marked `@pytest.mark.allowed_skip("why")`.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Generator
 

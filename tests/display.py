@@ -1,7 +1,5 @@
 """A screen of one's own: Xvfb, with trayer as its tray host where one is wanted. For tests, benches and screenshots."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

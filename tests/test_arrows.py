@@ -4,8 +4,6 @@ Imports are read with `ast`, those inside functions and those through importlib 
 nothing can hide.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

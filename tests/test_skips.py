@@ -1,7 +1,5 @@
 """In CI a skipped test is a failure unless it says why: conftest.py, tried on a test run of its own."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -23,8 +21,7 @@ def test_known(): assert False
 
 
 @pytest.mark.parametrize(
-    ("ci", "ending"),
-    [("true", "1 failed, 1 passed, 1 skipped, 1 xfailed"), ("", "1 passed, 2 skipped, 1 xfailed")],
+    ("ci", "ending"), [("true", "1 failed, 1 passed, 1 skipped, 1 xfailed"), ("", "1 passed, 2 skipped, 1 xfailed")]
 )
 def test_only_a_skip_with_a_reason_given_beforehand_passes_in_ci(tmp_path: Path, ci: str, ending: str) -> None:
     shutil.copy(Path(__file__).with_name("conftest.py"), tmp_path)

@@ -7,8 +7,6 @@ The suite (autobahntestsuite 25.10.1, Python 2.7) is no dependency: name the com
 options than with the library's.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import shlex

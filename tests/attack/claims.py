@@ -9,8 +9,6 @@ under relays and authors it makes up, whether a node still asks others then, and
 unasked.
 """
 
-from __future__ import annotations
-
 from random import Random
 
 from sapo_desktop.core.network.invite import Invite

@@ -8,8 +8,6 @@ Every honest node shares a group a round; the others twenty, as fast as the prot
 a round.
 """
 
-from __future__ import annotations
-
 from random import Random
 
 from sapo_desktop.core.statistics import wilson

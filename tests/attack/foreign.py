@@ -9,8 +9,6 @@ others teach. `as sent` is what was trained on before answers were written anew,
 memory; as sent it takes minutes and, where there are not 16 GB, the child's life. Seeds are fixed; nothing is random.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import resource as usage

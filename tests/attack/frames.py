@@ -8,8 +8,6 @@ another part of the internet (127.9.0.0/24) than the honest peer. Asked: how lon
 what share of a core a proven link costs that pings at 0.3 MB/s, how many bytes of log a peer can make the node write.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -10,8 +10,6 @@ printed is a promise: the next round after a kill must be a later one. In the en
 compared, round by round.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import random

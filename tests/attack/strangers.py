@@ -6,8 +6,6 @@ websocket-client (Python) is used where it is installed, wscat (Node.js) where i
 a person would try it: text, bytes that are no message, a frame above the limit, an Origin, nothing at all.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import importlib.util

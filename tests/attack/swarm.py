@@ -8,8 +8,6 @@ with a valid key talks rubbish to the relay all the time. Asked: does every node
 rounds, does anything crash, does the killed node come back at its last round, is the talker shut out.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json
@@ -123,7 +121,7 @@ def main() -> None:
         show(figure, given.json)
 
 
-async def play(folder: Path, nodes: int, rounds: int, seed: int, *, calm: bool) -> tuple[Outcome, Talker]:
+async def play(folder: Path, nodes: int, rounds: int, seed: int, *, calm: bool) -> "tuple[Outcome, Talker]":
     """The whole scene."""
     outcome, rng = Outcome(), random.Random(seed)
     relay, address = await start_relay(folder / "relay", "127.0.0.1:0")

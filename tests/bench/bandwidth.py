@@ -9,8 +9,6 @@ pools and draws joined in memory, in time that passes when told to; two relays w
 what their shelves hold of authors beyond them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import statistics

@@ -6,8 +6,6 @@
 Each loop is a program of its own, in a session of its own as a desktop starts them. Wall time as a person sees it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import statistics

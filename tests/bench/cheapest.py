@@ -11,8 +11,6 @@ of each kind is the figure: chosen and measured on the same questions, so it is 
 at most, for the levels that are shared.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

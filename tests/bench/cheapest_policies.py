@@ -3,8 +3,6 @@
 Each copy has a name that says where it is taken from, so that one name means one policy over all questions of a task.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -7,8 +7,6 @@ In silo the questions follow from seed and round, so two runs of one seed are co
 itself draws other families in every block; a family's share and a block's gain are fitted together by least squares.
 """
 
-from __future__ import annotations
-
 import argparse
 import sqlite3
 from collections.abc import Sequence

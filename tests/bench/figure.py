@@ -4,8 +4,6 @@ A script exits 0 whether or not its goals are held: a machine that is busy is no
 for a red build, and the docs show what was measured either way.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

@@ -6,8 +6,6 @@
 Wall time as a person sees it, and CPU time of all processes as the machine sees it (trust that one where it is busy).
 """
 
-from __future__ import annotations
-
 import json
 import statistics
 import subprocess

@@ -11,8 +11,6 @@ what the number of threads, following the load, makes of a machine whose cores a
 llama-cpp-python its lines are missing. tests/bench/generate_profile.py shows where the time goes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import functools
@@ -34,14 +32,7 @@ from sapo_desktop.engines.protocols import Load, WriteGguf
 from sapo_desktop.engines.torch.service import Service, TorchEngine
 from tests.bench.figure import Figure, arguments, cpu_seconds, show, tell
 from tests.bench.generate_child import held_to_avx2
-from tests.bench.generate_job import (
-    PROMPT_TOKENS,
-    JobOptions,
-    in_modules,
-    job_of,
-    with_our_torch,
-    with_transformers,
-)
+from tests.bench.generate_job import PROMPT_TOKENS, JobOptions, in_modules, job_of, with_our_torch, with_transformers
 from tests.bench.models import model_for_both_engines
 
 TOKENS = {"starter": 150, "50M": 60, "0.5B": 12}

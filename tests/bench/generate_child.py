@@ -5,8 +5,6 @@
 JOB is JSON. For each line it reads it answers the questions once and prints the CPU seconds. Beside that: nothing.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What tests/bench/generate.py, its child process and the profile beside it ask: nine questions, eight answers each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

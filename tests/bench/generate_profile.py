@@ -9,8 +9,6 @@ operations (computed one by one for that, as llama.cpp's callback asks). The rat
 what a batch brings to whom. No goals of its own: it is to tell why those of generate.py are held or missed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import functools

@@ -12,8 +12,6 @@ without a loss are then repeated with noise that is several times that.
 A loss takes questions that were solved out of reach for good, so many that the share falls by 5 or 10 points.
 """
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Iterator
 from random import Random

@@ -10,8 +10,6 @@ its interval over the seeds is that of the questions' mean differences. Prints f
 docs.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -10,8 +10,6 @@ read from disk. llama.cpp maps no file here (engines/llama_cpp/model.py). A case
 is skipped, and said so.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

@@ -3,8 +3,6 @@
 Prints a line when it is imported, when the model is loaded, and when the work is done. Beside the work: nothing.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The models that speed and memory are measured on: random weights, in the starter's shape or any other."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any

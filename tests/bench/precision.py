@@ -7,8 +7,6 @@ processor says of itself (`bf16_computes_faster`); the goal is that its choice i
 tenth. `--quick` takes a tenth of the layers and less of everything: without instructions for bfloat16 it is slow.
 """
 
-from __future__ import annotations
-
 import tempfile
 import threading
 from collections.abc import Callable

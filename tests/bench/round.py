@@ -9,8 +9,6 @@ and bfloat16 as well where that is said. Seconds are those of the median round a
 process's. Needs TRL (`installers/bootstrap.py test --slow` installs it).
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import resource

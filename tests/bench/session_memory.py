@@ -8,8 +8,6 @@ a few rounds. Looked at from outside every few milliseconds: the engine's reside
 pages that several processes have in memory count by part).
 """
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 import sys

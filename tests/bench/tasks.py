@@ -10,8 +10,6 @@ a line too many. A family counts by its slowest level. Goal: 20 ms at p99.9 to m
 that are shared.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Every script with figures still runs (`--quick --json`), so that none of them rots; what it says is not judged."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """The starter's engine stays below half a gigabyte in a real session at default settings."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

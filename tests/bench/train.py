@@ -7,8 +7,6 @@ the chunked log-softmax costs against a plain one and how much memory it leaves 
 a trainer is a matter of milliseconds.
 """
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

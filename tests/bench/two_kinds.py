@@ -8,8 +8,6 @@ out (those that weigh least), and a tokenizer that numbers every byte and phrase
 is text; each reads it with its own tokenizer.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -7,8 +7,6 @@ since a machine's speed changes while one measures. Frames and clicks are taken 
 node with the starter compute on all cores; the chart holds 100,000 points.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import statistics

@@ -7,8 +7,6 @@ frames FOLDER SECONDS   ours with 100,000 points and no node at work: frames wit
 load FOLDER SECONDS  ours, with a node at work and 100,000 points: frames, clicks, memory, then hidden in the tray
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import os
@@ -44,11 +42,7 @@ class FirstPaint(QObject):
 
     def _painted(self) -> None:
         spent = resource.getrusage(resource.RUSAGE_SELF)
-        tell(
-            cpu=spent.ru_utime + spent.ru_stime,
-            wall=time.monotonic() - BEGAN,
-            rss=spent.ru_maxrss * 1024,
-        )
+        tell(cpu=spent.ru_utime + spent.ru_stime, wall=time.monotonic() - BEGAN, rss=spent.ru_maxrss * 1024)
         os._exit(0)
 
 

@@ -6,8 +6,6 @@ Memory by what is imported, in this order, in a process of its own. A frame as i
 computes: the whole chart of 100,000 points, then without its curves, then without axes and grid too, in turns.
 """
 
-from __future__ import annotations
-
 import statistics
 import tempfile
 from collections.abc import Sequence
@@ -34,11 +32,7 @@ def memory(grown: dict[str, float]) -> list[Figure]:
 def parts(frames: dict[str, Sequence[float]]) -> list[Figure]:
     """The medians [s], and what a part of the picture is of the whole."""
     whole, bare, empty = (statistics.median(frames[kind]) for kind in ("whole", "without curves", "empty"))
-    shares = {
-        "curves and band": whole - bare,
-        "axes and grid": bare - empty,
-        "what is left with nothing in it": empty,
-    }
+    shares = {"curves and band": whole - bare, "axes and grid": bare - empty, "what is left with nothing in it": empty}
     return [
         Figure(name="median of a frame", value=1000 * whole, unit="ms"),
         *(Figure(name=f"a frame: {name}", value=took / whole, unit="of its time") for name, took in shares.items()),

@@ -1,7 +1,5 @@
 """A node without a process: answers every request from memory and plays scripted rounds."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -76,20 +74,10 @@ from sapo_desktop.worker.control.messages.requests import (
     SetSettings,
     StartRounds,
 )
-from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollout, Rollouts
-from sapo_desktop.worker.control.messages.swarm import SwarmInfo
-from tests.records import round_report
+from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollouts
+from tests import builders
+from tests.builders import MACHINE, round_report
 
-SMALL_MACHINE = Hardware(
-    system="Linux",
-    machine="x86_64",
-    python="3.11",
-    cores=4,
-    memory=8 * 2**30,
-    memory_free=6 * 2**30,
-    disk_free=10**11,
-    gpus=[],
-)
 FAMILIES = ("gcd", "lcm", "count_bits", "spell_backward", "basic_arithmetic", "base_conversion")
 LINK = f"sapo://join?swarm={'5a' * 32}&peer=wss://a.example:8765&admission={'0f' * 72}"
 HOSTILE = "48 = 1*36\x1b[2J\x1b]0;owned\x07 + 12\u202e [red]12[/red]\x00"
@@ -115,19 +103,9 @@ def scripted_round(number: int, solved: float = 0.25) -> RoundReport:
 
 
 def eval_report(checkpoint: str, number: int, score: float, which: str = "validation") -> EvalReport:
-    return EvalReport(
-        checkpoint=checkpoint,
-        round=number,
-        which="test" if which == "test" else "validation",
-        score=score,
-        partial=score + 0.06,
-        questions=200,
-        low=score - 0.05,
-        high=score + 0.05,
-        tasks=[TaskMark(task="gcd/easy", answers=200, solved=score, partial=score + 0.06, reward=score)],
-        solved=[],
-        seconds=1.5,
-    )
+    marks = [TaskMark(task="gcd/easy", answers=200, solved=score, partial=score + 0.06, reward=score)]
+    about = {"round": number, "which": which, "questions": 200, "tasks": marks, "seconds": 1.5}
+    return builders.eval_report(checkpoint, score, partial=score + 0.06, low=score - 0.05, high=score + 0.05, **about)
 
 
 @dataclass
@@ -151,7 +129,7 @@ class FakeNode:
     ended: bool = False
     why: Text = "It ended without a word."
     closed: int = 0
-    machine: Hardware = SMALL_MACHINE
+    machine: Hardware = MACHINE
     listeners: list[asyncio.Queue[Event | None]] = field(default_factory=list)
 
     async def call(self, request: Request) -> Reply:
@@ -314,49 +292,24 @@ class FakeNode:
         self.publish(StateChanged(state=state, reason=reason, why=Ready()))
 
     def _status(self) -> Status:
-        return Status(
+        return builders.status(
             state=self.state,
             reason="Ready" if self.state == "idle" else "Training round 13",
             why=Ready() if self.state == "idle" else Training(round=13),
-            phase="waiting",
             round=len(self.rounds),
-            rounds_left=None,
-            silo=True,
-            mix="8/0",
-            swarm=SwarmInfo(state="silo", reason="In silo: no network at all."),
-            model="starter",
             seed=3,
-            device="cpu",
             checkpoint=12,
             last=self.rounds[-1] if self.rounds else None,
             best_validation=0.27,
             base_validation=0.21,
-            resume_in=None,
             pid=4711,
-            version="0.1.0",
-            uptime=61.0,
             rounds_per_hour=1241.4,
         )
 
     def _rollouts(self, after: int) -> Rollouts:
         found = [report.round for report in self.rounds if report.round > after]
-        items = [
-            Rollout(
-                round=number,
-                task="gcd/easy",
-                seed=7,
-                question="Find the greatest common divisor of 48 and 36.",
-                origin="own",
-                author="",
-                completion=HOSTILE,
-                solved=True,
-                partial=1.0,
-                reward=1.0,
-                advantage=0.5,
-                verdict="solved",
-            )
-            for number in found[:2]
-        ]
+        asked = "Find the greatest common divisor of 48 and 36."
+        items = [builders.rollout(round=number, question=asked, completion=HOSTILE) for number in found[:2]]
         return Rollouts(items=items, more=len(found) > 2)
 
 
@@ -370,7 +323,7 @@ class FakeDoor:
     owned: bool = False
     relay: list[str] = field(default_factory=list)
     """What a relay was started with."""
-    machine: Hardware = SMALL_MACHINE
+    machine: Hardware = MACHINE
 
     async def running(self, folder: Path, *, owner: bool = False) -> FakeNode:
         if not self.there:
@@ -410,13 +363,11 @@ def _checkpoints() -> list[CheckpointInfo]:
 
 def _tasks() -> list[TaskInfo]:
     return [
-        TaskInfo(
-            family=family,
+        builders.task_info(
+            family,
+            level,
             title=f"Title of {family}",
-            level=level,
-            task_id="ab" * 32,
             config={"min_numbers": 2, "max_value": 100},
-            grammar="integer",
             example="Find the greatest common divisor of 48 and 36.",
             solved=0.5,
             answers=320,

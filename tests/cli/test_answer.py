@@ -1,7 +1,5 @@
 """`sapo-desktop answer`, with a person, a script or nobody at the keyboard."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path
@@ -12,7 +10,8 @@ from sapo_desktop.cli import main
 from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAnswer
-from sapo_desktop.worker.control.messages.rollouts import Rollout, Rollouts
+from sapo_desktop.worker.control.messages.rollouts import Rollouts
+from tests.builders import rollout
 from tests.cli.fake_node import FakeDoor, FakeNode
 from tests.cli.test_cli import Words
 
@@ -20,11 +19,6 @@ from tests.cli.test_cli import Words
 @pytest.fixture
 def door() -> FakeDoor:
     return FakeDoor(node=FakeNode(settings=Settings(share=True)), there=True)
-
-
-@pytest.fixture
-def run(tmp_path: Path, door: FakeDoor, capsys: pytest.CaptureFixture[str]) -> Words:
-    return Words(tmp_path, door, capsys)
 
 
 def typed(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
@@ -35,9 +29,7 @@ def given(door: FakeDoor) -> list[GiveAnswer]:
     return [request for request in door.node.requests if isinstance(request, GiveAnswer)]
 
 
-def test_a_person_sees_where_the_text_goes_before_it_is_taken(
-    run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_seen_where_the_text_goes_first(run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch) -> None:
     typed(monkeypatch, "12\n13\n")
     assert run("answer", "gcd") == 0
     assert door.node.requests[0] == AskForQuestion(task="gcd")
@@ -58,9 +50,7 @@ def test_wrong_and_not_shared_is_said_so(run: Words, door: FakeDoor) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "\n", "  \t\n"], ids=["end", "empty", "blank"])
-def test_nothing_typed_is_a_question_skipped(
-    run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch, text: str
-) -> None:
+def test_nothing_typed_skips_a_question(run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     typed(monkeypatch, text)
     assert run("answer", "--json") == 0
     assert [line["event"] for line in run.lines] == ["question", "skipped"]
@@ -69,9 +59,7 @@ def test_nothing_typed_is_a_question_skipped(
     assert given(door) == []
 
 
-def test_machines_read_one_line_for_the_question_and_one_for_what_became_of_it(
-    run: Words, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_machines_read_a_line_for_question_and_outcome(run: Words, monkeypatch: pytest.MonkeyPatch) -> None:
     typed(monkeypatch, "12\n")
     assert run("answer", "--json") == 0
     asked, marked = run.lines
@@ -81,9 +69,7 @@ def test_machines_read_one_line_for_the_question_and_one_for_what_became_of_it(
     assert run.stdout.isascii() and "published under this node" in run.stderr
 
 
-def test_no_more_than_a_line_of_bounded_length_is_read(
-    run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_a_line_of_bounded_length_is_read(run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch) -> None:
     typed(monkeypatch, "1" * 10_000_000)
     assert run("answer") == 0
     assert len(given(door)[0].answer) == 64 * 1024
@@ -111,21 +97,7 @@ def test_without_a_running_node_nobody_is_asked(tmp_path: Path, capsys: pytest.C
 def test_rollouts_tell_a_persons_answer_from_the_models(run: Words, door: FakeDoor, tmp_path: Path) -> None:
     door.node.rounds = []
     assert run("history", "--rollouts", str(tmp_path / "r.jsonl")) == 0
-    answer = Rollout(
-        round=1,
-        task="gcd/easy",
-        seed=7,
-        question="?",
-        origin="human",
-        author="",
-        completion="12",
-        solved=True,
-        partial=1.0,
-        reward=1.0,
-        advantage=0.5,
-        verdict="solved",
-        kind="human",
-    )
+    answer = rollout(origin="human", completion="12", kind="human")
     door.node._rollouts = lambda after: Rollouts(items=[answer], more=False)  # type: ignore[method-assign]
     assert run("history", "--rollouts", str(tmp_path / "r.jsonl")) == 0
     assert json.loads((tmp_path / "r.jsonl").read_text())["kind"] == "human"

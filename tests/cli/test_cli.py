@@ -1,7 +1,5 @@
 """Exit codes, streams and suggestions of every command, on a node without a process."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -25,6 +23,10 @@ from sapo_desktop.worker.control.messages.requests import (
     Quit,
 )
 from tests.cli.fake_node import LINK, FakeDoor, FakeNode, scripted_round
+
+SEED_OF_SEVEN = {"event": "setting", "key": "seed", "value": 7, "default": 0, "changed": True} | dict.fromkeys(
+    ("this_run_only", "waiting"), False
+)
 
 
 @pytest.fixture
@@ -53,8 +55,9 @@ class Words:
 
 
 @pytest.fixture
-def run(tmp_path: Path, door: FakeDoor, capsys: pytest.CaptureFixture[str]) -> Words:
-    return Words(tmp_path, door, capsys)
+def gone(door: FakeDoor) -> None:
+    """No node runs."""
+    door.there = False
 
 
 def test_the_key_of_a_server_is_kept_and_shown_nowhere(run: Words, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,28 +103,18 @@ def test_the_key_of_a_server_is_kept_and_shown_nowhere(run: Words, monkeypatch: 
         (("ask", " "), "Write a question"),
         (("export", "--format", "gguf"), "--to"),
         (("tasks", "shwo", "gcd"), "Did you mean show?"),
-    ],
-)
-def test_wrong_usage_is_one_sentence_and_exit_code_2(run: Words, words: tuple[str, ...], said: str) -> None:
-    assert run(*words) == 2
-    assert said in run.stderr
-    assert run.stderr.count("\n") == 1
-    assert not run.stdout
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
         (("tasks", "show", "gdc"), "Did you mean gcd?"),
         (("tasks", "show", "gcd/esy"), "Did you mean easy?"),
         (("tasks", "try", "gcd", "--level", "mittle"), "Did you mean middle?"),
         (("checkpoints", "back", "99"), "There is no checkpoint 99"),
     ],
 )
-def test_what_does_not_exist_is_one_sentence_and_exit_code_1(run: Words, words: tuple[str, ...], said: str) -> None:
-    assert run(*words) == 1
+def test_wrong_usage_is_one_sentence_and_exit_code_2(run: Words, words: tuple[str, ...], said: str) -> None:
+    is_there = words[:2] not in (("tasks", "show"), ("tasks", "try"), ("checkpoints", "back")) or words[-1] == "last"
+    assert run(*words) == (2 if is_there else 1), "what does not exist is a failure, not a misuse"
     assert said in run.stderr
     assert run.stderr.count("\n") == 1
+    assert not run.stdout
 
 
 def test_a_failure_has_a_traceback_only_with_debug(run: Words, door: FakeDoor) -> None:
@@ -151,9 +144,7 @@ def test_a_newcomer_is_let_into_a_private_swarm(run: Words, door: FakeDoor) -> N
     assert run.lines == [{"event": "ok", "text": "This node goes to the private swarm."}]
 
 
-def test_a_passphrase_is_asked_for_where_one_is_needed(
-    run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_passphrase_is_asked_for_where_needed(run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch) -> None:
     door.node.without_keyring = True
     monkeypatch.delenv("SAPO_PASSPHRASE", raising=False)
     monkeypatch.setattr("getpass.getpass", lambda prompt: "correct horse")
@@ -197,7 +188,7 @@ def test_a_closed_identity_is_opened_before_a_new_passphrase_is_asked_for(
     assert changes(door) == [("unlock", "wrong"), ("unlock", "open sesame"), (command, "correct horse")]
 
 
-def test_what_cannot_be_done_with_the_identity_is_said_before_anything_is_typed(
+def test_what_cannot_be_is_said_first(
     run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     prompts = typing(monkeypatch)
@@ -209,9 +200,7 @@ def test_what_cannot_be_done_with_the_identity_is_said_before_anything_is_typed(
     assert prompts == [] and changes(door) == []
 
 
-def test_a_new_passphrase_is_long_enough_before_it_is_typed_again(
-    run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_short_new_passphrase_is_refused_at_once(run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch) -> None:
     prompts = typing(monkeypatch, "short", "long enough", "but another")
     assert run("identity", "protect") == 2 and "at least 8" in run.stderr
     assert prompts == ["Passphrase: "]
@@ -219,9 +208,7 @@ def test_a_new_passphrase_is_long_enough_before_it_is_typed_again(
     assert changes(door) == []
 
 
-def test_an_open_identity_is_not_asked_to_be_opened(
-    run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_open_identity_needs_no_passphrase(run: Words, door: FakeDoor, monkeypatch: pytest.MonkeyPatch) -> None:
     assert typing(monkeypatch) == [] and run("identity", "unlock") == 0
     door.node.identity = IdentityIs(key="", kept="file")
     prompts = typing(monkeypatch, "open sesame")
@@ -246,20 +233,16 @@ def test_a_relay_takes_its_swarm_from_a_link() -> None:
 
 
 @pytest.mark.parametrize("words", [("status",), ("pause",), ("resume",), ("finish",)])
-def test_commands_for_a_running_node_need_one(run: Words, door: FakeDoor, words: tuple[str, ...]) -> None:
-    door.there = False
+def test_commands_for_a_running_node_need_one(gone: None, run: Words, words: tuple[str, ...]) -> None:
     assert run(*words) == 1
     assert "No node runs" in run.stderr
 
 
-def test_quit_without_a_node_is_done_already(run: Words, door: FakeDoor) -> None:
-    door.there = False
+def test_quit_without_a_node_is_done_already(gone: None, run: Words) -> None:
     assert run("quit") == 0
 
 
-def test_an_unknown_folder_is_compared_with_its_neighbours(
-    tmp_path: Path, door: FakeDoor, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unknown_folder_has_neighbours(tmp_path: Path, door: FakeDoor, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "node-one").mkdir()
     assert main(["status", "--data", str(tmp_path / "node-on")], door) == 1
     assert "Did you mean node-one?" in capsys.readouterr().err
@@ -284,27 +267,19 @@ def test_pause_says_until_when(run: Words, door: FakeDoor) -> None:
     assert door.node.requests[-1] == Pause(seconds=None)
 
 
-def test_a_node_started_for_one_question_is_ended_after_it(run: Words, door: FakeDoor) -> None:
-    door.there = False
-    assert run("ask", "What is 17 + 25?") == 0
-    assert isinstance(door.node.requests[-1], Quit)
-    assert door.node.closed == 1
+@pytest.mark.parametrize(("words", "code"), [(("ask", "What is 17 + 25?"), 0), (("checkpoints", "back", "99"), 1)])
+def test_what_one_question_starts_ends(
+    gone: None, run: Words, door: FakeDoor, words: tuple[str, ...], code: int
+) -> None:
+    assert run(*words) == code
+    assert isinstance(door.node.requests[-1], Quit) and door.node.closed == 1
 
 
-def test_a_node_started_for_one_question_is_ended_after_a_failure_too(run: Words, door: FakeDoor) -> None:
-    door.there = False
-    assert run("checkpoints", "back", "99") == 1
-    assert isinstance(door.node.requests[-1], Quit)
-
-
-def test_a_node_that_was_given_rounds_meanwhile_goes_on(run: Words, door: FakeDoor) -> None:
-    door.there = False
-    door.node.state = "working"
-    assert run("ask", "What is 17 + 25?") == 0
-    assert not [request for request in door.node.requests if isinstance(request, Quit)]
-
-
-def test_a_running_node_is_not_ended(run: Words, door: FakeDoor) -> None:
+@pytest.mark.parametrize(("there", "state"), [(True, "idle"), (False, "working")])
+def test_a_node_that_runs_or_was_given_rounds_meanwhile_goes_on(
+    run: Words, door: FakeDoor, there: bool, state: str
+) -> None:
+    door.there, door.node.state = there, state
     assert run("ask", "What is 17 + 25?") == 0
     assert not [request for request in door.node.requests if isinstance(request, Quit)]
 
@@ -330,17 +305,7 @@ def test_settings_are_shown_set_and_reset(run: Words, door: FakeDoor) -> None:
     assert run("settings", "set", "max-tokens=64", "curriculum=off") == 0
     assert (door.node.settings.seed, door.node.settings.max_tokens, door.node.settings.curriculum) == (7, 64, False)
     assert run("settings", "get", "seed", "--json") == 0
-    assert run.lines == [
-        {
-            "event": "setting",
-            "key": "seed",
-            "value": 7,
-            "default": 0,
-            "changed": True,
-            "this_run_only": False,
-            "waiting": False,
-        }
-    ]
+    assert run.lines == [SEED_OF_SEVEN]
     assert run("settings", "reset", "seed") == 0
     assert door.node.settings.seed == 0
     assert run("settings") == 0
@@ -356,28 +321,16 @@ def test_the_login_of_a_proxy_stays_in_the_file(run: Words, door: FakeDoor) -> N
         assert ("***@proxy.example:3128" in run.stdout) == (words[0] == "settings")
 
 
-def test_without_a_node_settings_are_a_file_and_no_node_is_started(run: Words, door: FakeDoor, tmp_path: Path) -> None:
-    door.there = False
+def test_without_a_node_settings_are_a_file(gone: None, run: Words, door: FakeDoor, tmp_path: Path) -> None:
     assert run("settings", "set", "model=/no/such/folder", "seed=7") == 0
     assert run("settings", "get", "seed", "--json") == 0
-    assert run.lines == [
-        {
-            "event": "setting",
-            "key": "seed",
-            "value": 7,
-            "default": 0,
-            "changed": True,
-            "this_run_only": False,
-            "waiting": False,
-        }
-    ]
+    assert run.lines == [SEED_OF_SEVEN]
     assert run("settings", "reset", "--all") == 0
     assert settings_file.read(tmp_path / "settings.toml", 0.0).settings == Settings()
     assert door.node.requests == []
 
 
-def test_a_settings_file_that_was_damaged_is_said(run: Words, door: FakeDoor, tmp_path: Path) -> None:
-    door.there = False
+def test_a_settings_file_that_was_damaged_is_said(gone: None, run: Words, tmp_path: Path) -> None:
     (tmp_path / "settings.toml").write_text("seed = = 1")
     assert run("settings") == 0
     assert "settings.damaged-" in run.stderr
@@ -410,7 +363,7 @@ def test_eval_gives_the_score_per_task(run: Words) -> None:
     assert (line["checkpoint"], line["score"], line["tasks"]) == ("best", 0.27, {"gcd/easy": 0.27})
 
 
-def test_export_resolves_the_folder_where_the_user_stands(
+def test_export_is_to_a_folder_here(
     run: Words, door: FakeDoor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -1,9 +1,5 @@
 """`sapo-desktop fit` and `models list`, for people and for machines."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import msgspec
 import pytest
 
@@ -15,11 +11,6 @@ from tests.cli.test_cli import Words
 @pytest.fixture
 def door() -> FakeDoor:
     return FakeDoor()
-
-
-@pytest.fixture
-def run(tmp_path: Path, door: FakeDoor, capsys: pytest.CaptureFixture[str]) -> Words:
-    return Words(tmp_path, door, capsys)
 
 
 def test_a_person_sees_the_choice_the_parts_and_why_nothing_bigger(run: Words) -> None:

@@ -1,7 +1,5 @@
 """Ctrl-C at every prompt, typed at a real terminal: the command ends at once, in one word and without a traceback."""
 
-from __future__ import annotations
-
 import os
 import select
 import subprocess

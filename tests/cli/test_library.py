@@ -1,7 +1,5 @@
 """The models commands: by themselves with a real download, and through a running node."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import signal
@@ -225,9 +223,7 @@ def test_the_other_commands_ask_the_node_too(run: Words, node: LibraryNode, tmp_
 # -- the token -------------------------------------------------------------------------------------------------
 
 
-def test_the_token_comes_from_standard_input_and_is_not_shown(
-    run: Words, monkeypatch: pytest.MonkeyPatch, hub: FakeHub
-) -> None:
+def test_the_token_is_read_from_input_and_not_shown(run: Words, monkeypatch: pytest.MonkeyPatch, hub: FakeHub) -> None:
     kept: dict[str, str] = {}
     monkeypatch.setattr(hub_token, "keep", kept.__setitem__)
     monkeypatch.setattr(hub_token, "forget", lambda endpoint: kept.pop(endpoint, None) is not None)

@@ -1,10 +1,7 @@
 """`sapo-desktop relay`, on a relay without a process: what is said, and how it ends."""
 
-from __future__ import annotations
-
 import os
 import signal
-from pathlib import Path
 
 import pytest
 
@@ -39,11 +36,6 @@ class Relay(FakeNode):
 @pytest.fixture
 def door() -> FakeDoor:
     return FakeDoor(node=Relay())
-
-
-@pytest.fixture
-def run(tmp_path: Path, door: FakeDoor, capsys: pytest.CaptureFixture[str]) -> Words:
-    return Words(tmp_path, door, capsys)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -1,7 +1,5 @@
 """`run` against a node without a process: what is said, when it ends, what Ctrl-C means."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -44,9 +42,7 @@ def events(text: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_three_rounds_then_the_node_ends_and_a_summary_closes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_after_three_rounds_it_ends_with_a_summary(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     door = FakeDoor()
     assert run(tmp_path, door, "--rounds", "3") == 0
     words = capsys.readouterr().out
@@ -65,7 +61,7 @@ def test_json_lines_alone_on_stdout(tmp_path: Path, capsys: pytest.CaptureFixtur
     lines = events(told.out)
     assert told.out.isascii()
     assert [line["event"] for line in lines if line["event"] not in ("answer", "state")] == [
-        *("start", "round", "checkpoint", "eval", "eval", "round", "checkpoint", "end"),
+        *("start", "round", "checkpoint", "eval", "eval", "round", "checkpoint", "end")
     ]
     rounds = [line for line in lines if line["event"] == "round"]
     assert list(rounds[0])[:9] == [
@@ -121,9 +117,7 @@ def test_an_invite_is_followed_before_anybody_is_dialled(tmp_path: Path, capsys:
     assert "goes to the private swarm" in capsys.readouterr().err
 
 
-def test_the_local_network_is_joining_too_and_a_login_is_not_repeated(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_local_network_is_joining_and_logins_are_secret(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     door = FakeDoor()
     proxy = "socks5h://user:s3cret@proxy.example:1080"
     assert run(tmp_path, door, "--rounds", "1", "--lan", "--set", f"proxy={proxy}") == 0
@@ -188,9 +182,7 @@ def test_a_node_that_vanishes_is_a_failure_with_advice(tmp_path: Path, capsys: p
         ),
     ],
 )
-def test_a_node_that_fails_gives_its_reason(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], event: Event, reason: str
-) -> None:
+def test_a_failing_node_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str], event: Event, reason: str) -> None:
     node = FakeNode()
 
     async def fail(rounds: int | None) -> None:

@@ -1,7 +1,5 @@
 """What a command costs before it does anything: no slow library is imported, and a closed pipe is no failure."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

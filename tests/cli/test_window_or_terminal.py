@@ -1,7 +1,5 @@
 """A start without a command: the window where there can be one, else rounds in the terminal, and the reason said."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -41,7 +39,7 @@ def start(folder: Path, *words: str) -> tuple[int, FakeDoor]:
     return main([*words, "--data", str(folder)], door), door
 
 
-def test_where_there_is_a_display_the_window_opens(
+def test_on_a_display_it_opens(
     tmp_path: Path, opened: list[tuple[Path, bool]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(display, "why_no_window", lambda: "")

@@ -1,7 +1,5 @@
 """The hash of several fields, against bytes written out by hand."""
 
-from __future__ import annotations
-
 import hashlib
 
 from sapo_desktop.core.hashing import digest

@@ -1,7 +1,5 @@
 """Which addresses of an invite a person is asked about before they are dialled."""
 
-from __future__ import annotations
-
 import pytest
 
 from sapo_desktop.core.network.invite import Invite, asks_first

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from sapo_desktop.core.settings import listed, with_item, without_item
 
 

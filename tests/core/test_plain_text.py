@@ -1,7 +1,5 @@
 """Nothing that a model or a peer writes reaches a terminal as more than plain text."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest

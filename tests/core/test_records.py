@@ -1,7 +1,5 @@
 """Text of strangers stays data on its line."""
 
-from __future__ import annotations
-
 import json
 
 import msgspec

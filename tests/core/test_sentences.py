@@ -1,7 +1,5 @@
 """Sentences as data: their English, and their way over a message."""
 
-from __future__ import annotations
-
 import msgspec
 
 from sapo_desktop.core.errors import ModelError, SapoError

@@ -1,7 +1,5 @@
 """What is written is read back, a person's comments stay, and nothing wrong is taken."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Values worked out by hand, or taken from the tables of the papers named."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Reasons in English, for terminals and logs."""
 
-from __future__ import annotations
-
 import time
 
 import msgspec

@@ -1,7 +1,9 @@
 """The llama.cpp generator and the torch engine over one model, for the tests of both."""
 
-from __future__ import annotations
-
+import json
+import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -109,3 +111,10 @@ def cancelled_after(service: Any, seconds: float) -> threading.Timer:
     timer = threading.Timer(seconds, service.cancelled.set)
     timer.start()
     return timer
+
+
+def in_a_process(script: str, *words: str) -> Any:
+    """What a script prints as JSON; the examiner wants a process of its own with a fixed hash seed."""
+    environment = os.environ | {"PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run([sys.executable, "-c", script, *words], env=environment, capture_output=True, check=True)
+    return json.loads(done.stdout)

@@ -1,7 +1,5 @@
 """Tiny random models, a starter-like tokenizer and llama.cpp at its lowest level, for the tests of export."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager

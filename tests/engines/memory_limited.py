@@ -5,8 +5,6 @@
 The limit is what the process holds once the starter is loaded, and so many MB more.
 """
 
-from __future__ import annotations
-
 import json
 import resource
 import sys

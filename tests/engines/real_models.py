@@ -6,8 +6,6 @@ the class that the published folders name. Templates are written from their beha
 they can be asked (`enable_thinking`, the day).
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from functools import cache

@@ -1,7 +1,5 @@
 """Real servers in processes of their own, and a remote generator connected to one."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

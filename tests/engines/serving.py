@@ -4,8 +4,6 @@ What it samples is drawn from a hash of prompt and seed, so that a test can ask 
 are taken one a request: a status, or a way of breaking.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import socket

@@ -1,7 +1,5 @@
 """Chat templates rendered without transformers, against transformers' own rendering."""
 
-from __future__ import annotations
-
 import subprocess
 from datetime import date
 from typing import Any

@@ -1,7 +1,5 @@
 """Drawing in numpy: the same tokens and log-probabilities as in torch, and the distribution that was asked for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

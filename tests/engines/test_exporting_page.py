@@ -1,7 +1,5 @@
 """The code in docs/exporting.md runs as it stands there."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -6,12 +6,6 @@ is compared with torch's own, and with how much two of torch's own directions di
 chance alone does. Then whole short runs.
 """
 
-from __future__ import annotations
-
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +22,7 @@ from sapo_desktop.engines.torch.trainer import GrpoTrainer
 from sapo_desktop.learning.advantage import group_advantages
 from sapo_desktop.models.starter import starter_folder
 from sapo_desktop.tasks.extraction import extract_answer
-from tests.engines.cpp import Pair, needs_llama
+from tests.engines.cpp import Pair, in_a_process, needs_llama
 from tests.engines.tiny import loaded_engine
 from tests.engines.widened import widened
 
@@ -90,13 +84,7 @@ class Sampler:
 @pytest.fixture(scope="module")
 def questions() -> list[tuple[str, str]]:
     """Question and truth, of four tasks."""
-    done = subprocess.run(
-        [sys.executable, "-c", ASK, str(resource("tasks.toml"))],
-        env=os.environ | {"PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        capture_output=True,
-        check=True,
-    )
-    return [(text, truth) for text, truth in json.loads(done.stdout)]
+    return [(text, truth) for text, truth in in_a_process(ASK, str(resource("tasks.toml")))]
 
 
 @pytest.fixture(scope="module")
@@ -167,9 +155,7 @@ def told(engine: TorchEngine) -> torch.Tensor:
     return engine.trainer.logprobs(part)
 
 
-def test_the_gradient_points_where_the_torch_samplers_does(
-    samplers: dict[str, Sampler], chosen: list[tuple[str, str]]
-) -> None:
+def test_the_gradient_points_as_the_torch_samplers(samplers: dict[str, Sampler], chosen: list[tuple[str, str]]) -> None:
     own = samplers["torch"]
     texts, truths = [text for text, _ in chosen] * 4, [truth for _, truth in chosen] * 4
     assert len(chosen) == 8

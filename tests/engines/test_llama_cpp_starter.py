@@ -1,11 +1,6 @@
 """The shipped starter in both engines: the catalogue's questions, the same prompts, the same answers."""
 
-from __future__ import annotations
-
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
@@ -13,7 +8,7 @@ import pytest
 from sapo_desktop.core.resources import resource
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.models.starter import starter_folder
-from tests.engines.cpp import Pair, needs_llama, tokens, worst_gap
+from tests.engines.cpp import Pair, in_a_process, needs_llama, tokens, worst_gap
 from tests.engines.test_starter_gguf import QUESTIONS
 
 pytestmark = [needs_llama, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -22,13 +17,7 @@ pytestmark = [needs_llama, pytest.mark.slow, pytest.mark.timeout(600)]
 @pytest.fixture(scope="module")
 def questions() -> list[str]:
     """Of every task and level, three each."""
-    done = subprocess.run(
-        [sys.executable, "-c", QUESTIONS, str(resource("tasks.toml")), json.dumps([5, 6, 7])],
-        env=os.environ | {"PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        capture_output=True,
-        check=True,
-    )
-    found: list[str] = json.loads(done.stdout)
+    found: list[str] = in_a_process(QUESTIONS, str(resource("tasks.toml")), json.dumps([5, 6, 7]))
     return found
 
 

@@ -1,7 +1,5 @@
 """The estimate of models/fit/memory.py counts what the engine really keeps: autograd's own books are compared."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

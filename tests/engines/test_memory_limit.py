@@ -1,7 +1,5 @@
 """The engine under a real limit of memory: it does less at once, and says when not even one answer fits."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

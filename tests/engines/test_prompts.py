@@ -1,7 +1,5 @@
 """What models are asked: the instructions in the system's or the user's turn, and the same ids whatever engine asks."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable

@@ -4,8 +4,6 @@ Each has the real configuration class, a tokenizer of the real kind and a templa
 names the engines; what answers with one of them is trained, kept and exported by torch.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

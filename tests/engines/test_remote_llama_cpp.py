@@ -4,8 +4,6 @@ It takes prompts as text and tells tokens as texts, so prompts must survive bein
 found in our ids.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 `SAPO_LLAMA_SERVER` names the program; docs/remote.md says how it is built.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator

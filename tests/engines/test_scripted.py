@@ -1,7 +1,5 @@
 """The engine without a model speaks the same messages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,11 +1,6 @@
 """The shipped starter in llama.cpp: the catalogue's questions give the same tokens, and the same answers."""
 
-from __future__ import annotations
-
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +12,7 @@ from sapo_desktop.core.resources import resource
 from sapo_desktop.engines.exporting.export import MergedWeights
 from sapo_desktop.engines.gguf.write import write_model
 from sapo_desktop.models.starter import starter_folder
+from tests.engines.cpp import in_a_process
 from tests.engines.export_models import LlamaCpp, llama, torch_greedy
 
 pytestmark = [
@@ -38,14 +34,8 @@ print(json.dumps([examiner.question(task, seed).text for task in catalogue.tasks
 
 @pytest.fixture(scope="module")
 def questions() -> list[str]:
-    """Of every task and level; the examiner wants a process of its own with a fixed hash seed."""
-    done = subprocess.run(
-        [sys.executable, "-c", QUESTIONS, str(resource("tasks.toml")), json.dumps(list(SEEDS))],
-        env=os.environ | {"PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        capture_output=True,
-        check=True,
-    )
-    found: list[str] = json.loads(done.stdout)
+    """Of every task and level."""
+    found: list[str] = in_a_process(QUESTIONS, str(resource("tasks.toml")), json.dumps(list(SEEDS)))
     return found
 
 
@@ -80,9 +70,7 @@ def test_every_question_gives_the_same_tokens(starter: tuple[Any, Any], cpp: Lla
     assert not differing
 
 
-def test_twenty_of_twenty_greedy_answers_are_equal(
-    starter: tuple[Any, Any], cpp: LlamaCpp, questions: list[str]
-) -> None:
+def test_twenty_greedy_answers_are_equal(starter: tuple[Any, Any], cpp: LlamaCpp, questions: list[str]) -> None:
     model, tokenizer = starter
     prompts = [list(prompt(tokenizer, question, True)) for question in questions[:: len(questions) // 50]]
     short = [tokens for tokens in prompts if len(tokens) < 200][:20]

@@ -6,8 +6,6 @@ log-probabilities are given, vllm_importance_sampling_correction in the mode "to
 Advantages are handed in: TRL's own divide by the sample standard deviation + 1e-4, ours by the population's.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

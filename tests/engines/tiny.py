@@ -1,8 +1,6 @@
 """Tiny random models with a small character tokenizer, and an engine over one, for the tests of this
 folder."""
 
-from __future__ import annotations
-
 import os
 import threading
 from unittest import mock

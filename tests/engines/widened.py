@@ -5,8 +5,6 @@ At the starter's own width `q4_k_m` would be mostly other formats, which llama.c
 are scaled.
 """
 
-from __future__ import annotations
-
 import math
 import shutil
 from pathlib import Path

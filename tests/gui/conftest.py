@@ -1,7 +1,5 @@
 """Windows without a screen: Qt's own offscreen platform, chosen before Qt is loaded, and our looks."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A page driven as a person drives it: shown, read, pressed."""
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QCoreApplication, Qt

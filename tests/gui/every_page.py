@@ -1,7 +1,5 @@
 """All pages with something on them, for tests that look at everything and for screenshots."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -3,8 +3,6 @@
 The curve in silo is a real one: the 300 rounds of docs/data/learning.json, seed 1. What peers do is made up.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Mapping
@@ -21,7 +19,8 @@ from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.events import Progressed
 from sapo_desktop.worker.control.messages.replies import Curve, EvalPoint, SettingsAre, Status
 from sapo_desktop.worker.control.messages.swarm import Claim, LinkInfo, SwarmInfo
-from tests.records import round_report
+from tests import builders
+from tests.builders import round_report
 
 NOW = 1_790_000_000.0
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +32,7 @@ FAMILIES = (
 
 class _Seed(msgspec.Struct):
     rewards: list[float]
-    validation: list[_Score]
+    validation: "list[_Score]"
 
 
 class _Score(msgspec.Struct):
@@ -146,28 +145,15 @@ def swarm_info(silo: bool = False) -> SwarmInfo:
 
 
 def status(why: Why, state: str, settings: Settings, rounds: int) -> Status:
-    return Status(
+    return builders.status(
         state=state,
-        reason="",
         why=why,
         phase="generate" if state == "working" else "waiting",
         round=rounds + 1,
-        rounds_left=None,
         silo=settings.silo,
         mix=settings.mix,
         swarm=swarm_info(settings.silo),
-        model="starter",
-        seed=1,
-        device="cpu",
         checkpoint=rounds or None,
-        last=None,
-        best_validation=None,
-        base_validation=None,
-        resume_in=None,
-        pid=1,
-        version="0.4.0",
-        uptime=60.0,
-        rounds_per_hour=240.0,
         answers_own=rounds * 256,
     )
 

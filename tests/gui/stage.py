@@ -1,7 +1,5 @@
 """A bridge without a worker: pages ask it, and it answers with what a test or a screenshot put on stage."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -51,6 +49,10 @@ class StageBridge(QObject):
         self, request: Request, then: Answer | None = None, failed: Failure | None = None, *, of: QObject
     ) -> Call | None:
         self.asked.append(request)
+        self._answer(request, then, failed)
+        return None
+
+    def _answer(self, request: Request, then: Answer | None, failed: Failure | None) -> None:
         reply = self.replies.get(type(request), Ok())
         if callable(reply):
             reply = reply(request)
@@ -65,7 +67,6 @@ class StageBridge(QObject):
                 then(reply)
         elif isinstance(reply, Ok) and reply.text:
             self.said.emit(in_words(reply.text))
-        return None
 
     def asked_for(self, kind: type[msgspec.Struct]) -> list[Any]:
         """The requests of this type, oldest first."""

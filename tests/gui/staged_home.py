@@ -1,7 +1,5 @@
 """What the worker says to Home, on stage."""
 
-from __future__ import annotations
-
 from sapo_desktop.worker.control.messages.replies import Aha, Ahas
 from sapo_desktop.worker.control.messages.requests import GetAhas
 from tests.gui.stage import StageBridge

@@ -1,7 +1,5 @@
 """What a worker would answer the Learning page: tasks and kept answers."""
 
-from __future__ import annotations
-
 import random
 import tomllib
 from typing import Any
@@ -10,12 +8,7 @@ from sapo_desktop.core.resources import resource
 from sapo_desktop.worker.control.messages.events import Answered
 from sapo_desktop.worker.control.messages.replies import Exported, Ok, TaskInfo, Tasks
 from sapo_desktop.worker.control.messages.requests import ListTasks, SetSettings
-from sapo_desktop.worker.control.messages.rollouts import (
-    ExportRollouts,
-    GetRollouts,
-    Rollout,
-    Rollouts,
-)
+from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, GetRollouts, Rollout, Rollouts
 from tests.gui.stage import StageBridge
 
 LAST_ROUND = 900
@@ -25,12 +18,7 @@ PEERS = ("7c41b09ee2" * 6 + "aa17", "e05d9a3312" * 6 + "09bc", "19ffab6640" * 6 
 
 def stage(bridge: StageBridge) -> None:
     """Fill the bridge with what the page asks for."""
-    bridge.replies |= {
-        ListTasks: tasks(),
-        GetRollouts: page,
-        SetSettings: Ok(text="Saved."),
-        ExportRollouts: exported,
-    }
+    bridge.replies |= {ListTasks: tasks(), GetRollouts: page, SetSettings: Ok(text="Saved."), ExportRollouts: exported}
 
 
 def stage_nothing(bridge: StageBridge) -> None:

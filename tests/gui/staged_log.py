@@ -1,7 +1,5 @@
 """Notices and a log as a node of some days has them."""
 
-from __future__ import annotations
-
 import random
 import time
 from pathlib import Path

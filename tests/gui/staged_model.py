@@ -1,18 +1,16 @@
 """What the worker answers to the Model page: a laptop of 16 GB, as fit and catalogue really appraise it."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import msgspec
 
 from sapo_desktop.core.fitting import Fit, ModelBadge
 from sapo_desktop.core.models import Contents, Installed, KeptFile, Transfer, Unfinished
-from sapo_desktop.core.records import EvalReport, TaskMark
+from sapo_desktop.core.records import TaskMark
 from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.fit.fit import badges, fit
-from sapo_desktop.system.hardware import Gpu, Hardware
+from sapo_desktop.system.hardware import Gpu
 from sapo_desktop.worker.control.messages.facts import GetModelInfo, ModelInfo
 from sapo_desktop.worker.control.messages.fitting import CatalogueIs, FitIs, GetCatalogue, GetFit
 from sapo_desktop.worker.control.messages.models import (
@@ -37,18 +35,12 @@ from sapo_desktop.worker.control.messages.requests import (
     RollBack,
     SetSettings,
 )
+from tests.builders import MACHINE, eval_report
 from tests.gui import scenes
 from tests.gui.stage import StageBridge
 
-LAPTOP = Hardware(
-    system="Linux",
-    machine="x86_64",
-    python="3.11",
-    memory=16_300_000_000,
-    memory_free=11_200_000_000,
-    disk_free=200_000_000_000,
-    cores=8,
-    gpus=[],
+LAPTOP = msgspec.structs.replace(
+    MACHINE, memory=16_300_000_000, memory_free=11_200_000_000, disk_free=200_000_000_000, cores=8
 )
 WITH_CARD = msgspec.structs.replace(LAPTOP, gpus=[Gpu("NVIDIA GeForce RTX 4060 Laptop", 8_585_000_000, 7_900_000_000)])
 
@@ -130,18 +122,13 @@ def checkpoints(rounds: int = 900) -> Checkpoints:
     return Checkpoints(items=items)
 
 
-REPORT = EvalReport(
-    checkpoint="900",
-    round=900,
-    which="validation",
-    score=0.734,
-    partial=0.81,
+REPORT = eval_report(
+    "900",
+    0.734,
     questions=400,
     low=0.69,
     high=0.775,
     tasks=[TaskMark(task=f"{name}/easy", answers=40, solved=0.7, partial=0.8, reward=0.7) for name in scenes.FAMILIES],
-    solved=[],
-    seconds=84.0,
 )
 
 

@@ -1,7 +1,5 @@
 """What the worker answers to the Peers page, as it would."""
 
-from __future__ import annotations
-
 from sapo_desktop.core.records import Mark
 from sapo_desktop.worker.control.messages.replies import (
     HumanMarked,

@@ -1,7 +1,5 @@
 """Settings in every state that a row can show, and a worker that checks them as the real one does."""
 
-from __future__ import annotations
-
 from sapo_desktop.core import settings_file
 from sapo_desktop.core.errors import SettingsError
 from sapo_desktop.core.settings import Settings

@@ -1,18 +1,12 @@
 """Replies of a worker that answers questions, and a bridge that answers late."""
 
-from __future__ import annotations
-
 import random
-from collections.abc import Callable
-from typing import Any
-
-from PySide6.QtCore import QObject
 
 from sapo_desktop.core.records import Mark
-from sapo_desktop.gui.link.bridge import Answer, Failure
 from sapo_desktop.worker.control.messages.asking import Ask, Asked, QuestionSet, SetQuestion, Tried, TryTask
-from sapo_desktop.worker.control.messages.replies import TaskInfo, Tasks
-from sapo_desktop.worker.control.messages.requests import ListTasks, Request
+from sapo_desktop.worker.control.messages.replies import Tasks
+from sapo_desktop.worker.control.messages.requests import ListTasks
+from tests.builders import task_info
 from tests.gui.stage import StageBridge
 
 FAMILIES = {
@@ -34,15 +28,18 @@ def tasks() -> Tasks:
     draw = random.Random(4)
     return Tasks(
         items=[
-            TaskInfo(
-                family=family, title=title, level=level, task_id="", config={}, grammar="integer", example="",
-                solved=draw.uniform(0.1, 0.95) if level == "easy" else None, answers=320 if level == "easy" else 0,
+            task_info(
+                family,
+                level,
+                title=title,
+                solved=draw.uniform(0.1, 0.95) if level == "easy" else None,
+                answers=320 if level == "easy" else 0,
                 training=level == "easy",
             )
             for family, title in FAMILIES.items()
             for level in ("easy", "middle", "hard")
         ]
-    )  # fmt: skip
+    )
 
 
 def mark(solved: bool, answer: str | None = "1") -> Mark:
@@ -75,45 +72,3 @@ def question(request: SetQuestion) -> QuestionSet:
 def stage(bridge: StageBridge) -> None:
     """A worker that answers at once."""
     bridge.replies |= {ListTasks: tasks(), SetQuestion: question, Ask: answer, TryTask: marked}
-
-
-class LateCall:
-    """Stands where gui/link/bridge.py's Call stands."""
-
-    def __init__(self) -> None:
-        self.cancelled = False
-
-    def cancel(self) -> None:
-        self.cancelled = True
-
-    @property
-    def done(self) -> bool:
-        return False
-
-
-class LateBridge(StageBridge):
-    """Keeps the requests of these types back until `reply` or `fail` answers the oldest."""
-
-    def __init__(self, view: Any, *late: type) -> None:
-        super().__init__(view)
-        self._late = late
-        self.waiting: list[tuple[Request, Answer | None, Failure | None, LateCall]] = []
-
-    def ask(self, request: Request, then: Any = None, failed: Any = None, *, of: QObject) -> Any:
-        if not isinstance(request, self._late):
-            return super().ask(request, then, failed, of=of)
-        self.asked.append(request)
-        call = LateCall()
-        self.waiting.append((request, then, failed, call))
-        return call
-
-    def reply(self, made: Callable[[Any], Any] | object) -> None:
-        """Answer the oldest request: a reply, or a function of the request."""
-        request, then, _, call = self.waiting.pop(0)
-        if then is not None and not call.cancelled:
-            then(made(request) if callable(made) else made)
-
-    def fail(self, error: Exception) -> None:
-        _, _, failed, call = self.waiting.pop(0)
-        if failed is not None and not call.cancelled:
-            failed(error)

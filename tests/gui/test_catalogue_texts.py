@@ -1,7 +1,5 @@
 """What the catalogues say of tasks and models, in the window's language."""
 
-from __future__ import annotations
-
 import runpy
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """For everyone: each widget has a name, each can be reached by keyboard, and nothing is cut off at any size or text."""
 
-from __future__ import annotations
-
 import contextlib
 
 import pytest

@@ -4,8 +4,6 @@ Every text of every reply and event becomes markup, escapes, bidi and invisible 
 widget may take any of it for markup, keep a control character, or need long.
 """
 
-from __future__ import annotations
-
 import ast
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A small checkout with real tools: real Python, venv and pip, but packages of one line from a local folder."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import platform

@@ -1,7 +1,5 @@
 """The bootstrap as a user meets it: real processes, a real environment, small packages."""
 
-from __future__ import annotations
-
 import ast
 import os
 import signal
@@ -109,9 +107,7 @@ def test_the_first_file_is_understood_by_old_pythons() -> None:
 
 
 @unix_only
-def test_an_old_python_finds_a_newer_one_and_passes_over_broken_shims(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_old_python_finds_a_newer_one_past_shims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, body in (("python3.13", "exit 127"), ("python3.12", 'echo "12 /opt/a python"')):
         (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
         (tmp_path / name).chmod(0o755)
@@ -119,7 +115,7 @@ def test_an_old_python_finds_a_newer_one_and_passes_over_broken_shims(
     assert bootstrap.find_python() == "/opt/a python"
 
 
-def test_an_old_python_alone_says_what_to_install(
+def test_an_old_python_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))

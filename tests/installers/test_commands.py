@@ -1,7 +1,5 @@
 """What `bootstrap.py run` starts: the window, or a run with the options that were given."""
 
-from __future__ import annotations
-
 import pytest
 
 from installers.commands import product
@@ -20,7 +18,5 @@ from installers.commands import product
         (["--help"], ["run", "--help"]),
     ],
 )
-def test_orders_for_one_run_are_the_terminals_and_all_else_is_the_windows(
-    options: list[str], started: list[str]
-) -> None:
+def test_orders_for_one_run_are_the_terminals(options: list[str], started: list[str]) -> None:
     assert product(options) == started

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import io
 import platform
 import shutil
@@ -46,7 +44,7 @@ def test_a_wheel_of_another_build_is_not_taken(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("folder", "taken"), [("wheels", False), ("wheels/llama-2", True), ("mine", True)])
-def test_an_earlier_build_of_ours_is_replaced_and_somebody_elses_is_not(
+def test_only_our_own_build_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, taken: bool
 ) -> None:
     installed = tmp_path / f"llama_cpp_python-{llama.VERSION}.dist-info"

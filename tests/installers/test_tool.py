@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
@@ -39,7 +37,7 @@ def test_pip_files_and_variables_are_read_together(monkeypatch: pytest.MonkeyPat
         ({"virtualenv"}, {"venv"}, "virtualenv"),
     ],
 )
-def test_the_first_tool_that_is_there_is_taken(
+def test_the_first_tool_is_used(
     monkeypatch: pytest.MonkeyPatch, on_path: set[str], modules: set[str], name: str
 ) -> None:
     monkeypatch.setattr(tool.shutil, "which", lambda program: program if program in on_path else None)

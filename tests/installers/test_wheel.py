@@ -1,7 +1,5 @@
 """What `pip install .` installs: the package, with the shipped resources inside."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

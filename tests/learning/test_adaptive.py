@@ -1,7 +1,5 @@
 """The adaptive mix, with values worked out by hand, and played where one mix is better and where none is."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from random import Random
@@ -9,16 +7,7 @@ from random import Random
 import msgspec
 import pytest
 
-from sapo_desktop.learning.adaptive import (
-    ARMS,
-    AdaptiveState,
-    Arm,
-    begin,
-    choose,
-    conclude,
-    interrupt,
-    rolled_back,
-)
+from sapo_desktop.learning.adaptive import ARMS, AdaptiveState, Arm, begin, choose, conclude, interrupt, rolled_back
 from tests.learning.test_guard import score
 
 STARTED = begin(score(50).solved, "set", AdaptiveState())
@@ -88,9 +77,7 @@ def test_a_roll_back_is_a_bad_block_and_the_next_one_begins_at_the_best() -> Non
     ],
     ids=["first", "interrupted", "other questions", "other count"],
 )
-def test_a_block_whose_beginning_cannot_be_compared_earns_nothing_and_the_next_one_begins(
-    state: AdaptiveState,
-) -> None:
+def test_a_block_without_a_comparable_beginning_earns_nothing(state: AdaptiveState) -> None:
     after = conclude(state, score(54), "set")
     assert after.arms == {} and after.began_at == score(54).solved
     assert rolled_back(AdaptiveState(), score(60).solved, "set").arms == {}

@@ -1,7 +1,5 @@
 """A node whose mix is adaptive: blocks are played and judged, survive deaths, and roll-backs count against them."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

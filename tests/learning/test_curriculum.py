@@ -1,7 +1,5 @@
 """Families climb when they can, fall when they must, and settle in between."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

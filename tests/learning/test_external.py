@@ -1,7 +1,5 @@
 """Foreign answers, weighed: values worked out by hand."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -64,7 +62,7 @@ def test_nothing_to_learn_is_exactly_nothing() -> None:
     st.floats(0, 1),
     st.one_of(st.none(), st.floats(0, 1)),
 )
-def test_a_sender_never_chooses_the_size(
+def test_senders_choose_no_size(
     weighting: WeightingName, rewards: list[float], own: float, author: float | None
 ) -> None:
     assert all(0 <= a <= 1 for a in WEIGHTINGS[weighting](rewards, Baseline(own_rate=own, author_rate=author)))

@@ -1,7 +1,5 @@
 """The guard rolls back for lost skill and not for noise; its errors are worked out by hand."""
 
-from __future__ import annotations
-
 import math
 from itertools import cycle, islice
 
@@ -20,6 +18,7 @@ from sapo_desktop.learning.guard import (
     largest_fall,
     observe,
 )
+from tests.builders import eval_report
 
 
 def look(solved: int, of: int = 100, lost_from: int = 0) -> list[bool]:
@@ -29,19 +28,7 @@ def look(solved: int, of: int = 100, lost_from: int = 0) -> list[bool]:
 
 def score(solved: int, of: int = 100, lost_from: int = 0) -> EvalReport:
     """The same as a report."""
-    return EvalReport(
-        checkpoint="last",
-        round=0,
-        which="validation",
-        score=solved / of,
-        partial=0.0,
-        questions=of,
-        low=0.0,
-        high=1.0,
-        tasks=[],
-        solved=look(solved, of, lost_from),
-        seconds=1.0,
-    )
+    return eval_report("last", solved / of, partial=0.0, questions=of, solved=look(solved, of, lost_from))
 
 
 def feed(state: GuardState, *solved: int, external: int = 0) -> list[Decision]:

@@ -12,7 +12,7 @@ from sapo_desktop.learning.mixing import (
     teaches,
     training_sequences,
 )
-from tests.records import group
+from tests.builders import group
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_own_groups_that_teach_come_first_and_keep_their_order() -> None:
         ("capable", [0, 1], 0.2, True),
     ],
 )
-def test_whether_an_external_group_teaches_is_the_weightings_to_say(
+def test_the_weighting_says_what_teaches(
     weighting: WeightingName, rewards: list[float], own_rate: float, expected: bool
 ) -> None:
     assert teaches(group(*rewards, text="peer", origin="peer"), weighting, {"gcd/easy": own_rate}, {}) is expected

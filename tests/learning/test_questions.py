@@ -1,7 +1,5 @@
 """Questions are asked again until each is one to train on, under places in the order of their tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest
@@ -46,11 +44,7 @@ async def drawn(tasks: Sequence[str], seeds: Sequence[int], tries: int = 20) -> 
 
 async def test_only_what_cannot_be_trained_on_is_asked_again() -> None:
     questions, setter = await drawn(["gcd/a", "gcd/b", "gcd/a"], [0, 1, 2, 1, 0, 0])
-    assert setter.asked == [
-        [("gcd/a", 0), ("gcd/b", 1), ("gcd/a", 2)],
-        [("gcd/b", 1), ("gcd/a", 0)],
-        [("gcd/b", 0)],
-    ]
+    assert setter.asked == [[("gcd/a", 0), ("gcd/b", 1), ("gcd/a", 2)], [("gcd/b", 1), ("gcd/a", 0)], [("gcd/b", 0)]]
     assert [(question.task, question.slot, question.index) for question in questions] == [
         ("gcd/a", 5, 0),
         ("gcd/b", 5, 5),

@@ -1,16 +1,15 @@
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import msgspec
 import pytest
 
 from sapo_desktop.core.records import Completion, Generated, Group, Question, Sampling, SwarmReward
 from sapo_desktop.learning.mixing import MixShare
-from sapo_desktop.learning.round import EncodedGroup, Ended, RoundPlan, RoundResult, round_seed, run_round
-from tests.worker.fakes import FakeEngine, FakeExaminer, FakeWatcher, Progress, generated, mark, question
+from sapo_desktop.learning.round import EncodedGroup, RoundPlan, RoundResult, round_seed, run_round
+from tests.worker.fakes import FakeEngine, FakeExaminer, FakeWatcher, generated, mark, question
 
 MEASURED = SwarmReward(value=0.5, low=0.4, high=0.6, peers=3, tasks={"gcd/easy": 0.5})
 
@@ -29,7 +28,7 @@ def plan(**changes: object) -> RoundPlan:
 
 
 def play(
-    engine: FakeEngine, watcher: FakeWatcher | None = None, swarm: FakeSwarm | None = None, **changes: object
+    engine: FakeEngine, watcher: FakeWatcher | None = None, swarm: "FakeSwarm | None" = None, **changes: object
 ) -> RoundResult:
     return asyncio.run(run_round(plan(**changes), FakeExaminer(), engine, watcher or FakeWatcher(), swarm))
 
@@ -155,14 +154,7 @@ def test_a_round_in_the_swarm_shares_its_own_groups_and_trains_on_others() -> No
 class MixedEngine(FakeEngine):
     """Solves every second question throughout and one answer of the others."""
 
-    async def generate(
-        self,
-        questions: Sequence[str],
-        answers: int,
-        sampling: Sampling,
-        progress: Progress,
-        ended: Ended | None = None,
-    ) -> Generated:
+    async def generate(self, questions: Sequence[str], answers: int, *_: Any, **__: Any) -> Generated:
         made = [generated([text], answers, 1 if place % 2 else answers) for place, text in enumerate(questions)]
         return msgspec.structs.replace(
             made[0],

@@ -5,8 +5,6 @@ What goes wrong is planned: `plan(place, fault, times)` gives the next requests 
 well.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -151,7 +149,7 @@ class FakeHub:
             server.shutdown()
             server.server_close()
 
-    def _serve(self, handler: type[_Handler]) -> ThreadingHTTPServer:
+    def _serve(self, handler: "type[_Handler]") -> ThreadingHTTPServer:
         server = _Server(("127.0.0.1", 0), type("Bound", (handler,), {"hub": self}))
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()

@@ -1,7 +1,5 @@
 """Models of a few hundred kilobytes, in both layouts, as bytes."""
 
-from __future__ import annotations
-
 import json
 import random
 import struct

@@ -1,7 +1,5 @@
 """The model catalogue: what ships is whole and agrees with itself, and slips in it are found."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -51,7 +49,6 @@ def test_the_starter_of_the_catalogue_is_the_one_that_ships() -> None:
 @pytest.mark.parametrize(("name", "rank", "millions"), [("qwen2.5-0.5b", 16, 8.8), ("qwen2.5-1.5b", 16, 18.5)])
 def test_adapters_have_the_published_size(name: str, rank: int, millions: float) -> None:
     entry = model_catalogue().find(name)
-    assert entry is not None
     assert entry.shape.adapter_parameters(rank) / 1e6 == pytest.approx(millions, rel=0.01)
 
 

@@ -1,7 +1,5 @@
 """A model on disk is described, or it is said what is wrong with it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,6 @@ import pytest
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.models.describe import describe
 from tests.models.files.test_gguf_file import write_table
-from tests.models.small_models import gguf
 
 CONFIG = {
     "architectures": ["LlamaForCausalLM"],
@@ -58,13 +55,6 @@ def test_a_configuration_without_end_is_said(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("[" * 200_000)
     with pytest.raises(ModelError, match="damaged"):
         describe(tmp_path)
-
-
-def test_a_missing_part_is_said(tmp_path: Path) -> None:
-    path = tmp_path / "m-00001-of-00002.gguf"
-    path.write_bytes(gguf({"split.no": 0, "split.count": 2}))
-    with pytest.raises(ModelError, match=r"m-00002-of-00002\.gguf cannot be read"):
-        describe(path)
 
 
 def test_what_llama_cpp_holds_twice_counts_twice(tmp_path: Path) -> None:

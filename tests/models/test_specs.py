@@ -1,7 +1,5 @@
 """Names of the catalogue are names of downloads."""
 
-from __future__ import annotations
-
 from sapo_desktop.core.models import Fetch
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.service import create

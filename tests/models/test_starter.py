@@ -1,7 +1,5 @@
 """Where a model name leads, and that a damaged starter is noticed."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

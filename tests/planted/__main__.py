@@ -14,8 +14,6 @@ caught: a test failed. survived: all passed. broken: the text is not there exact
 Exits 0 whatever comes out: the closing line counts.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -7,8 +7,6 @@ A fault is found by its text, wherever under sapo_desktop/ that stands, and ther
 Where a change rewords the text itself, the entry is reworded with it, so that it stays the same fault.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The priming scripts are run as files: their folder goes on the path as it does then."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

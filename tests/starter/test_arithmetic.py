@@ -1,7 +1,5 @@
 """Written arithmetic against lines worked out by hand."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The lean forward pass equals transformers' own, and Muon's update is close to orthogonal."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

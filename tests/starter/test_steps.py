@@ -1,7 +1,5 @@
 """Worked steps lead to answers that are marked as solved, and stay short where the starter is primed."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import tomllib

@@ -1,7 +1,5 @@
 """The starter's tokenizer: knows every text, keeps answers findable, and reads a question in one way only."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

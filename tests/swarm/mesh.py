@@ -1,7 +1,5 @@
 """Several exchanges joined by links in memory: frames arrive at once and in order, time passes when told to."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -67,7 +65,7 @@ class Mesh:
     now: Now = START
     wires: list[Wire] = field(default_factory=list)
     heard: list[tuple[Peer, Event]] = field(default_factory=list)
-    _nonces: itertools.count[int] = field(default_factory=itertools.count)
+    _nonces: "itertools.count[int]" = field(default_factory=itertools.count)
 
     def join(self, client: Peer, server: Peer, tag: bytes = b"") -> Wire:
         """Connect, and let them shake hands. `tag`: the server's for the client."""

@@ -1,7 +1,5 @@
 """Two sides of a link in one process, and bodies to send: what the tests of the swarm share."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import msgspec
@@ -59,7 +57,7 @@ class Link:
     server: Session = field(default_factory=lambda: session("server", me(BOB)))
     heard: dict[str, list[Event]] = field(default_factory=lambda: {"client": [], "server": []})
 
-    def run(self, now: float = 0.0) -> Link:
+    def run(self, now: float = 0.0) -> "Link":
         """Deliver until nobody has anything left to say."""
         while True:
             up, down = self.client.take(), self.server.take()

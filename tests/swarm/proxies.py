@@ -1,7 +1,5 @@
 """Proxies of the two kinds, as small as they can be: what tests dial through."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import contextlib

@@ -1,7 +1,5 @@
 """Which tasks peers know: compared by the names of their catalogues, asked for where a name is new."""
 
-from __future__ import annotations
-
 import pytest
 
 from sapo_desktop.swarm.catalogues import Catalogues, catalogue_id
@@ -79,9 +77,7 @@ def test_who_has_no_task_of_ours_is_asked_for_nothing(monkeypatch: pytest.Monkey
     assert said == []
 
 
-def test_after_a_change_the_ids_before_it_are_understood_on_both_sides(
-    asked: list[type[m.Message]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ids_from_before_a_change_are_understood(asked: list[type[m.Message]], monkeypatch: pytest.MonkeyPatch) -> None:
     mesh, new, old = Mesh(), Peer(1, tasks=[TASK], before=[OLD]), Peer(2, tasks=[OLD])
     wire = mesh.join(new, old)
     (_, at_new), (_, at_old) = wire.ends

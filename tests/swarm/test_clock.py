@@ -1,7 +1,5 @@
 """The corrected clock and the slots it accepts."""
 
-from __future__ import annotations
-
 import contextlib
 
 import pytest
@@ -30,9 +28,7 @@ def heard(*offsets: float) -> Clock:
         ((-5000.0, -5000.0, 0.0), 0.0, True),
     ],
 )
-def test_the_median_corrects_and_only_within_twenty_minutes(
-    offsets: tuple[float, ...], offset: float, wrong: bool
-) -> None:
+def test_the_median_corrects_within_twenty_minutes(offsets: tuple[float, ...], offset: float, wrong: bool) -> None:
     clock = heard(*offsets)
     assert (clock.offset, clock.is_wrong) == (offset, wrong)
 

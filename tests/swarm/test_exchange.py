@@ -1,7 +1,5 @@
 """Nodes among each other, without sockets: what is passed on, what is not, who is blamed."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import msgspec

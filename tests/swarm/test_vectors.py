@@ -1,7 +1,5 @@
 """The vectors of docs/protocol.md: as written, and worked out without our code where that is short."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from typing import Any

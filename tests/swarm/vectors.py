@@ -6,8 +6,6 @@ Written by our code and compared with it by test_vectors.py, so a change of the 
 them are worked out there by hand as well.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

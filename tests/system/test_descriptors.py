@@ -1,7 +1,5 @@
 """What sockets leave to files."""
 
-from __future__ import annotations
-
 import sys
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """What is passed on for a bug report names nobody; what it is read for stays."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

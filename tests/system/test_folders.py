@@ -1,7 +1,5 @@
 """The data folder: made with the right modes, refused where it could not keep a secret, explained where it fails."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

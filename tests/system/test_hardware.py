@@ -1,7 +1,5 @@
 """What the computer has, with control groups made of files."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from types import SimpleNamespace

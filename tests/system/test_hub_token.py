@@ -1,7 +1,5 @@
 """The hub's token: one for each endpoint, in the keyring, or from the environment for one process."""
 
-from __future__ import annotations
-
 import keyring
 import pytest
 from keyring.backends.fail import Keyring as NoKeyring

@@ -3,8 +3,6 @@
 With a real keyring service: test_secret_service.py.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import keyring

@@ -1,7 +1,5 @@
 """Which of this computer's addresses are on a network at home."""
 
-from __future__ import annotations
-
 import socket
 from types import SimpleNamespace
 

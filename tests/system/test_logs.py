@@ -1,7 +1,5 @@
 """Logs stay bounded, and their last lines can be quoted."""
 
-from __future__ import annotations
-
 import logging
 import stat
 from pathlib import Path

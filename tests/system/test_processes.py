@@ -1,7 +1,5 @@
 """Whole trees of processes are stopped, woken and ended together."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -34,10 +32,7 @@ def until(condition: Callable[[], bool]) -> None:
 @pytest.fixture
 def tree() -> Iterator[list[psutil.Process]]:
     first = subprocess.Popen(
-        [sys.executable, "-c", TREE],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        **processes.group_options(),
+        [sys.executable, "-c", TREE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, **processes.group_options()
     )
     assert first.stdout is not None
     second = int(first.stdout.readline())

@@ -1,7 +1,5 @@
 """The identity in a real Secret Service: gnome-keyring on a message bus of its own."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -4,8 +4,6 @@ its own.
 `python examine.py SCENE`: the examiner needs PYTHONHASHSEED=0, which a running test cannot set for itself.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import sys

@@ -1,7 +1,5 @@
 """The catalogue file is read strictly, and lists of tasks mean what a person expects."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

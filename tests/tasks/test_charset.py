@@ -1,7 +1,5 @@
 """The signs of answers that travel."""
 
-from __future__ import annotations
-
 import pytest
 
 from sapo_desktop.core.resources import resource

@@ -1,7 +1,5 @@
 """Which drawn questions are set follows from the seed alone, in the shares that the catalogue names."""
 
-from __future__ import annotations
-
 from sapo_desktop.tasks.choosing import draw_seed, is_copied, is_set
 
 SEEDS = range(2**62, 2**62 + 4000)

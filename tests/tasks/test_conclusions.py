@@ -1,7 +1,5 @@
 """Conclusions: a step of deduction is solved; a premise, all of them joined, and either watered down are not."""
 
-from __future__ import annotations
-
 import pytest
 
 from sapo_desktop.tasks.conclusions import Premises, premises_of, table_of

@@ -1,7 +1,5 @@
 """The examiner with the real reasoning_gym, in a process of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Expressions: exact values, and one text for whatever differs in the order of terms and factors alone."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

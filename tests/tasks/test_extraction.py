@@ -1,7 +1,5 @@
 """Which part of a completion is its answer."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

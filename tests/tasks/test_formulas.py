@@ -1,7 +1,5 @@
 """Formulas are read as the dataset's own reader groups them, and only within bounds."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

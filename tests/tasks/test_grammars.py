@@ -1,7 +1,5 @@
 """What each grammar lets through, and that nothing else gets by."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,8 +1,6 @@
 """Held-out sets: fixed, on the held-out side, without doubles, apart from each other, and never an endless
 search."""
 
-from __future__ import annotations
-
 import pytest
 
 from sapo_desktop.core.errors import TaskError

@@ -5,8 +5,6 @@ Two walls are tested apart: the grammars alone, with no limit on the process (`e
 examiner as the product runs it, behind its limits.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Task ids change with everything that changes a question or a mark, and can be kept in a file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

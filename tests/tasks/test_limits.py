@@ -1,7 +1,5 @@
 """The limits of the examiner's process, each tried in a process of its own."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

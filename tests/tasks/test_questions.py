@@ -1,7 +1,5 @@
 """The seed rule, with a vector worked out without our code."""
 
-from __future__ import annotations
-
 import hashlib
 
 import pytest
@@ -52,8 +50,7 @@ def test_every_field_counts(changes: dict[str, int | bytes]) -> None:
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [{"key": b"short"}, {"task": bytes(33)}, {"network": b""}, {"slot": -1}, {"index": -1}, {"slot": 2**64}],
+    "changes", [{"key": b"short"}, {"task": bytes(33)}, {"network": b""}, {"slot": -1}, {"index": -1}, {"slot": 2**64}]
 )
 def test_fields_of_the_wrong_width_are_refused(changes: dict[str, int | bytes]) -> None:
     with pytest.raises(TaskError):

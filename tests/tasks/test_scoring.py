@@ -1,7 +1,5 @@
 """Scores of answers in canonical form, without reasoning_gym."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The examiner behind its host, as the worker talks to it: real process, real limits."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The split goes by content: wording, order of commuting terms, case and white space do not move a question."""
 
-from __future__ import annotations
-
 import pytest
 
 from sapo_desktop.tasks.split import HELD_OUT_ONE_IN, canonical, held_out_side

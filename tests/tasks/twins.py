@@ -3,8 +3,6 @@
 Each writer gets a question and a random source and gives one twin, or the question itself where nothing can be turned.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from random import Random

@@ -1,7 +1,5 @@
 """What a view shows follows from the events alone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The live view at the sizes that people have: every line fits, nothing is markup, ASCII where asked for."""
 
-from __future__ import annotations
-
 import io
 
 import msgspec

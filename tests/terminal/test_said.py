@@ -1,7 +1,5 @@
 """What the worker says as data is English in a terminal, and a plain string in a JSON line."""
 
-from __future__ import annotations
-
 import io
 import json
 

@@ -1,7 +1,5 @@
 """Charts, drawn by hand."""
 
-from __future__ import annotations
-
 from sapo_desktop.terminal.glyphs import ASCII, UNICODE
 from sapo_desktop.terminal.sparkline import plot, squeeze
 

@@ -1,7 +1,5 @@
 """The closing words of a run."""
 
-from __future__ import annotations
-
 from sapo_desktop.terminal.dashboard import Dashboard
 from sapo_desktop.terminal.glyphs import ASCII
 from sapo_desktop.terminal.summary import summary_lines

@@ -1,7 +1,5 @@
 """How a download is shown: in words, as a bar, as lines."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

@@ -1,7 +1,5 @@
 """Durations, times, sizes and suggestions, by worked examples."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """The history as columns, and what a chart is given of it: values derived by hand."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -10,7 +8,7 @@ import pytest
 from sapo_desktop.core.records import SwarmReward
 from sapo_desktop.view.curves import Curves, Means, last_known, smoothed
 from sapo_desktop.worker.control.messages.replies import Curve, EvalPoint
-from tests.records import round_report
+from tests.builders import round_report
 
 NAN = math.nan
 

@@ -1,7 +1,5 @@
 """What the window shows, from what arrives: no display, no worker."""
 
-from __future__ import annotations
-
 import pytest
 
 from sapo_desktop.core.records import SwarmReward, TaskMark
@@ -20,8 +18,8 @@ from sapo_desktop.worker.control.messages.events import (
 )
 from sapo_desktop.worker.control.messages.facts import Notice
 from sapo_desktop.worker.control.messages.replies import SettingsAre
+from tests.builders import round_report
 from tests.gui.scenes import NOW, a_view, silo_curve, swarm_curve
-from tests.records import round_report
 
 
 def test_a_view_begins_without_a_node() -> None:

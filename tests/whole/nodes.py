@@ -1,7 +1,5 @@
 """Starts whole nodes for tests: the real command line, worker, hosts and starter, in a folder of the test's own."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

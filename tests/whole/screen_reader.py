@@ -7,8 +7,6 @@ The window is another process, as for a real screen reader. Its tree is read, ev
 button is pressed from outside until the node works. Prints `done` at the end.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What a window asks of a real node with the starter: shown a message, told an answer, heard, computed more gently."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

@@ -8,8 +8,6 @@ the base's path in adapter_config.json was made relative:
     sapo-desktop run --silo --data node --rounds 4 --seed 3
 """
 
-from __future__ import annotations
-
 import tarfile
 from pathlib import Path
 
@@ -19,7 +17,7 @@ from sapo_desktop.core import settings_file
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.worker.store.checkpoints import CheckpointStore
 from sapo_desktop.worker.store.history import History
-from tests.records import round_report, run_manifest
+from tests.builders import round_report, run_manifest
 from tests.whole.nodes import reports, sapo
 
 FORMER = Path(__file__).with_name("data") / "node_of_2233060.tar.xz"

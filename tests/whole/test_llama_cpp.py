@@ -1,7 +1,5 @@
 """Whole nodes whose answers come from llama.cpp: beside the trainer, killed, paused, and without any trainer."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

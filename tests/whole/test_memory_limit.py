@@ -1,7 +1,5 @@
 """A node under a real limit of memory that nobody told it of: it says what gives way, and plays its round."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A model from a hub to a trained round: the real command line, worker and processes, and a hub on this machine."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -92,9 +90,7 @@ def test_a_downloaded_model_learns(data: Path) -> None:
     assert used.returncode == 1 and "models download nobody/none" in used.stderr
 
 
-async def test_a_running_node_downloads_while_it_learns_stops_in_silo_and_goes_on_with_it(
-    data: Path, hub: FakeHub
-) -> None:
+async def test_a_node_downloads_while_it_learns_and_stops_in_silo(data: Path, hub: FakeHub) -> None:
     client = await worker(data, 1, silo="off")
     try:
         hub.plan("cdn", Fault(hold_after=1_000_000))
@@ -107,10 +103,7 @@ async def test_a_running_node_downloads_while_it_learns_stops_in_silo_and_goes_o
         await client.call(DownloadModel(model=REPO))
         installed = await until(client, lambda event: isinstance(event, ModelInstalled))
         assert isinstance(installed, ModelInstalled) and installed.installed.name == NAME
-        assert [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"] == [
-            None,
-            "bytes=1000000-",
-        ]
+        assert [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"] == [None, "bytes=1000000-"]
         found = await client.call(GetModels())
         assert isinstance(found, ModelsAre) and [model.name for model in found.contents.models] == [NAME]
         status = await client.call(GetStatus())

@@ -1,7 +1,5 @@
 """A whole node with the starter, killed in the ways that matter (tests/attack/kills.py does it fifty times)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import psutil

@@ -1,7 +1,5 @@
 """Every kind of model in the catalogue, small and random, in a whole node: rounds, marks, checkpoints, exports."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from pathlib import Path

@@ -1,8 +1,6 @@
 """A whole node whose answers come from a server elsewhere: one that takes an adapter, one that takes none, and not in
 silo."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The window as a screen reader has it: over the real accessibility bus, from another process."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

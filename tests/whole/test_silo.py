@@ -1,7 +1,5 @@
 """Silo is no network: shown by the sockets of every process, and by a system that has no network to offer."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Whole nodes with the starter and a relay: separate processes and folders, real websockets with TLS."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A newcomer's first ten rounds in the real window, on a real screen with a real tray, with a real node."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

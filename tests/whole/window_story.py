@@ -7,8 +7,6 @@ Real widgets are pressed as a person presses them; the worker, its hosts and the
 line, so that a failure is found where it happened; the end prints `done`.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

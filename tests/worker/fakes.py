@@ -1,7 +1,5 @@
 """Small stand-ins for the two hosts and for whoever watches: deterministic, without a process, a model or a clock."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import time
@@ -28,6 +26,7 @@ from sapo_desktop.learning.round import Ended, Progress
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.system.hardware import default_threads
 from sapo_desktop.worker.hosts.engine import EnginePlan, Spoken
+from tests.builders import step_report
 
 
 class FakeHost:
@@ -112,12 +111,7 @@ class FakeEngine:
         await self.host.stop()
 
     async def generate(
-        self,
-        questions: Sequence[str],
-        answers: int,
-        sampling: Sampling,
-        progress: Progress,
-        ended: Ended | None = None,
+        self, questions: Sequence[str], answers: int, sampling: Sampling, progress: Progress, ended: Ended | None = None
     ) -> Generated:
         if ended is not None:
             ended(len(questions) * answers - 1, "wrong")
@@ -143,14 +137,14 @@ class FakeEngine:
         if self.host.pid is None:
             raise HostDied("The engine is not running.")
         skill = self.skill if live else int((checkpoint / "skill").read_text()) if checkpoint else 1
-        answered = [generated([text], 1, place < skill) for place, text in enumerate(questions)]
+        made = [generated([text], 1, place < skill) for place, text in enumerate(questions)]
         if spoken is not None:
-            text = answered[0].completions[0][0].text
+            text = made[0].completions[0][0].text
             for length in range(1, len(text) + 1):
                 spoken(text[:length], length)
         return Generated(
-            prompt_tokens=[one.prompt_tokens[0] for one in answered],
-            completions=[one.completions[0] for one in answered],
+            prompt_tokens=[one.prompt_tokens[0] for one in made],
+            completions=[one.completions[0] for one in made],
             seconds=0.1,
             batch=8,
         )
@@ -226,28 +220,12 @@ def mark(solved: bool, strict: bool = True) -> Mark:
     return Mark(solved=solved, partial=partial, reward=reward, answer=None, verdict="solved" if solved else "wrong")
 
 
+def answered(text: str, tokens: Sequence[int] = (1, 2)) -> Completion:
+    return Completion(tokens=list(tokens), logprobs=[-0.5] * len(tokens), text=text, finish="stop")
+
+
 def generated(questions: Sequence[str], answers: int, right: int) -> Generated:
     """The first `right` of each question's answers say `right`, the rest are cut at the limit."""
-    rows = [
-        [
-            Completion(tokens=[2, 3], logprobs=[-0.5, -0.5], text="right", finish="stop")
-            if place < right
-            else Completion(tokens=[4], logprobs=[-1.0], text="wrong", finish="length")
-            for place in range(answers)
-        ]
-        for _ in questions
-    ]
+    right_one, wrong = answered("right", [2, 3]), Completion(tokens=[4], logprobs=[-1.0], text="wrong", finish="length")
+    rows = [[right_one] * right + [wrong] * (answers - right) for _ in questions]
     return Generated(prompt_tokens=[[len(text)] for text in questions], completions=rows, seconds=0.1, batch=8)
-
-
-def step_report(*, skipped: bool = False) -> StepReport:
-    return StepReport(
-        loss=0.0,
-        grad_norm=1.0,
-        clip_fraction=0.0,
-        tokens=10,
-        sequences=8,
-        micro_batch=8,
-        skipped=skipped,
-        seconds=0.1,
-    )

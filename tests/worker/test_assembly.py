@@ -1,7 +1,5 @@
 """A node put together: what it has to say before its first round, and where it goes on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

@@ -1,7 +1,5 @@
 """One decision for every situation, with its reason."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

@@ -1,33 +1,28 @@
 """Answers with 1,500 characters of reasoning, over real websockets: who reasons at length itself learns from them."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
-from sapo_desktop.core.records import Completion, Generated, Group, Mark, Sampling
-from sapo_desktop.engines.protocols import Loaded
+from sapo_desktop.core.records import Generated, Group
 from sapo_desktop.learning.counters import Counters
 from sapo_desktop.learning.reasoning import KEPT, lengths_in, medians, with_new
 from sapo_desktop.swarm.protocol.refusals import Reason
 from sapo_desktop.swarm.sockets import network
 from sapo_desktop.worker.governor import NodeState
+from tests.builders import group, loaded
 from tests.worker.control.handlers.test_human import Examiner
-from tests.worker.membership.test_foreign import question
 from tests.worker.membership.test_joining import Seat, Solver, until
 from tests.worker.test_node import SETTINGS, Scene
 
 LONG = 1500
 ROOM = msgspec.structs.replace(
     SETTINGS, answers=4, questions=4, mix="4/4", silo=False, validate_every=0, max_tokens=2000, curriculum=False
-)
-LOADED = Loaded(
-    model="m", parameters=9, trainable=1, device="cpu", dtype="float32", vocabulary=9, context=4096, versions={}
 )
 
 
@@ -37,17 +32,10 @@ class Reasoner(Solver):
     def __init__(self, characters: int) -> None:
         super().__init__(2)
         self.characters = characters
-        self.loaded = LOADED
+        self.loaded = loaded(context=4096)
 
-    async def generate(
-        self,
-        questions: Sequence[str],
-        answers: int,
-        sampling: Sampling,
-        progress: Callable[[int, int], None],
-        ended: Callable[[int, str], None] | None = None,
-    ) -> Generated:
-        made = await super().generate(questions, answers, sampling, progress, ended)
+    async def generate(self, *asked: Any, **more: Any) -> Generated:
+        made = await super().generate(*asked, **more)
         steps = ("We take one number away from the other. " * 100)[: self.characters]
         rows = [[msgspec.structs.replace(one, text=steps + one.text) for one in row] for row in made.completions]
         return msgspec.structs.replace(made, completions=rows)
@@ -95,9 +83,7 @@ async def swarm(folder: Path) -> AsyncIterator[tuple[Seat, Learner, Learner]]:
         await asyncio.gather(*(one.node.close() for one in learners))
 
 
-async def test_long_reasoning_is_shared_and_learned_from_by_who_reasons_so_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_long_reasoning_is_learned_from_by_its_like(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
     async with swarm(tmp_path) as (author, thorough, brief):
         for one in (thorough, brief):
@@ -119,12 +105,12 @@ async def test_long_reasoning_is_shared_and_learned_from_by_who_reasons_so_too(
 
 def own(*texts: str) -> Group:
     """A group of own answers, each read where it ends with a 6."""
+    made = group(*[0.0] * len(texts), texts=texts)
     marks = [
-        Mark(solved=False, partial=0.0, reward=0.0, answer="6" if "6" in text else None, verdict="wrong")
-        for text in texts
+        msgspec.structs.replace(mark, answer="6" if "6" in text else None)
+        for mark, text in zip(made.marks, texts, strict=True)
     ]
-    completions = [Completion(tokens=[1], logprobs=[0.0], text=text, finish="stop") for text in texts]
-    return Group(question=question(1), completions=completions, marks=marks)
+    return msgspec.structs.replace(made, marks=marks)
 
 
 def test_only_answers_that_were_read_in_their_tags_say_how_long_reasoning_is() -> None:

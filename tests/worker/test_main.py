@@ -1,9 +1,7 @@
 """The worker's process without a node: what clients are told as they come, early and late."""
 
-from __future__ import annotations
-
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -36,13 +34,16 @@ class Served:
         return Ok()
 
 
-async def play(folder: Path, scene: Callable[[Worker, Served], Awaitable[None]]) -> None:
-    async def run() -> None:
-        worker = Worker(DataFolder.open(folder), Settings(), Options(folder, {}, None, "idle"))
-        async with worker.channel():
-            await scene(worker, Served())
+@pytest.fixture
+async def worker(tmp_path: Path) -> AsyncIterator[Worker]:
+    worker = Worker(DataFolder.open(tmp_path), Settings(), Options(tmp_path, {}, None, "idle"))
+    async with worker.channel():
+        yield worker
 
-    await run()
+
+@pytest.fixture
+def served() -> Served:
+    return Served()
 
 
 async def told(client: Client, count: int) -> list[Event]:
@@ -50,76 +51,61 @@ async def told(client: Client, count: int) -> list[Event]:
     return [await anext(events) for _ in range(count)]
 
 
-async def test_a_client_that_comes_is_first_told_how_things_stand_and_then_what_happens(tmp_path: Path) -> None:
-    async def scene(worker: Worker, served: Served) -> None:
+async def test_a_client_is_first_told_how_things_stand(worker: Worker, served: Served, tmp_path: Path) -> None:
+    worker._open(served)  # type: ignore[arg-type]
+    for number in (1, 2):
+        async with await connect(tmp_path) as client:
+            await client.call(GetStatus())  # by now it is attached
+            report = scripted_round(number)
+            served.node.rounds.append(report)
+            worker._publish(RoundFinished(report=report))
+            first, second = await told(client, 2)
+            assert isinstance(first, Snapshot) and first.status.round == number - 1
+            assert second == RoundFinished(report=report)
+
+
+async def test_who_comes_early_is_told_later(worker: Worker, served: Served, tmp_path: Path) -> None:
+    async with await connect(tmp_path) as client, await connect(tmp_path, events=False) as quiet:
+        while len(worker._server._clients) < 2:
+            await asyncio.sleep(0)
+        worker._publish(Notice(level="info", text="Loading."))
         worker._open(served)  # type: ignore[arg-type]
-        for number in (1, 2):
-            async with await connect(tmp_path) as client:
-                await client.call(GetStatus())  # by now it is attached
-                report = scripted_round(number)
-                served.node.rounds.append(report)
-                worker._publish(RoundFinished(report=report))
-                first, second = await told(client, 2)
-                assert isinstance(first, Snapshot) and first.status.round == number - 1
-                assert second == RoundFinished(report=report)
-
-    await play(tmp_path, scene)
+        await client.call(GetStatus())
+        assert [type(event) for event in await told(client, 2)] == [Notice, Snapshot]
+        await quiet.call(GetStatus())
+        assert quiet._events.empty()
 
 
-async def test_who_comes_before_the_node_is_there_is_told_once_it_is(tmp_path: Path) -> None:
-    async def scene(worker: Worker, served: Served) -> None:
-        async with await connect(tmp_path) as client, await connect(tmp_path, events=False) as quiet:
-            while len(worker._server._clients) < 2:
-                await asyncio.sleep(0)
-            worker._publish(Notice(level="info", text="Loading."))
-            worker._open(served)  # type: ignore[arg-type]
-            await client.call(GetStatus())
-            assert [type(event) for event in await told(client, 2)] == [Notice, Snapshot]
-            await quiet.call(GetStatus())
-            assert quiet._events.empty()
-
-    await play(tmp_path, scene)
-
-
-async def test_a_window_takes_over_a_worker_that_serves_a_command(tmp_path: Path) -> None:
-    async def scene(worker: Worker, served: Served) -> None:
-        before = Told(tmp_path)
-        before.orders.start(None)
-        it = Told(tmp_path)
-        worker._orders = it.orders
-        worker._open(served)  # type: ignore[arg-type]
-        command = await connect(tmp_path, owner=True)
-        await command.call(GetStatus())
-        assert it.gate.state is NodeState.IDLE
-        async with await connect(tmp_path, stay=True) as window:
-            await window.call(GetStatus())
-            assert it.gate.state is NodeState.WORKING, "as it was wished before"
-            with pytest.raises(UsageError, match="goes on"):
-                await command.call(Quit())
-            await command.close()
-            await window.call(GetStatus())
-            assert worker._owner_left is None
-            await window.call(Quit())
-
-    await play(tmp_path, scene)
+async def test_a_window_takes_over_from_a_command(worker: Worker, served: Served, tmp_path: Path) -> None:
+    before = Told(tmp_path)
+    before.orders.start(None)
+    it = Told(tmp_path)
+    worker._orders = it.orders
+    worker._open(served)  # type: ignore[arg-type]
+    command = await connect(tmp_path, owner=True)
+    await command.call(GetStatus())
+    assert it.gate.state is NodeState.IDLE
+    async with await connect(tmp_path, stay=True) as window:
+        await window.call(GetStatus())
+        assert it.gate.state is NodeState.WORKING, "as it was wished before"
+        with pytest.raises(UsageError, match="goes on"):
+            await command.call(Quit())
+        await command.close()
+        await window.call(GetStatus())
+        assert worker._owner_left is None
+        await window.call(Quit())
 
 
-async def test_who_asked_for_rounds_may_end_the_node_beside_a_window(tmp_path: Path) -> None:
-    async def scene(worker: Worker, served: Served) -> None:
-        worker._open(served)  # type: ignore[arg-type]
-        async with await connect(tmp_path, stay=True), await connect(tmp_path, owner=True) as run:
-            await run.call(StartRounds())
-            assert await run.call(Quit()) == Ok()
-
-    await play(tmp_path, scene)
+async def test_who_asked_for_rounds_may_end_the_node(worker: Worker, served: Served, tmp_path: Path) -> None:
+    worker._open(served)  # type: ignore[arg-type]
+    async with await connect(tmp_path, stay=True), await connect(tmp_path, owner=True) as run:
+        await run.call(StartRounds())
+        assert await run.call(Quit()) == Ok()
 
 
-async def test_the_last_notices_are_kept_for_those_who_come_later(tmp_path: Path) -> None:
-    async def scene(worker: Worker, served: Served) -> None:
-        for number in range(MOST_NOTICES + 5):
-            worker._publish(Notice(level="info", text=str(number)))
-            worker._publish(CheckpointsChanged())
-        kept = [notice.text for notice in worker._notices]
-        assert kept == [str(number) for number in range(5, MOST_NOTICES + 5)]
-
-    await play(tmp_path, scene)
+async def test_the_last_notices_are_kept_for_those_who_come_later(worker: Worker) -> None:
+    for number in range(MOST_NOTICES + 5):
+        worker._publish(Notice(level="info", text=str(number)))
+        worker._publish(CheckpointsChanged())
+    kept = [notice.text for notice in worker._notices]
+    assert kept == [str(number) for number in range(5, MOST_NOTICES + 5)]

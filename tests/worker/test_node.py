@@ -1,7 +1,5 @@
 """The node with real checkpoints and history, and stand-ins for what computes."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
@@ -31,8 +29,8 @@ from sapo_desktop.worker.orders import Gate
 from sapo_desktop.worker.store.checkpoints import Checkpoint, CheckpointStore
 from sapo_desktop.worker.store.history import History
 from sapo_desktop.worker.store.keeper import Keeper, WriteBudget
+from tests.builders import run_manifest
 from tests.learning.test_plan import LEVELS
-from tests.records import run_manifest
 from tests.worker.fakes import FakeEngine, FakeExaminer
 
 SETTINGS = Settings(validate_every=0, curriculum=False, seed=1)
@@ -157,9 +155,7 @@ async def test_a_dead_engine_goes_on_from_the_newest_checkpoint(tmp_path: Path, 
         assert it.engine.host.restarts == 1
 
 
-async def test_rounds_without_a_checkpoint_are_played_again_after_the_engine_died(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_rounds_without_a_checkpoint_are_played_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     allowed = iter([True, True])
     monkeypatch.setattr(WriteBudget, "allows", lambda *asked: next(allowed, False))
     async with playing(tmp_path) as it:
@@ -218,9 +214,7 @@ async def test_a_model_with_checkpoints_is_not_given_up(tmp_path: Path) -> None:
         assert it.gate.reason.startswith("It does not fit.") and it.engine.plan.model == Path("model")
 
 
-async def test_an_engine_that_keeps_dying_ends_the_work_with_the_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_engine_that_keeps_dying_ends_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def no_waiting(seconds: float) -> None:
         await real_sleep(0)
 
@@ -266,9 +260,7 @@ async def test_validation_names_base_and_best_and_the_guard_rolls_back(tmp_path:
         assert it.engine.skill > 0
 
 
-async def test_the_rate_falls_with_the_steps_of_the_adapter_and_rises_again_where_it_is_rolled_back(
-    tmp_path: Path,
-) -> None:
+async def test_the_rate_follows_the_steps_of_the_adapter(tmp_path: Path) -> None:
     """Half after two steps. Rounds 1 to 4 play at 1/1, 1/1.5, 1/2, 1/2.5; back at the adapter of round 1: 1/1.5."""
     settings = msgspec.structs.replace(SETTINGS, learning_rate=1e-3, learning_rate_decay=2)
     async with playing(tmp_path, settings, rounds=4) as it:
@@ -387,5 +379,4 @@ async def test_threads_that_change_are_used_from_the_next_round_on_under_a_new_r
         assert it.notices()[1:] == [f"Computing with at most {before + 1} threads from now on."]
         assert it.node.counters.run == run + 1
         manifest = it.keeper.history.last_manifest()
-        assert manifest is not None
         assert (manifest.threads, manifest.settings.threads) == (before + 1, before + 1)

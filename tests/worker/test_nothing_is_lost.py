@@ -1,7 +1,5 @@
 """Checkpoints and history together: killed at random instants, no acknowledged round is ever lost or counted twice."""
 
-from __future__ import annotations
-
 import os
 import random
 import select
@@ -15,7 +13,7 @@ from sapo_desktop.learning.counters import Counters
 from sapo_desktop.worker.control.messages.rollouts import GetRollouts
 from sapo_desktop.worker.store.checkpoints import CheckpointStore
 from sapo_desktop.worker.store.history import History
-from tests.records import group, round_report, run_manifest
+from tests.builders import group, round_report, run_manifest
 
 KILLS = 50
 

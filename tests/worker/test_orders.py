@@ -1,7 +1,5 @@
 """What was ordered, whatever comes between, and what the gate is told of it."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from pathlib import Path
@@ -46,9 +44,21 @@ class Told:
         return [event.state for event in self.events if isinstance(event, StateChanged)]
 
 
+def started(rounds: int | None = None, folder: Path | None = None) -> Told:
+    told = Told(folder)
+    told.orders.start(rounds)
+    return told
+
+
+def again_in(folder: Path) -> Told:
+    """The node that is started next on this folder."""
+    told = Told(folder, begin=False)
+    told.orders.as_before()
+    return told
+
+
 def test_rounds_are_counted_down_to_idle() -> None:
-    told = Told()
-    told.orders.start(2)
+    told = started(2)
     assert (told.gate.reason, told.orders.is_last_round) == ("Training round 7", False)
     told.orders.done(7)
     assert (told.gate.reason, told.orders.rounds_left, told.orders.is_last_round) == ("Training round 8", 1, True)
@@ -59,8 +69,7 @@ def test_rounds_are_counted_down_to_idle() -> None:
 
 
 def test_rounds_that_were_lost_are_still_to_be_played() -> None:
-    told = Told()
-    told.orders.start(3)
+    told = started(3)
     told.orders.done(7)
     told.orders.done(8)
     told.orders.back_to(6)
@@ -90,8 +99,7 @@ def test_a_pause_between_rounds_is_all_that_finishing_asks_for() -> None:
 
 
 async def test_a_timed_pause_ends_by_itself_and_says_when() -> None:
-    told = Told()
-    told.orders.start(None)
+    told = started()
     told.orders.pause(900)
     assert told.gate.why == Paused(until=NOON + 900)
     changed = told.events[-1]
@@ -105,8 +113,7 @@ async def test_a_timed_pause_ends_by_itself_and_says_when() -> None:
 
 
 async def test_another_pause_replaces_the_timer() -> None:
-    told = Told()
-    told.orders.start(None)
+    told = started()
     told.orders.pause(3600)
     told.orders.pause(None)
     assert told.gate.resumes_in is None and told.gate.why == Paused()
@@ -114,8 +121,7 @@ async def test_another_pause_replaces_the_timer() -> None:
 
 @pytest.mark.parametrize("seconds", [0.0, -5.0, 1e12, float("nan")])
 def test_a_pause_of_no_time_is_refused(seconds: float) -> None:
-    told = Told()
-    told.orders.start(None)
+    told = started()
     with pytest.raises(UsageError, match="15m"):
         told.orders.pause(seconds)
 
@@ -129,8 +135,7 @@ def test_what_makes_no_sense_now_changes_no_wish() -> None:
 
 
 def test_the_plug_pauses_and_goes_on_and_a_press_on_battery_holds_until_the_next_plug() -> None:
-    told = Told()
-    told.orders.start(None)
+    told = started()
     told.orders.power(True)
     assert (told.gate.state, told.gate.why) == (NodeState.PAUSED, OnBattery())
     told.orders.power(False)
@@ -148,23 +153,18 @@ def test_the_plug_pauses_and_goes_on_and_a_press_on_battery_holds_until_the_next
 
 
 def test_a_node_that_is_started_again_goes_on_as_before(tmp_path: Path) -> None:
-    first = Told(tmp_path)
-    first.orders.start(None)
-    again = Told(tmp_path, begin=False)
-    again.orders.as_before()
+    started(folder=tmp_path)
+    again = again_in(tmp_path)
     assert again.gate.state is NodeState.WORKING
     again.orders.finish()
-    later = Told(tmp_path, begin=False)
-    later.orders.as_before()
+    later = again_in(tmp_path)
     assert later.gate.why == Paused(), "the round that was to be finished is over"
 
 
 async def test_a_pause_until_tomorrow_outlives_the_evening(tmp_path: Path) -> None:
-    first = Told(tmp_path)
-    first.orders.start(None)
+    first = started(folder=tmp_path)
     first.orders.pause(50_000)
-    again = Told(tmp_path, begin=False)
-    again.orders.as_before()
+    again = again_in(tmp_path)
     assert again.gate.why == Paused(until=NOON + 50_000)
     late = Told(tmp_path, begin=False)
     late.now += 50_001
@@ -176,8 +176,7 @@ async def test_a_pause_until_tomorrow_outlives_the_evening(tmp_path: Path) -> No
 def test_wishes_that_cannot_be_read_are_nobodys(tmp_path: Path, content: bytes | None) -> None:
     if content is not None:
         (tmp_path / "wishes.json").write_bytes(content)
-    told = Told(tmp_path, begin=False)
-    told.orders.as_before()
+    told = again_in(tmp_path)
     assert told.gate.state is NodeState.IDLE
 
 
@@ -208,40 +207,32 @@ def test_an_order_after_the_end_was_asked_for_takes_its_place(order: str) -> Non
 
 
 def test_a_node_that_ended_after_its_round_goes_on_at_the_next_start(tmp_path: Path) -> None:
-    first = Told(tmp_path)
-    first.orders.start(3)
+    first = started(3, tmp_path)
     first.orders.end(lambda: None)
-    killed = Told(tmp_path, begin=False)
-    killed.orders.as_before()
+    killed = again_in(tmp_path)
     assert (killed.gate.state, killed.orders.rounds_left) == (NodeState.WORKING, 3)
     first.orders.done(7)
-    again = Told(tmp_path, begin=False)
-    again.orders.as_before()
+    again = again_in(tmp_path)
     assert (again.gate.state, again.orders.rounds_left) == (NodeState.WORKING, 2)
 
 
 def test_one_that_was_to_pause_pauses_after_it_was_ended_too(tmp_path: Path) -> None:
-    first = Told(tmp_path)
-    first.orders.start(None)
+    first = started(folder=tmp_path)
     first.orders.finish()
     first.orders.end(lambda: None)
     first.orders.done(7)
-    again = Told(tmp_path, begin=False)
-    again.orders.as_before()
+    again = again_in(tmp_path)
     assert again.gate.why == Paused()
 
 
 def test_rounds_that_are_left_are_counted_over_a_kill(tmp_path: Path) -> None:
-    first = Told(tmp_path)
-    first.orders.start(2)
+    first = started(2, tmp_path)
     first.orders.done(7)
-    again = Told(tmp_path, begin=False)
-    again.orders.as_before()
+    again = again_in(tmp_path)
     assert (again.gate.state, again.orders.rounds_left) == (NodeState.WORKING, 1)
     again.orders.done(8)
     assert again.gate.state is NodeState.IDLE
-    later = Told(tmp_path, begin=False)
-    later.orders.as_before()
+    later = again_in(tmp_path)
     assert later.gate.state is NodeState.IDLE
 
 
@@ -249,8 +240,7 @@ def test_rounds_that_were_lost_are_no_wish_of_a_node_that_only_serves(tmp_path: 
     Told(tmp_path).orders.start(None)
     idle = Told(tmp_path)
     idle.orders.back_to(5)
-    again = Told(tmp_path, begin=False)
-    again.orders.as_before()
+    again = again_in(tmp_path)
     assert again.gate.state is NodeState.WORKING
 
 
@@ -261,14 +251,12 @@ def test_an_order_holds_on_a_full_disk_and_the_next_one_is_written(tmp_path: Pat
     assert (told.gate.state, len(told.not_kept)) == (NodeState.PAUSED, 2)
     (tmp_path / "gone").mkdir()
     told.orders.pause(None)
-    again = Told(tmp_path / "gone", begin=False)
-    again.orders.as_before()
+    again = again_in(tmp_path / "gone")
     assert again.gate.why == Paused()
 
 
 def test_a_failed_node_stays_so_until_somebody_resumes() -> None:
-    told = Told()
-    told.orders.start(None)
+    told = started()
     told.orders.fail(Failed(text="It died.", failures=5))
     told.orders.power(True)
     assert told.gate.state is NodeState.FAILED

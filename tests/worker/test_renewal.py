@@ -1,11 +1,8 @@
 """A node that another one takes the place of, as settings were changed that a node is put together by."""
 
-from __future__ import annotations
-
 import asyncio
-import contextlib
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
@@ -78,28 +75,24 @@ class Factory:
         return Assembled(scene.node, side_of(own, scene))
 
 
-@contextlib.asynccontextmanager
-async def serving(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Factory, Client]]:
-    factory = Factory(folder)
-    settings_file.write(DataFolder.open(folder).settings, SETTINGS)
+@pytest.fixture
+def factory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Factory:
+    factory = Factory(tmp_path)
     monkeypatch.setattr(worker_main, "assemble", factory)
-    worker = Worker(DataFolder.open(folder), SETTINGS, Options(folder, {"label": "mine"}, None, "rounds"))
-    async with worker.channel():
+    return factory
+
+
+@pytest.fixture
+async def client(tmp_path: Path, factory: Factory) -> AsyncIterator[Client]:
+    """Of a worker that plays rounds with the factory's nodes."""
+    settings_file.write(DataFolder.open(tmp_path).settings, SETTINGS)
+    worker = Worker(DataFolder.open(tmp_path), SETTINGS, Options(tmp_path, {"label": "mine"}, None, "rounds"))
+    async with asyncio.timeout(30), worker.channel():
         running = asyncio.create_task(worker.run(""))
-        async with await connect(folder) as client:
-            yield factory, client
+        async with await connect(tmp_path) as client:
+            yield client
             worker._quit.set()
             assert await running == 0
-
-
-async def play(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, story: Callable[[Factory, Client], Awaitable[None]]
-) -> None:
-    async def run() -> None:
-        async with asyncio.timeout(30), serving(folder, monkeypatch) as (factory, client):
-            await story(factory, client)
-
-    await run()
 
 
 async def until(client: Client, wanted: Callable[[Event], bool]) -> Event:
@@ -119,110 +112,81 @@ def is_new_node(event: Event) -> bool:
     return isinstance(event, Snapshot)
 
 
-async def test_the_round_in_hand_is_finished_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def story(factory: Factory, client: Client) -> None:
-        await in_a_round(factory, client)
-        reply = await client.call(SetSettings(values=TASKS))
-        assert str(reply.text) == "Saved. tasks: taken up once the round in hand is done."
-        changed = await until(client, lambda event: isinstance(event, SettingsChanged))
-        are = await client.call(GetSettings())
-        assert are.waiting == ["tasks"] and are.settings.tasks == SETTINGS.tasks
-        assert isinstance(changed, SettingsChanged) and changed.now == are, "one event says it all"
-        assert are.wanted is not None and are.wanted.tasks == "gcd/easy"
-        factory.made[0].engine.hold.set()
-        await until(client, lambda event: isinstance(event, RoundFinished) and event.report.round == 1)
-        await until(client, lambda event: isinstance(event, StateChanged) and event.state == "starting")
-        await until(client, is_new_node)
-        are = await client.call(GetSettings())
-        assert are.settings.tasks == "gcd/easy" and are.waiting == []
-        status = await client.call(GetStatus())
-        assert status.state == "working"
-        assert [settings.tasks for settings in factory.asked] == [SETTINGS.tasks, "gcd/easy"]
-        assert factory.made[0].node.counters.round == 1, "no other round was begun"
-
-    await play(tmp_path, monkeypatch, story)
+async def test_the_round_in_hand_is_finished_first(factory: Factory, client: Client) -> None:
+    await in_a_round(factory, client)
+    reply = await client.call(SetSettings(values=TASKS))
+    assert str(reply.text) == "Saved. tasks: taken up once the round in hand is done."
+    changed = await until(client, lambda event: isinstance(event, SettingsChanged))
+    are = await client.call(GetSettings())
+    assert are.waiting == ["tasks"] and are.settings.tasks == SETTINGS.tasks
+    assert isinstance(changed, SettingsChanged) and changed.now == are, "one event says it all"
+    assert are.wanted is not None and are.wanted.tasks == "gcd/easy"
+    factory.made[0].engine.hold.set()
+    await until(client, lambda event: isinstance(event, RoundFinished) and event.report.round == 1)
+    await until(client, lambda event: isinstance(event, StateChanged) and event.state == "starting")
+    await until(client, is_new_node)
+    are = await client.call(GetSettings())
+    assert are.settings.tasks == "gcd/easy" and are.waiting == []
+    status = await client.call(GetStatus())
+    assert status.state == "working"
+    assert [settings.tasks for settings in factory.asked] == [SETTINGS.tasks, "gcd/easy"]
+    assert factory.made[0].node.counters.round == 1, "no other round was begun"
 
 
-async def test_a_paused_node_is_replaced_at_once_and_stays_paused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def story(factory: Factory, client: Client) -> None:
-        await client.call(Pause(seconds=600))
-        reply = await client.call(SetSettings(values=TASKS))
-        assert str(reply.text) == "Saved. tasks: taken up now."
-        await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
-        status = await client.call(GetStatus())
-        assert status.state == "paused" and status.resume_in is not None
-
-    await play(tmp_path, monkeypatch, story)
+async def test_a_paused_node_is_replaced_at_once_and_stays_paused(factory: Factory, client: Client) -> None:
+    await client.call(Pause(seconds=600))
+    reply = await client.call(SetSettings(values=TASKS))
+    assert str(reply.text) == "Saved. tasks: taken up now."
+    await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
+    status = await client.call(GetStatus())
+    assert status.state == "paused" and status.resume_in is not None
 
 
-async def test_a_change_under_way_is_whole_before_the_next_node(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_change_under_way_is_whole(factory: Factory, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     found = threading.Event()
     monkeypatch.setattr(settings_requests, "find_model", lambda *args: found.wait(10))
 
-    async def story(factory: Factory, client: Client) -> None:
-        await client.call(Pause())
-        quick = asyncio.create_task(client.call(SetSettings(values=TASKS)))
-        slow = asyncio.create_task(client.call(SetSettings(values={"model": "other"})))
-        await until(client, lambda event: isinstance(event, StateChanged) and event.state == "starting")
-        found.set()
-        await asyncio.gather(quick, slow)
-        await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
-        are = await client.call(GetSettings())
-        assert (are.settings.model, are.settings.tasks, are.waiting) == ("other", "gcd/easy", [])
-        assert len(factory.made) == 2
-
-    await play(tmp_path, monkeypatch, story)
+    await client.call(Pause())
+    quick = asyncio.create_task(client.call(SetSettings(values=TASKS)))
+    slow = asyncio.create_task(client.call(SetSettings(values={"model": "other"})))
+    await until(client, lambda event: isinstance(event, StateChanged) and event.state == "starting")
+    found.set()
+    await asyncio.gather(quick, slow)
+    await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
+    are = await client.call(GetSettings())
+    assert (are.settings.model, are.settings.tasks, are.waiting) == ("other", "gcd/easy", [])
+    assert len(factory.made) == 2
 
 
-async def test_settings_that_cannot_be_used_are_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def story(factory: Factory, client: Client) -> None:
-        factory.refuse = lambda settings: ModelError("No such tasks.") if settings.tasks == "gcd/easy" else None
-        await client.call(Pause())
-        await client.call(SetSettings(values=TASKS | {"threads": "1", "label": "other"}))
-        await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
-        are = await client.call(GetSettings())
-        assert are.settings.tasks == SETTINGS.tasks and are.waiting == [] and are.settings.threads == 1
-        assert str(factory.said[-1]) == "No such tasks. The node goes on with the settings from before."
-        kept = settings_file.read(DataFolder.at(tmp_path).settings, 0.0).settings
-        assert (kept.tasks, kept.threads, kept.label) == (SETTINGS.tasks, 1, "other")
-        assert are.settings.label == "mine", "this run's command line still holds"
-
-    await play(tmp_path, monkeypatch, story)
+async def test_settings_that_cannot_be_used_are_taken_back(factory: Factory, client: Client, tmp_path: Path) -> None:
+    factory.refuse = lambda settings: ModelError("No such tasks.") if settings.tasks == "gcd/easy" else None
+    await client.call(Pause())
+    await client.call(SetSettings(values=TASKS | {"threads": "1", "label": "other"}))
+    await until(client, lambda event: is_new_node(event) and len(factory.made) == 2)
+    are = await client.call(GetSettings())
+    assert are.settings.tasks == SETTINGS.tasks and are.waiting == [] and are.settings.threads == 1
+    assert str(factory.said[-1]) == "No such tasks. The node goes on with the settings from before."
+    kept = settings_file.read(DataFolder.at(tmp_path).settings, 0.0).settings
+    assert (kept.tasks, kept.threads, kept.label) == (SETTINGS.tasks, 1, "other")
+    assert are.settings.label == "mine", "this run's command line still holds"
 
 
-async def test_a_wish_that_is_taken_back_in_time_changes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def story(factory: Factory, client: Client) -> None:
-        await in_a_round(factory, client)
-        await client.call(SetSettings(values=TASKS))
-        await client.call(ResetSettings(keys=["tasks"]))
-        are = await client.call(GetSettings())
-        assert are.waiting == []
-
-    await play(tmp_path, monkeypatch, story)
+async def test_a_wish_that_is_taken_back_in_time_changes_nothing(factory: Factory, client: Client) -> None:
+    await in_a_round(factory, client)
+    await client.call(SetSettings(values=TASKS))
+    await client.call(ResetSettings(keys=["tasks"]))
+    are = await client.call(GetSettings())
+    assert are.waiting == []
 
 
-async def test_a_model_that_is_not_there_is_refused_before_it_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def story(factory: Factory, client: Client) -> None:
-        with pytest.raises((UsageError, ModelError), match="There is no model 'nowhere'"):
-            await client.call(SetSettings(values={"model": "nowhere"}))
-        assert (await client.call(GetSettings())).waiting == []
-
-    await play(tmp_path, monkeypatch, story)
+async def test_a_model_that_is_not_there_is_refused_before_it_is_kept(client: Client) -> None:
+    with pytest.raises((UsageError, ModelError), match="There is no model 'nowhere'"):
+        await client.call(SetSettings(values={"model": "nowhere"}))
+    assert (await client.call(GetSettings())).waiting == []
 
 
-async def test_an_end_comes_before_another_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def story(factory: Factory, client: Client) -> None:
-        await client.call(SetSettings(values=TASKS))
-        await client.call(Quit())
-        await until(client, lambda event: isinstance(event, Stopping) and not event.failed)
-        assert len(factory.made) == 1
-
-    await play(tmp_path, monkeypatch, story)
+async def test_an_end_comes_before_another_node(factory: Factory, client: Client) -> None:
+    await client.call(SetSettings(values=TASKS))
+    await client.call(Quit())
+    await until(client, lambda event: isinstance(event, Stopping) and not event.failed)
+    assert len(factory.made) == 1

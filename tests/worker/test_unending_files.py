@@ -1,7 +1,5 @@
 """What stands at the place of a data folder's file and never ends, or never begins, costs neither time nor memory."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

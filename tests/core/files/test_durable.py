@@ -1,7 +1,5 @@
 """Atomic writes keep the old content when anything goes wrong, and say what did."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path
@@ -9,13 +7,7 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.core.errors import SettingsError
-from sapo_desktop.core.files.durable import (
-    disk_errors_as,
-    remove_leftovers,
-    remove_tree,
-    sync_tree,
-    write_atomically,
-)
+from sapo_desktop.core.files.durable import disk_errors_as, remove_leftovers, remove_tree, sync_tree, write_atomically
 
 
 def test_content_is_replaced_as_a_whole(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """Links among a model's files: weights, within what is a model's; everything else lies where it is named."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What is opened is a regular file of a bounded size, and a copy is for nobody who could not read the original."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,9 +47,7 @@ def test_a_link_is_followed_only_where_that_was_said(tmp_path: Path) -> None:
     assert not (tmp_path / "copy").exists()
 
 
-def test_what_is_exchanged_between_look_and_opening_is_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_exchanged_after_the_look_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, other = tmp_path / "file", tmp_path / "other"
     file.write_bytes(b"harmless")
     other.write_bytes(b"secret")

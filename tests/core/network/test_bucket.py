@@ -1,7 +1,5 @@
 """Buckets, with values worked out by hand."""
 
-from __future__ import annotations
-
 from sapo_desktop.core.network.bucket import Bucket
 
 

@@ -1,7 +1,5 @@
 """Invite links: written and read back, and what people or strangers may send instead of one."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

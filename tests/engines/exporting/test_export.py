@@ -1,7 +1,5 @@
 """Exports compute what the live model computes, it stays as it was, and nothing half is left behind."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -54,9 +52,7 @@ def load(folder: Path) -> Any:
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("tied", [True, False])
-def test_merged_computes_what_the_adapted_model_computes(
-    tmp_path: Path, tokenizer: Any, architecture: str, tied: bool
-) -> None:
+def test_merged_computes_as_the_adapted_model(tmp_path: Path, tokenizer: Any, architecture: str, tied: bool) -> None:
     folder = save_base(tiny_model(architecture, ROWS, tied), tokenizer, tmp_path / "tiny")
     model = adapted(tiny_model(architecture, ROWS, tied))
     before = snapshot(model)
@@ -74,14 +70,7 @@ def test_merged_computes_what_the_adapted_model_computes(
 def test_merged_folder_has_all_that_transformers_needs(tmp_path: Path, tokenizer: Any, base: Path) -> None:
     (base / "LICENSE").write_text("terms", encoding="utf-8")
     files = export("merged", adapted(tiny_model("llama", ROWS)), tokenizer, base, tmp_path / "out", steps=42)
-    needed = {
-        "config.json",
-        "model.safetensors",
-        "tokenizer.json",
-        "chat_template.jinja",
-        "README.md",
-        "LICENSE",
-    }
+    needed = {"config.json", "model.safetensors", "tokenizer.json", "chat_template.jinja", "README.md", "LICENSE"}
     assert needed <= set(files)
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert card.startswith("---\nlicense: apache-2.0\nbase_model: tiny\n---\n")
@@ -190,7 +179,7 @@ def test_a_full_disk_leaves_nothing(
     ],
     ids=["quota", "numpy", "safetensors", "tokenizers"],
 )
-def test_each_librarys_word_for_a_full_disk_is_known(
+def test_each_word_for_a_full_disk(
     tmp_path: Path, base: Path, error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tokenizer = starter_like_tokenizer()

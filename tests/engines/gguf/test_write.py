@@ -1,7 +1,5 @@
 """GGUF files against the transformers model they came from: same tokens, same logits, same answers."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -108,7 +106,7 @@ def test_logits_equal_those_of_transformers(tmp_path: Path, tokenizer: Any, arch
         "two unrotated layers",
     ],
 )
-def test_variants_of_attention_are_kept(
+def test_kinds_of_attention_are_kept(
     tmp_path: Path, tokenizer: Any, architecture: str, options: dict[str, Any]
 ) -> None:
     model = tiny_model(architecture, ROWS, **options)
@@ -140,9 +138,7 @@ YARN = {"rope_type": "yarn", "rope_theta": 5000.0, "factor": 4.0, "original_max_
         ("qwen2", YARN | {"factor": 1.0}),
     ],
 )
-def test_scaled_rotary_embeddings_are_kept(
-    tmp_path: Path, tokenizer: Any, architecture: str, rope: dict[str, Any]
-) -> None:
+def test_scaled_embeddings_are_kept(tmp_path: Path, tokenizer: Any, architecture: str, rope: dict[str, Any]) -> None:
     model = tiny_model(architecture, ROWS, rope_parameters=rope, num_hidden_layers=4)
     path = write(tmp_path / "m.gguf", model, tokenizer)
     tokens = encode(tokenizer, " ".join(CORPUS))[:200]

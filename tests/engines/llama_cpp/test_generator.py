@@ -1,7 +1,5 @@
 """llama.cpp as a generator: the torch engine's answers with exact weights, and everything a host owes."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator
@@ -84,9 +82,7 @@ def test_the_adapter_makes_a_difference(pair: Pair) -> None:
 @pytest.mark.parametrize(
     "sampling", [{}, {"temperature": 0.7}, {"temperature": 1.4, "top_k": 20}, {"top_p": 0.9}, {"min_p": 0.05}]
 )
-def test_sampled_answers_are_those_of_the_torch_engine_under_the_same_seed(
-    pair: Pair, sampling: dict[str, Any]
-) -> None:
+def test_sampled_answers_are_torchs_under_the_same_seed(pair: Pair, sampling: dict[str, Any]) -> None:
     ours, theirs = both(pair, request(**sampling))
     assert tokens(ours) == tokens(theirs)
     assert worst_gap(ours, theirs) < 1e-3
@@ -331,9 +327,7 @@ def test_weights_are_held_once(pair: Pair, tmp_path: Path, weights: str) -> None
         "error loading model: std::bad_alloc",
     ],
 )
-def test_a_model_that_does_not_fit_is_not_asked_for_again(
-    pair: Pair, monkeypatch: pytest.MonkeyPatch, words: str
-) -> None:
+def test_what_does_not_fit_is_not_asked_for_again(pair: Pair, monkeypatch: pytest.MonkeyPatch, words: str) -> None:
     from sapo_desktop.engines.llama_cpp import model
 
     def refuse(*_: Any) -> None:

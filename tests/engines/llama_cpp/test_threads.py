@@ -1,7 +1,5 @@
 """The number of threads follows the load: halved at once, doubled again later; time is an argument."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from sapo_desktop.engines.llama_cpp.threads import FIRST_PATIENCE, LONGEST_PATIENCE, ThreadPace, Used

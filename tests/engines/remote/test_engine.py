@@ -1,7 +1,5 @@
 """The remote generator against a scripted server of every dialect, whole and broken."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -88,6 +86,11 @@ def flat(made: p.Generated) -> list[Completion]:
     return [completion for group in made.completions for completion in group]
 
 
+@pytest.fixture
+def node(connect: Connect) -> Any:
+    return connect("vllm")
+
+
 @pytest.mark.parametrize("dialect", TELLS_IDS)
 def test_what_was_sampled_comes_back_by_id_with_its_log_probabilities(connect: Connect, dialect: str) -> None:
     node = connect(dialect)
@@ -172,8 +175,7 @@ def test_without_cuts_top_k_is_off_in_the_words_of_each_server(connect: Connect)
         assert (sent["top_k"], sent["temperature"]) == (off, 0.0)
 
 
-def test_a_seed_repeats_and_another_does_not(connect: Connect) -> None:
-    node = connect("vllm")
+def test_a_seed_repeats_and_another_does_not(node: Any) -> None:
     first, again, other = (node.generate(seed=seed).completions for seed in (1, 1, 2))
     assert first == again != other
     assert first[0] != first[1]
@@ -188,22 +190,19 @@ def test_the_progress_counts_answers_and_shows_one_that_ended(connect: Connect) 
     assert all(t.ended is not None and t.ended.text == answers[t.ended.place].text for t in told)
 
 
-def test_a_single_answer_is_told_as_text(connect: Connect) -> None:
-    node = connect("vllm")
+def test_a_single_answer_is_told_as_text(node: Any) -> None:
     made = node.generate(QUESTIONS[:1], answers=1)
     assert [t.text for t in node.told if isinstance(t, p.TokenText)] == [made.completions[0][0].text]
 
 
-def test_the_context_is_the_smaller_of_both_and_a_full_prompt_is_not_sent(connect: Connect) -> None:
-    node = connect("vllm")
+def test_the_context_is_the_smaller_of_both_and_a_full_prompt_is_not_sent(node: Any) -> None:
     assert node.loaded.context == 512
     made = node.generate(["What? " * 400, QUESTIONS[0]], answers=2)
     assert [len(c.tokens) for c in made.completions[0]] == [0, 0]
     assert len(node.script.asked) == 1 and all(c.tokens for c in made.completions[1])
 
 
-def test_texts_of_peers_are_encoded_here(connect: Connect) -> None:
-    node = connect("vllm")
+def test_texts_of_peers_are_encoded_here(node: Any) -> None:
     reply = node.handle(p.Encode(texts=["42", "<|im_end|>"], end=True, questions=QUESTIONS))
     words = node.script.words
     assert reply.tokens == [words.encode_foreign("42", end=True), None]
@@ -269,7 +268,7 @@ def test_a_key_in_the_clear_is_seen() -> None:
     assert not in_the_clear("https://gpu:8000") and not in_the_clear("http://127.0.0.1:8000")
 
 
-def test_a_key_goes_unencrypted_to_another_machine_only_where_that_is_allowed(
+def test_a_key_goes_unencrypted_only_if_allowed(
     connect: Connect, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = Scripted("vllm", load_tokenizer(folder), key="secret")
@@ -431,8 +430,7 @@ BREAKS = [500, 503, 429, 408, "cut", "half", "gzip", b"", b"<html>busy</html>", 
 
 
 @pytest.mark.parametrize("fault", BREAKS, ids=[getattr(f, "__name__", str(f)[:20]) for f in BREAKS])
-def test_what_breaks_once_is_asked_again(connect: Connect, fault: Any, no_pauses: list[float]) -> None:
-    node = connect("vllm")
+def test_what_breaks_once_is_asked_again(node: Any, fault: Any, no_pauses: list[float]) -> None:
     whole = node.generate()
     no_pauses.clear()
     node.script.faults = [fault]
@@ -441,8 +439,7 @@ def test_what_breaks_once_is_asked_again(connect: Connect, fault: Any, no_pauses
 
 
 @pytest.mark.parametrize("fault", [503, "cut", "gzip", b"<html>busy</html>", short_answer])
-def test_what_stays_broken_is_an_error_in_a_sentence(connect: Connect, fault: Any, no_pauses: list[float]) -> None:
-    node = connect("vllm")
+def test_what_stays_broken_is_an_error_in_a_sentence(node: Any, fault: Any, no_pauses: list[float]) -> None:
     node.script.faults = [fault] * 100
     with pytest.raises(HostError, match=r"Look whether the server runs"):
         node.generate(QUESTIONS[:1])
@@ -450,10 +447,7 @@ def test_what_stays_broken_is_an_error_in_a_sentence(connect: Connect, fault: An
 
 
 @pytest.mark.parametrize("fault", [endless_text, endless_ids])
-def test_what_is_longer_than_asked_for_is_never_encoded_nor_decoded(
-    connect: Connect, folder: Path, fault: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    node = connect("vllm")
+def test_what_is_too_long_is_dropped(node: Any, folder: Path, fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     longest = 0
 
     def measured(one: Any, what: Any) -> Any:
@@ -497,8 +491,7 @@ def test_texts_that_are_more_than_were_sampled_are_encoded_anew(connect: Connect
     assert [one.text for one in made] == [one.text for one in whole] and all(one.logprobs == [] for one in made)
 
 
-def test_ids_that_are_not_ours_are_not_learned_from(connect: Connect) -> None:
-    node = connect("vllm")
+def test_ids_that_are_not_ours_are_not_learned_from(node: Any) -> None:
     node.script.faults = [foreign_ids]
     made = node.generate(QUESTIONS[:1])
     for completion in flat(made):
@@ -510,8 +503,7 @@ def test_a_server_with_another_vocabulary_is_told_at_once(connect: Connect, fold
     assert any("is it the same model?" in str(text) for text in connect(script=script).loaded.said)
 
 
-def test_a_refusal_is_told_once_and_cleaned(connect: Connect) -> None:
-    node = connect("vllm")
+def test_a_refusal_is_told_once_and_cleaned(node: Any) -> None:
     node.script.models.clear()
     with pytest.raises(HostError, match=r"refuses \(404: no, vllm does not do that\)") as refusal:
         node.generate(QUESTIONS[:1])
@@ -557,6 +549,5 @@ def test_work_before_a_connection_is_refused() -> None:
         Service().handle(p.Generate(prompts=[], answers=1, sampling=Sampling()), lambda _: None)
 
 
-def test_nothing_asked_is_nothing_sent(connect: Connect) -> None:
-    node = connect("vllm")
+def test_nothing_asked_is_nothing_sent(node: Any) -> None:
     assert node.generate([]).completions == [] and node.script.asked == []

@@ -1,7 +1,5 @@
 """A Llama as weights alone against the same through transformers and peft: names, numbers, files."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

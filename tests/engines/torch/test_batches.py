@@ -1,7 +1,5 @@
 """Micro-batches: where the answer tokens are and which hidden state predicts them."""
 
-from __future__ import annotations
-
 import msgspec
 import torch
 

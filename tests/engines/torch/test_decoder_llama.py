@@ -1,7 +1,5 @@
 """Written-out decoding against transformers' own forward pass and peft's adapter."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

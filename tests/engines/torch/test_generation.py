@@ -1,7 +1,5 @@
 """The generation loop: batches, seeds, limits, memory and cancelling."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 
@@ -210,7 +208,7 @@ def test_a_single_answer_is_streamed(engine: TorchEngine) -> None:
 
 
 @pytest.mark.parametrize("kind", ["llama", "neox"])
-def test_prompts_read_in_blocks_are_answered_alike(
+def test_prompts_may_be_read_in_blocks(
     kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = engine_in_modules(request.getfixturevalue(kind))

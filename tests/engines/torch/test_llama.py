@@ -1,7 +1,5 @@
 """The written-out model in training: values and gradients against transformers' and peft's modules."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

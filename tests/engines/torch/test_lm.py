@@ -1,7 +1,5 @@
 """Loading models and turning text into tokens."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Chunked log-probabilities: the same numbers as a plain log-softmax, in far less memory."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """What is trained, how it is kept, and that the base stays the base."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

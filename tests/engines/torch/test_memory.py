@@ -1,7 +1,5 @@
 """Which errors mean that memory ran out."""
 
-from __future__ import annotations
-
 import errno
 
 import pytest

@@ -1,7 +1,5 @@
 """Drawing tokens."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

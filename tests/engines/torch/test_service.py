@@ -1,7 +1,5 @@
 """The engine as its host sees it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -145,9 +143,7 @@ def test_bfloat16_answers_and_learns(llama: Path) -> None:
     assert ask(service, step_of(ask(service, QUESTION))).report.grad_norm > 0
 
 
-def test_a_model_that_memory_does_not_suffice_for_is_not_called_damaged(
-    qwen2: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_too_large_for_memory_is_not_called_damaged(qwen2: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_room(*given: object, **options: object) -> None:
         raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes.")
 

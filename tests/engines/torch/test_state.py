@@ -1,7 +1,5 @@
 """A restored trainer goes on as if it had never stopped."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec
@@ -135,9 +133,7 @@ def test_nothing_is_pickled(llama: Path, tmp_path: Path) -> None:
         ("adapter_model.safetensors", None),
     ],
 )
-def test_what_does_not_fit_is_refused_and_changes_nothing(
-    llama: Path, tmp_path: Path, file: str, content: bytes | None
-) -> None:
+def test_what_does_not_fit_changes_nothing(llama: Path, tmp_path: Path, file: str, content: bytes | None) -> None:
     engine = loaded_engine(llama)
     rounds(engine, range(1))
     save_trainer(engine.trainer, tmp_path)

@@ -1,7 +1,5 @@
 """Steps of the trainer on tiny models."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 
@@ -152,9 +150,7 @@ class Starving:
         return self._forward(part)
 
 
-def test_out_of_memory_halves_the_micro_batch_and_steps_all_the_same(
-    llama: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_out_of_memory_halves_the_micro_batch_and_steps(llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     starved, fed = loaded_engine(llama, micro_batch=8), loaded_engine(llama, micro_batch=2)
     batch = made_batch(fed)
     monkeypatch.setattr(starved.trainer, "logprobs", Starving(starved, fits=2))
@@ -164,9 +160,7 @@ def test_out_of_memory_halves_the_micro_batch_and_steps_all_the_same(
     assert same(weights(starved), weights(fed))
 
 
-def test_out_of_memory_at_one_sequence_is_an_error_and_no_step(
-    engine: TorchEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_out_of_memory_at_one_sequence_is_no_step(engine: TorchEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     batch, start = made_batch(engine), weights(engine)
     monkeypatch.setattr(engine.trainer, "logprobs", Starving(engine, fits=0))
     with pytest.raises(OutOfMemory):

@@ -1,25 +1,12 @@
 """Paging through kept answers: what is asked for, and which replies are taken."""
 
-from __future__ import annotations
-
-import pytest
-
-from sapo_desktop.gui.learning import answer_pages
 from sapo_desktop.gui.learning.answer_pages import AnswerPages, Filter
-from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, Rollout, Rollouts
-
-
-def rollout(number: int, **changes: object) -> Rollout:
-    plain: dict[str, object] = {
-        "id": number, "round": number // 10, "task": "gcd/easy", "seed": 1, "question": "?", "origin": "own",
-        "author": "", "completion": "!", "solved": True, "partial": 1.0, "reward": 1.0, "advantage": 0.5,
-        "verdict": "solved",
-    }  # fmt: skip
-    return Rollout(**(plain | changes))  # type: ignore[arg-type]
+from sapo_desktop.worker.control.messages.rollouts import Rollouts
+from tests.builders import rollout
 
 
 def page(first: int, count: int, more: bool = True) -> Rollouts:
-    return Rollouts(items=[rollout(first - at) for at in range(count)], more=more)
+    return Rollouts(items=[rollout(id=first - at) for at in range(count)], more=more)
 
 
 def test_pages_follow_each_other() -> None:
@@ -51,17 +38,3 @@ def test_a_failure_lets_one_try_again() -> None:
     assert pages.gave_up(first)
     assert not pages.waiting and not pages.loaded
     assert pages.take(again := pages.begin(Filter()), page(5, 1)) and again.before is None
-
-
-def test_there_is_an_end_to_what_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answer_pages, "MOST", 4)
-    pages = AnswerPages()
-    pages.take(pages.begin(Filter()), page(100, 4))
-    assert not pages.more and pages.further() is None
-
-
-def test_an_export_takes_the_filter() -> None:
-    pages = AnswerPages()
-    pages.begin(Filter(origin="peer", verdict="wrong"))
-    wanted = ExportRollouts(origin="peer", verdict="wrong", to="/tmp/x.jsonl", replace=True)
-    assert pages.export("/tmp/x.jsonl", replace=True) == wanted

@@ -1,30 +1,28 @@
 """The Learning page, driven as a person drives it: what it asks of the worker, shows, and does not let happen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from pytestqt.qtbot import QtBot
 
 from sapo_desktop.core.errors import NotRunning, SapoError, UsageError
 from sapo_desktop.core.why import Paused
 from sapo_desktop.gui.learning import answers as learning_answers
 from sapo_desktop.gui.learning.page import LearningPage
-from sapo_desktop.gui.link.bridge import Answer, Failure
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.widgets.table import Table
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.events import PhaseChanged, RoundFinished, StateChanged
 from sapo_desktop.worker.control.messages.replies import SettingsAre
-from sapo_desktop.worker.control.messages.requests import ListTasks, Request, SetSettings
+from sapo_desktop.worker.control.messages.requests import ListTasks, SetSettings
 from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, GetRollouts, Rollouts
 from tests.gui import staged_learning as staged
 from tests.gui.driving import cells, shown
+from tests.gui.late import LateBridge
 from tests.gui.scenes import a_view, report, silo_curve, swarm_curve
 from tests.gui.stage import StageBridge
 
@@ -36,22 +34,6 @@ def _nothing_left_over() -> Iterator[None]:
     """The widgets of a test go with it; without an event loop nothing else deletes them."""
     yield
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-
-
-class Later(StageBridge):
-    """Answers when it is told to, as a busy worker does."""
-
-    def __init__(self, view: View) -> None:
-        super().__init__(view)
-        self._held: list[tuple[Request, Answer | None, Failure | None, QObject]] = []
-
-    def ask(self, request: Request, then: Answer | None = None, failed: Failure | None = None, *, of: QObject) -> None:
-        self._held.append((request, then, failed, of))
-
-    def deliver(self) -> None:
-        held, self._held = self._held, []
-        for request, then, failed, of in held:
-            super().ask(request, then, failed, of=of)
 
 
 def a_page(
@@ -96,8 +78,24 @@ def hold(page: LearningPage, **settings: Any) -> None:
 # -- rounds --------------------------------------------------------------------------------------------------
 
 
-def test_opening_asks_for_tasks_without_questions_and_for_nothing_else(qtbot: QtBot) -> None:
-    page = a_page(qtbot, in_swarm())
+@pytest.fixture
+def page(qtbot: QtBot) -> LearningPage:
+    return a_page(qtbot, in_swarm())
+
+
+@pytest.fixture
+def tasks(page: LearningPage) -> Any:
+    page.show_part("tasks")
+    return page.tasks
+
+
+@pytest.fixture
+def answers(page: LearningPage) -> Any:
+    page.show_part("answers")
+    return page.answers
+
+
+def test_opening_asks_for_tasks_without_questions_and_for_nothing_else(page: LearningPage) -> None:
     assert {*map(type, bridge_of(page).asked)} == {ListTasks}, "answers are read when one looks at them"
     assert bridge_of(page).asked[0] == ListTasks(examples=False)
 
@@ -115,8 +113,7 @@ def test_the_round_in_hand_stands_above_the_mean(qtbot: QtBot) -> None:
     assert round_.now.name.text() == "Round 900, the last one" and not round_._words.isVisible()
 
 
-def test_behind_the_bars_is_a_table(qtbot: QtBot) -> None:
-    page = a_page(qtbot, in_swarm())
+def test_behind_the_bars_is_a_table(page: LearningPage, qtbot: QtBot) -> None:
     page.rounds.round._as_table.setFocus()
     qtbot.keyClick(page.rounds.round._as_table, Qt.Key.Key_Space)
     assert page.rounds.round.table.isVisible() and not page.rounds.round.now.isVisible()
@@ -124,8 +121,7 @@ def test_behind_the_bars_is_a_table(qtbot: QtBot) -> None:
     assert "2.4 s" in column(page.rounds.round.table, 2)[1] or "2.3 s" in column(page.rounds.round.table, 2)[1]
 
 
-def test_progress_is_drawn_by_the_tick_and_not_by_each_event(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = a_page(qtbot, in_swarm())
+def test_progress_is_drawn_by_the_tick_alone(page: LearningPage, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[int] = []
     monkeypatch.setattr(page.rounds.round, "refresh", lambda: drawn.append(1))
     for _ in range(50):
@@ -137,8 +133,7 @@ def test_progress_is_drawn_by_the_tick_and_not_by_each_event(qtbot: QtBot, monke
     assert not page._tick.isActive()
 
 
-def test_answers_pass_by_as_they_are_marked(qtbot: QtBot) -> None:
-    page = a_page(qtbot, in_swarm())
+def test_answers_pass_by_as_they_are_marked(page: LearningPage) -> None:
     for number in range(10):
         page.view.take(staged.answered(number))
     page._stale = True
@@ -190,28 +185,26 @@ def test_in_silo_there_is_nothing_to_choose_and_it_is_said_why(qtbot: QtBot) -> 
 # -- tasks ---------------------------------------------------------------------------------------------------
 
 
-def test_every_family_has_a_row(qtbot: QtBot) -> None:
-    page = a_page(qtbot, in_swarm(), part="tasks")
-    assert len(page.tasks.table.rows) == 22
-    assert column(page.tasks.table, 0)[1] == "Basic arithmetic"
-    assert page.tasks.pane.title.text() == "Grid rules in one dimension", "the first one is picked"
+def test_every_family_has_a_row(page: LearningPage, tasks: Any) -> None:
+    assert len(tasks.table.rows) == 22
+    assert column(tasks.table, 0)[1] == "Basic arithmetic"
+    assert tasks.pane.title.text() == "Grid rules in one dimension", "the first one is picked"
 
 
-def test_a_family_is_switched_off_and_stays_so_until_it_holds(qtbot: QtBot) -> None:
-    page = a_page(qtbot, in_swarm(), part="tasks")
-    page.tasks.table.select(["gcd"])
-    assert page.tasks.pane.title.text() == "Greatest common divisor"
-    page.tasks.pane.switch.click()
+def test_a_family_is_switched_off_and_stays_so_until_it_holds(page: LearningPage, tasks: Any) -> None:
+    tasks.table.select(["gcd"])
+    assert tasks.pane.title.text() == "Greatest common divisor"
+    tasks.pane.switch.click()
     asked = settings_asked(page)[-1]["tasks"].split(",")
     assert "gcd" not in asked and len(asked) == 21
-    assert not page.tasks.pane.switch.isChecked()
-    assert page.tasks.waiting.isVisible(), "the worker takes it once the round in hand is done"
+    assert not tasks.pane.switch.isChecked()
+    assert tasks.waiting.isVisible(), "the worker takes it once the round in hand is done"
     page.refresh(frozenset({"settings"}))
-    assert not page.tasks.pane.switch.isChecked()
+    assert not tasks.pane.switch.isChecked()
     hold(page, tasks=",".join(asked))
-    assert page.tasks.waiting.isHidden() and not page.tasks.pane.switch.isChecked()
-    assert page.tasks.everything.isVisible()
-    page.tasks.everything.click()
+    assert tasks.waiting.isHidden() and not tasks.pane.switch.isChecked()
+    assert tasks.everything.isVisible()
+    tasks.everything.click()
     assert settings_asked(page)[-1] == {"tasks": "all"}
 
 
@@ -233,12 +226,11 @@ def test_the_last_task_cannot_be_switched_off(qtbot: QtBot) -> None:
     assert page.tasks.pane._last.isVisible()
 
 
-def test_a_refused_choice_of_tasks_goes_back(qtbot: QtBot) -> None:
-    page = a_page(qtbot, in_swarm(), part="tasks")
+def test_a_refused_choice_of_tasks_goes_back(page: LearningPage, tasks: Any) -> None:
     bridge_of(page).replies[SetSettings] = UsageError("No.")
-    page.tasks.pane.switch.click()
-    assert page.tasks.pane.switch.isChecked() and page.tasks.banner.isVisible()
-    assert page.tasks.waiting.isHidden()
+    tasks.pane.switch.click()
+    assert tasks.pane.switch.isChecked() and tasks.banner.isVisible()
+    assert tasks.waiting.isHidden()
 
 
 def test_another_choice_that_waits_is_told(qtbot: QtBot) -> None:
@@ -248,18 +240,16 @@ def test_another_choice_that_waits_is_told(qtbot: QtBot) -> None:
     assert page.tasks.waiting.isVisible()
 
 
-def test_the_curriculum_has_a_switch(qtbot: QtBot) -> None:
-    page = a_page(qtbot, in_swarm(), part="tasks")
-    page.tasks.curriculum.click()
+def test_the_curriculum_has_a_switch(page: LearningPage, tasks: Any) -> None:
+    tasks.curriculum.click()
     assert settings_asked(page) == [{"curriculum": "false"}]
     hold(page, curriculum=False)
-    assert page.tasks._about.text().startswith("Off")
+    assert tasks._about.text().startswith("Off")
 
 
-def test_trying_a_question_leads_to_its_page(qtbot: QtBot) -> None:
-    page = a_page(qtbot, in_swarm(), part="tasks")
+def test_trying_a_question_leads_to_its_page(qtbot: QtBot, page: LearningPage, tasks: Any) -> None:
     with qtbot.waitSignal(page.wanted) as wanted:
-        page.tasks.pane._try.click()
+        tasks.pane._try.click()
     assert wanted.args == ["try"]
 
 
@@ -276,80 +266,74 @@ def test_tasks_that_do_not_come_are_said(qtbot: QtBot) -> None:
 # -- answers -------------------------------------------------------------------------------------------------
 
 
-def test_answers_come_newest_first_page_by_page(qtbot: QtBot) -> None:
-    page = a_page(qtbot, in_swarm(), part="answers")
+def test_answers_come_newest_first_page_by_page(page: LearningPage, answers: Any) -> None:
     assert bridge_of(page).asked_for(GetRollouts) == [GetRollouts(limit=200, newest_first=True)]
-    assert len(page.answers.table.rows) == 200 and page.answers.more.isVisible()
-    page.answers.more.click()
-    assert bridge_of(page).asked_for(GetRollouts)[-1].before == page.answers.table.rows[199].id
-    assert len(page.answers.table.rows) == 400
-    bar = page.answers.table.verticalScrollBar()
+    assert len(answers.table.rows) == 200 and answers.more.isVisible()
+    answers.more.click()
+    assert bridge_of(page).asked_for(GetRollouts)[-1].before == answers.table.rows[199].id
+    assert len(answers.table.rows) == 400
+    bar = answers.table.verticalScrollBar()
     bar.setValue(bar.maximum())
-    assert len(page.answers.table.rows) == 600, "the end of the list brings the next page"
+    assert len(answers.table.rows) == 600, "the end of the list brings the next page"
     for _ in range(3):
-        page.answers.load_more()
-    assert len(page.answers.table.rows) == staged.KEPT and page.answers.more.isHidden()
+        answers.load_more()
+    assert len(answers.table.rows) == staged.KEPT and answers.more.isHidden()
 
 
-def test_a_page_more_leaves_the_picked_answer_alone(qtbot: QtBot) -> None:
-    page = a_page(qtbot, in_swarm(), part="answers")
-    picked = page.answers.table.rows[7]
-    page.answers.table.select([picked.id])
-    page.answers.more.click()
-    assert [one.id for one in page.answers.table.selected()] == [picked.id]
+def test_a_page_more_leaves_the_picked_answer_alone(page: LearningPage, answers: Any) -> None:
+    picked = answers.table.rows[7]
+    answers.table.select([picked.id])
+    answers.more.click()
+    assert [one.id for one in answers.table.selected()] == [picked.id]
 
 
-def test_filters_are_the_workers(qtbot: QtBot) -> None:
-    page = a_page(qtbot, in_swarm(), part="answers")
-    page.answers.verdict.show_choice("wrong")
-    page.answers.verdict.chosen.emit("wrong")
-    page.answers.task.show_choice("gcd")
-    page.answers.search.setText(" divisor ")
-    qtbot.keyClick(page.answers.search, Qt.Key.Key_Return)
+def test_filters_are_the_workers(qtbot: QtBot, page: LearningPage, answers: Any) -> None:
+    answers.verdict.show_choice("wrong")
+    answers.verdict.chosen.emit("wrong")
+    answers.task.show_choice("gcd")
+    answers.search.setText(" divisor ")
+    qtbot.keyClick(answers.search, Qt.Key.Key_Return)
     last = bridge_of(page).asked_for(GetRollouts)[-1]
     assert (last.task, last.verdict, last.search, last.before) == ("gcd", "wrong", "divisor", None)
-    assert page.answers.table.rows and all(one.verdict == "wrong" for one in page.answers.table.rows)
-    page.answers.search.setText("nowhere to be found")
-    page.answers.load()
-    assert page.answers._empty.title.text() == "None passes the filters"
-    assert not page.answers.export.isEnabled()
+    assert answers.table.rows and all(one.verdict == "wrong" for one in answers.table.rows)
+    answers.search.setText("nowhere to be found")
+    answers.load()
+    assert answers._empty.title.text() == "None passes the filters"
+    assert not answers.export.isEnabled()
 
 
-def test_typing_asks_once(qtbot: QtBot) -> None:
-    page = a_page(qtbot, in_swarm(), part="answers")
+def test_typing_asks_once(qtbot: QtBot, page: LearningPage, answers: Any) -> None:
     before = len(bridge_of(page).asked_for(GetRollouts))
-    qtbot.keyClicks(page.answers.search, "greatest")
+    qtbot.keyClicks(answers.search, "greatest")
     qtbot.waitUntil(lambda: len(bridge_of(page).asked_for(GetRollouts)) > before, timeout=5000)
     assert len(bridge_of(page).asked_for(GetRollouts)) == before + 1
 
 
-def test_an_own_answer_is_open_and_a_peers_is_folded(qtbot: QtBot) -> None:
-    page = a_page(qtbot, in_swarm(), part="answers")
-    own = next(one for one in page.answers.table.rows if not one.author)
-    theirs = next(one for one in page.answers.table.rows if one.author)
-    page.answers.table.select([own.id])
-    assert page.answers.pane.answer.reading.toPlainText() == own.completion
-    page.answers.table.select([theirs.id])
-    assert not page.answers.pane.answer.is_open and page.answers.pane.answer.reading.toPlainText() == ""
-    row = [one.id for one in page.answers.table.rows].index(theirs.id)
-    assert theirs.completion[:10] not in column(page.answers.table, 4)[row], "nor does the list show it"
-    button = page.answers.pane.answer.button
+def test_an_own_answer_is_open_and_a_peers_is_folded(qtbot: QtBot, page: LearningPage, answers: Any) -> None:
+    own = next(one for one in answers.table.rows if not one.author)
+    theirs = next(one for one in answers.table.rows if one.author)
+    answers.table.select([own.id])
+    assert answers.pane.answer.reading.toPlainText() == own.completion
+    answers.table.select([theirs.id])
+    assert not answers.pane.answer.is_open and answers.pane.answer.reading.toPlainText() == ""
+    row = [one.id for one in answers.table.rows].index(theirs.id)
+    assert theirs.completion[:10] not in column(answers.table, 4)[row], "nor does the list show it"
+    button = answers.pane.answer.button
     button.setFocus()
     qtbot.keyClick(button, Qt.Key.Key_Space)
-    assert page.answers.pane.answer.reading.toPlainText() == theirs.completion
-    page.answers.table.select([own.id])
-    page.answers.table.select([theirs.id])
-    assert not page.answers.pane.answer.is_open, "folded again"
+    assert answers.pane.answer.reading.toPlainText() == theirs.completion
+    answers.table.select([own.id])
+    answers.table.select([theirs.id])
+    assert not answers.pane.answer.is_open, "folded again"
 
 
-def test_new_rounds_are_offered_and_do_not_push_what_one_reads(qtbot: QtBot) -> None:
-    page = a_page(qtbot, in_swarm(), part="answers")
-    assert page.answers.fresh.isHidden()
+def test_new_rounds_are_offered_and_do_not_push_what_one_reads(page: LearningPage, answers: Any) -> None:
+    assert answers.fresh.isHidden()
     before = len(bridge_of(page).asked_for(GetRollouts))
     bridge_of(page).tell(RoundFinished(report=report(901)))
-    assert page.answers.fresh.isVisible() and len(bridge_of(page).asked_for(GetRollouts)) == before
-    page.answers.fresh.click()
-    assert len(bridge_of(page).asked_for(GetRollouts)) == before + 1 and page.answers.fresh.isHidden()
+    assert answers.fresh.isVisible() and len(bridge_of(page).asked_for(GetRollouts)) == before
+    answers.fresh.click()
+    assert len(bridge_of(page).asked_for(GetRollouts)) == before + 1 and answers.fresh.isHidden()
 
 
 def test_answers_that_do_not_come_can_be_asked_for_again(qtbot: QtBot) -> None:
@@ -364,18 +348,17 @@ def test_answers_that_do_not_come_can_be_asked_for_again(qtbot: QtBot) -> None:
     assert page.answers.banner.isHidden() and len(page.answers.table.rows) == 200
 
 
-def test_ten_thousand_answers_are_no_trouble(qtbot: QtBot) -> None:
-    page = a_page(qtbot, in_swarm(), part="answers")
+def test_ten_thousand_answers_are_no_trouble(page: LearningPage, answers: Any) -> None:
     many = [staged.rollout(number) for number in range(10_000, 0, -1)]
     bridge_of(page).replies[GetRollouts] = Rollouts(items=many, more=True)
-    page.answers.load()
-    assert len(page.answers.table.rows) == 10_000
-    assert page.answers.more.isHidden(), "further back the filters and the export reach"
+    answers.load()
+    assert len(answers.table.rows) == 10_000
+    assert answers.more.isHidden(), "further back the filters and the export reach"
 
 
 def test_a_reply_after_the_page_was_closed_does_no_harm(qtbot: QtBot) -> None:
     view = in_swarm()
-    bridge = Later(view)
+    bridge = LateBridge(view)
     page = a_page(qtbot, view, part="answers", bridge=bridge)
     page.closed()
     bridge.deliver()
@@ -410,9 +393,7 @@ def test_an_export_says_where_it_went(qtbot: QtBot, tmp_path: Path, chosen: Call
     assert bridge_of(page).asked_for(ExportRollouts) == [ExportRollouts(origin="peer", to=to, replace=False)]
 
 
-def test_a_file_is_replaced_only_where_the_dialog_asked(
-    qtbot: QtBot, tmp_path: Path, chosen: Callable[[str], None]
-) -> None:
+def test_a_file_is_replaced_only_if_asked(qtbot: QtBot, tmp_path: Path, chosen: Callable[[str], None]) -> None:
     page = a_page(qtbot, in_swarm(), part="answers")
     there = tmp_path / "there.jsonl"
     there.write_text("mine")
@@ -421,9 +402,7 @@ def test_a_file_is_replaced_only_where_the_dialog_asked(
     assert bridge_of(page).asked_for(ExportRollouts)[-1].replace is True
 
 
-def test_going_back_exports_nothing_and_a_failure_is_said(
-    qtbot: QtBot, tmp_path: Path, chosen: Callable[[str], None]
-) -> None:
+def test_cancel_exports_nothing_a_failure_is_said(qtbot: QtBot, tmp_path: Path, chosen: Callable[[str], None]) -> None:
     page = a_page(qtbot, in_swarm(), part="answers")
     chosen("")
     page.answers.export.click()

@@ -1,15 +1,13 @@
 """Where a round's time goes: the round in hand, the mean of the last ones, and pauses that are not counted."""
 
-from __future__ import annotations
-
 import pytest
 
 from sapo_desktop.core.why import Paused, Training
 from sapo_desktop.gui.learning.round_phases import in_hand, mean_of, of_report, tally
 from sapo_desktop.view.viewmodel import View
 from sapo_desktop.worker.control.messages.events import PhaseChanged, StateChanged
+from tests.builders import round_report
 from tests.gui.scenes import a_view
-from tests.records import round_report
 
 
 class Clock:
@@ -85,7 +83,6 @@ def test_groups_are_tallied() -> None:
     one = round_report(1, local_groups=24, external_groups=6, zero_advantage_groups=10, mix="24/8", truncated=0.1)
     two = round_report(2, local_groups=30, external_groups=0, zero_advantage_groups=20, mix="", truncated=0.3)
     found = tally([one, two])
-    assert found is not None
     assert (found.rounds, found.own, found.external, found.wanted) == (2, 27.0, 3.0, 8.0)
     assert found.idle == pytest.approx(0.5) and found.truncated == pytest.approx(0.2)
     assert tally([]) is None

@@ -1,7 +1,5 @@
 """What the setting `tasks` means and how a choice is written, so that the worker reads it back."""
 
-from __future__ import annotations
-
 import random
 
 import pytest
@@ -9,7 +7,7 @@ import pytest
 from sapo_desktop.core.resources import resource
 from sapo_desktop.gui.learning import task_choice
 from sapo_desktop.tasks.catalogue import Catalogue, load_catalogue, parse_tasks
-from sapo_desktop.worker.control.messages.replies import TaskInfo
+from tests.builders import task_info
 
 LEVELS = {"gcd": ["easy", "middle", "hard"], "bf": ["easy", "paper"], "lcm": ["easy", "middle"]}
 
@@ -54,20 +52,12 @@ def test_families_and_levels_go_on_and_off() -> None:
     assert task_choice.with_family({"only": ["paper"]}, frozenset(), "only", True) == {"only/paper"}
 
 
-def info(family: str, level: str, **more: object) -> TaskInfo:
-    plain: dict[str, object] = {
-        "title": family.upper(), "task_id": "", "config": {"most": 3}, "grammar": "integer", "example": "",
-        "solved": None, "answers": 0,
-    }  # fmt: skip
-    return TaskInfo(family=family, level=level, **(plain | more))  # type: ignore[arg-type]
-
-
 def test_a_row_sums_up_its_levels() -> None:
     items = [
-        info("gcd", "easy", solved=0.5, answers=30, training=True),
-        info("gcd", "middle", solved=0.2, answers=10, training=True),
-        info("gcd", "hard"),
-        info("bf", "easy"),
+        task_info("gcd", config={"most": 3}, solved=0.5, answers=30, training=True),
+        task_info("gcd", "middle", solved=0.2, answers=10, training=True),
+        task_info("gcd", "hard"),
+        task_info("bf"),
     ]
     assert task_choice.catalogue_of(items) == {"gcd": ["easy", "middle", "hard"], "bf": ["easy"]}
     gcd, bf = task_choice.family_rows(items, frozenset({"gcd/easy", "gcd/middle"}))

@@ -1,7 +1,5 @@
 """Widgets that came with the Learning page: tabs, fold, columns that stay readable."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 

@@ -1,7 +1,5 @@
 """The link to the worker: found, lost, started again with growing pauses, left alone when it was told to end."""
 
-from __future__ import annotations
-
 import asyncio
 import queue
 from collections.abc import AsyncIterator, Iterator

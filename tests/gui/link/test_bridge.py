@@ -1,7 +1,5 @@
 """From the link's thread into the window's: in order, together, and never to somebody who is gone."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import Future
 from pathlib import Path

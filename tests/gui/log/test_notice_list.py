@@ -1,7 +1,5 @@
 """Notices are shown once each, filtered, and copied in lines; of a log its end."""
 
-from __future__ import annotations
-
 from sapo_desktop.gui.log import notice_list as notices
 from sapo_desktop.view.viewmodel import NoticeShown, View
 from sapo_desktop.worker.control.messages.facts import Notice
@@ -26,21 +24,9 @@ def test_the_oldest_go_where_there_are_too_many() -> None:
     assert [item.time for item in notices.merged(many)][:1] == [3.0]
 
 
-def test_a_level_stands_for_those_above_it_too() -> None:
-    assert notices.matching(ITEMS, "info", "") == ITEMS
-    assert notices.matching(ITEMS, "warning", "") == ITEMS[1:]
-    assert notices.matching(ITEMS, "error", "") == ITEMS[2:]
-
-
 def test_a_search_wants_every_word_in_either_case() -> None:
     assert notices.matching(ITEMS, "info", "LINK the") == [ITEMS[1]]
     assert notices.matching(ITEMS, "error", "link") == []
-
-
-def test_longer_notices_are_set_in() -> None:
-    lines = notices.as_text(ITEMS[:2]).splitlines()
-    assert lines[0].endswith(" info: Linked to a relay.")
-    assert lines[1].endswith(" warning: The link broke.") and lines[2] == "    It is tried again."
 
 
 def test_of_a_log_whole_lines_from_the_end_are_shown() -> None:

@@ -1,7 +1,5 @@
 """The log: what is asked, what is shown, filtered, found and copied, and the file for a bug report."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -38,8 +36,17 @@ def cells(page: LogPage, column: int) -> list[str]:
     return [row[column] for row in rows(page._notices._table)]
 
 
-def test_notices_from_before_and_since_stand_newest_first(qtbot: QtBot) -> None:
-    bridge = staged()
+@pytest.fixture
+def bridge(qapp: object) -> StageBridge:
+    return staged()
+
+
+@pytest.fixture
+def page(qtbot: QtBot, bridge: StageBridge) -> LogPage:
+    return a_page(qtbot, bridge)
+
+
+def test_notices_from_before_and_since_stand_newest_first(bridge: StageBridge, qtbot: QtBot) -> None:
     since = Notice(level="error", text="It stopped.", time=scenes.NOW)
     bridge.view.take(since)
     page = a_page(qtbot, bridge)
@@ -48,9 +55,7 @@ def test_notices_from_before_and_since_stand_newest_first(qtbot: QtBot) -> None:
     assert cells(page, 0)[0] == "Error"
 
 
-def test_one_that_comes_while_the_page_is_open_is_shown_at_once(qtbot: QtBot) -> None:
-    bridge = staged()
-    page = a_page(qtbot, bridge)
+def test_one_that_comes_while_the_page_is_open_is_shown_at_once(page: LogPage, bridge: StageBridge) -> None:
     bridge.tell(Notice(level="warning", text="New.", time=scenes.NOW))
     assert cells(page, 2)[0] == "New."
 
@@ -69,8 +74,7 @@ def test_levels_and_search_narrow_it_down(qtbot: QtBot) -> None:
     assert tr("%n notice(s)", None, 5) in texts(page)
 
 
-def test_a_line_is_read_in_whole_and_copied(qtbot: QtBot) -> None:
-    bridge = staged()
+def test_a_line_is_read_in_whole_and_copied(bridge: StageBridge, qtbot: QtBot) -> None:
     bridge.replies[GetNotices] = Notices(items=[Notice(level="error", text="Ended.\nKilled", time=scenes.NOW)])
     said: list[str] = []
     bridge.said.connect(said.append)
@@ -91,8 +95,7 @@ def test_without_notices_it_says_so(qtbot: QtBot) -> None:
     assert "Nothing to report" in texts(page)
 
 
-def test_the_log_file_is_read_shown_from_its_end_and_searched(qtbot: QtBot) -> None:
-    bridge = staged()
+def test_the_log_file_is_read_shown_from_its_end_and_searched(bridge: StageBridge, qtbot: QtBot) -> None:
     bridge.replies[GetLog] = LogIs(lines=["start", "Train one", "mark", "train two", "end"], path="/data/worker.log")
     page = a_page(qtbot, bridge)
     press(page, "What to show: Log file")
@@ -112,8 +115,7 @@ def test_the_log_file_is_read_shown_from_its_end_and_searched(qtbot: QtBot) -> N
     assert len(bridge.asked_for(GetLog)) == 2 and "2 of 2" in texts(page)
 
 
-def test_a_log_that_cannot_be_read_says_why_and_can_be_tried_again(qtbot: QtBot) -> None:
-    bridge = staged()
+def test_a_log_that_cannot_be_read_says_why_and_can_be_tried_again(bridge: StageBridge, qtbot: QtBot) -> None:
     bridge.replies[GetLog] = NotRunning("The node is not running just now.")
     page = a_page(qtbot, bridge)
     press(page, "What to show: Log file")
@@ -124,8 +126,7 @@ def test_a_log_that_cannot_be_read_says_why_and_can_be_tried_again(qtbot: QtBot)
     assert page._file._text.toPlainText().count("\n") == 2
 
 
-def test_a_long_log_is_cut_at_its_beginning(qtbot: QtBot) -> None:
-    bridge = staged()
+def test_a_long_log_is_cut_at_its_beginning(bridge: StageBridge, qtbot: QtBot) -> None:
     bridge.replies[GetLog] = LogIs(lines=[f"{at} " + "x" * 100 for at in range(2000)], path="/data/worker.log")
     page = a_page(qtbot, bridge)
     press(page, "What to show: Log file")
@@ -144,11 +145,9 @@ def choose(monkeypatch: pytest.MonkeyPatch, path: str) -> list[str]:
     return suggested
 
 
-def test_a_diagnostics_file_is_written_where_one_likes_and_it_is_said_what_is_in_it(
-    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_diagnostics_are_written(
+    page: LogPage, bridge: StageBridge, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    bridge = staged()
-    page = a_page(qtbot, bridge)
     suggested = choose(monkeypatch, str(tmp_path / "report.txt"))
     press(page, "Diagnostics file")
     assert suggested[0].startswith("sapo-diagnostics-") and suggested[0].endswith(".txt")
@@ -162,11 +161,7 @@ def test_a_diagnostics_file_is_written_where_one_likes_and_it_is_said_what_is_in
     assert not sheet.isVisible()
 
 
-def test_no_file_is_written_without_a_place_and_a_failure_is_said(
-    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bridge = staged()
-    page = a_page(qtbot, bridge)
+def test_nothing_is_written_nowhere(page: LogPage, bridge: StageBridge, monkeypatch: pytest.MonkeyPatch) -> None:
     choose(monkeypatch, "")
     press(page, "Diagnostics file")
     assert not bridge.asked_for(Diagnose)
@@ -177,9 +172,7 @@ def test_no_file_is_written_without_a_place_and_a_failure_is_said(
     assert page._diagnose.isEnabled()
 
 
-def test_a_worker_that_comes_back_is_asked_again_and_the_last_ones_notices_stay(qtbot: QtBot) -> None:
-    bridge = staged()
-    page = a_page(qtbot, bridge)
+def test_a_worker_that_comes_back_is_asked_again(page: LogPage, bridge: StageBridge) -> None:
     bridge.tell(Lost(reason="It was killed.", retry_at=0.0))
     assert not page._diagnose.isEnabled() and len(cells(page, 2)) == 40
     bridge.replies[GetNotices] = Notices(items=[Notice(level="info", text="Back.", time=scenes.NOW + 9)])
@@ -188,8 +181,7 @@ def test_a_worker_that_comes_back_is_asked_again_and_the_last_ones_notices_stay(
     assert cells(page, 2)[0] == "Back." and len(cells(page, 2)) == 41
 
 
-def test_ten_thousand_notices_are_no_burden(qtbot: QtBot) -> None:
-    bridge = staged()
+def test_ten_thousand_notices_are_no_burden(bridge: StageBridge, qtbot: QtBot) -> None:
     many = [Notice(level="info", text=f"Notice {at}", time=float(at)) for at in range(10_000)]
     bridge.replies[GetNotices] = Notices(items=many)
     page = a_page(qtbot, bridge)

@@ -1,7 +1,5 @@
 """The palettes: contrast by WCAG 2.2, and chart colours that colour-blind people can tell apart."""
 
-from __future__ import annotations
-
 import itertools
 import re
 

@@ -1,30 +1,16 @@
-from __future__ import annotations
+import msgspec
 
 from sapo_desktop.core.fitting import Available, Fit, Parts, Way
 from sapo_desktop.gui.model.memory_parts import PART_NAMES, PIECES, Piece, bars, part_rows, pieces, scale
+from tests.gui.staged_model import a_fit
 
 _PARTS = Parts(weights=100, adapter=1, optimiser=2, gradients=3, activations=40, logits=5, runtime=20, reserve=50)
 
 
 def _way(memory: Parts, card: Parts | None = None) -> Way:
-    return Way(
-        model="m",
-        generator="torch",
-        trainer="torch",
-        device="cuda" if card else "cpu",
-        precision="float32",
-        weights="",
-        batch=8,
-        micro_batch=4,
-        answers=8,
-        prompt_tokens=100,
-        max_tokens=256,
-        lora_rank=8,
-        learning_rate=1e-4,
-        memory=memory,
-        device_memory=card or Parts(),
-        fits=True,
-    )
+    there = Parts() if card is None else card
+    device = "cpu" if card is None else "cuda"
+    return msgspec.structs.replace(a_fit().chosen, device=device, memory=memory, device_memory=there)
 
 
 def _fit(*ways: Way) -> Fit:

@@ -1,25 +1,12 @@
-from __future__ import annotations
-
 import msgspec
 
 from sapo_desktop.core.fitting import ModelBadge
 from sapo_desktop.core.models import Contents, Installed, KeptFile, Unfinished
 from sapo_desktop.gui.model.model_list import filtered, model_rows
+from tests.gui.staged_model import catalogue
 
-_BADGE = ModelBadge(
-    id="starter",
-    name="Starter",
-    about="",
-    parameters=2_000_000,
-    licence="Apache-2.0",
-    gate="open",
-    repository="",
-    downloaded=True,
-    badge="fits",
-    estimate=1,
-    free=2,
-    way="",
-    unverified=[],
+_BADGE = msgspec.structs.replace(
+    catalogue()[0], parameters=2_000_000, id="starter", name="Starter", downloaded=True, badge="fits", gate="open"
 )
 
 

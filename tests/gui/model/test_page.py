@@ -1,7 +1,5 @@
 """The Model page: what it shows, what it asks of the worker, and how it answers errors and strangers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec
@@ -13,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from sapo_desktop.core.errors import IdentityError, InSilo, ModelError, SapoError, UsageError
 from sapo_desktop.core.models import Contents
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.gui.link.attachment import Attached, Lost
+from sapo_desktop.gui.link.attachment import Lost
 from sapo_desktop.gui.model import checkpoints as model_checkpoints
 from sapo_desktop.gui.model import export as model_export
 from sapo_desktop.gui.model import page as model_page
@@ -76,16 +74,19 @@ class Scene:
 # -- at work, memory ------------------------------------------------------------------------------------------
 
 
-def test_the_model_at_work_in_numbers(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+@pytest.fixture
+def scene(qtbot: QtBot) -> Scene:
+    return Scene(qtbot)
+
+
+def test_the_model_at_work_in_numbers(scene: Scene) -> None:
     said = all_texts(scene.page._at_work)
     assert "starter" in said and "Torch answers and learns, with 4 thread" in said
     assert "1.9 million" in said and "612 MB" in said and "estimated: 455 MB" in said
     assert "on the processor, float32" in said
 
 
-def test_a_model_that_only_answers_says_so(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_a_model_that_only_answers_says_so(scene: Scene) -> None:
     scene.bridge.replies[GetModelInfo] = msgspec.structs.replace(
         staged_model.INFO, generator="llama.cpp", trainer="none", kind="gguf", micro_batch=0, notes=["It only answers."]
     )
@@ -94,8 +95,7 @@ def test_a_model_that_only_answers_says_so(qtbot: QtBot) -> None:
     assert "Llama.cpp answers, nothing is learned" in said and "Answers only" in said and "It only answers." in said
 
 
-def test_what_fits_is_drawn_named_and_tabled(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_what_fits_is_drawn_named_and_tabled(scene: Scene) -> None:
     memory = scene.page._memory
     said = all_texts(memory)
     assert "16.3 GB of memory, 11.2 GB free now" in said and "qwen3-0.6b" in said
@@ -108,8 +108,7 @@ def test_what_fits_is_drawn_named_and_tabled(qtbot: QtBot) -> None:
     assert not memory._bars.isVisible()
 
 
-def test_why_nothing_bigger_unfolds(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_why_nothing_bigger_unfolds(scene: Scene) -> None:
     assert "takes" not in all_texts(scene.page._memory._bigger) or not scene.page._memory._bigger.isVisible()
     press(scene.page._memory._why)
     assert scene.page._memory._bigger.isVisible() and "Qwen3 8B" in all_texts(scene.page._memory)
@@ -125,8 +124,7 @@ def test_a_server_that_nobody_named_is_no_way(qtbot: QtBot) -> None:
 # -- models ---------------------------------------------------------------------------------------------------
 
 
-def test_the_list_has_badges_with_numbers(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_the_list_has_badges_with_numbers(scene: Scene) -> None:
     rows = {row[0]: row for row in cells(scene.page._models.table)}
     assert rows["Starter"][1:4] == ["At work", "Fits", "402 MB"]
     assert rows["SmolLM2 135M Instruct"][1] == "On this computer"
@@ -136,8 +134,7 @@ def test_the_list_has_badges_with_numbers(qtbot: QtBot) -> None:
     assert "34.0 GB; 11.2 GB are free" in all_texts(details)
 
 
-def test_the_list_can_be_narrowed_down(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_the_list_can_be_narrowed_down(scene: Scene) -> None:
     scene.page._models._which.buttons["here"].click()
     assert {row[0] for row in cells(scene.page._models.table)} == {
         "Starter",
@@ -148,8 +145,7 @@ def test_the_list_can_be_narrowed_down(qtbot: QtBot) -> None:
     }
 
 
-def test_a_download_begins_and_shows_how_far_it_is(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_a_download_begins_and_shows_how_far_it_is(scene: Scene) -> None:
     details = scene.choose("smollm2-360m")
     assert "About 724 MB to download" in all_texts(details)
     press(details.download_button)
@@ -163,15 +159,13 @@ def test_a_download_begins_and_shows_how_far_it_is(qtbot: QtBot) -> None:
     assert len(scene.bridge.asked_for(CancelModelWork)) == 1
 
 
-def test_a_download_that_the_window_did_not_see_begin_is_shown(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_a_download_that_the_window_did_not_see_begin_is_shown(scene: Scene) -> None:
     scene.bridge.replies[GetModels] = ModelsAre(folder="/m", contents=staged_model.CONTENTS, working=PROGRESS)
     scene.page._models.ask()
     assert "512 MB of 988 MB" in all_texts(scene.page._transfer)
 
 
-def test_a_finished_download_is_told_and_the_list_is_asked_for_again(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_a_finished_download_is_told_and_the_list_is_asked_for_again(scene: Scene) -> None:
     scene.bridge.tell(PROGRESS)
     before = len(scene.bridge.asked_for(GetModels))
     scene.bridge.tell(DONE)
@@ -182,16 +176,14 @@ def test_a_finished_download_is_told_and_the_list_is_asked_for_again(qtbot: QtBo
     assert "is installed" not in all_texts(scene.page._transfer)
 
 
-def test_a_refused_download_leads_to_the_account(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_a_refused_download_leads_to_the_account(scene: Scene) -> None:
     scene.bridge.tell(REFUSED)
     assert "wants an account" in all_texts(scene.page._transfer)
     press(scene.page._transfer.news.button)
     assert scene.sheet(TokenSheet)
 
 
-def test_a_cancelled_download_is_no_error(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_a_cancelled_download_is_no_error(scene: Scene) -> None:
     scene.bridge.tell(ModelFailed(model="m", kind="HostCancelled", text="m: cancelled."))
     assert "What has arrived of a download is kept" in all_texts(scene.page._transfer)
     assert scene.page._transfer.news.property("tone") == "plain"
@@ -204,8 +196,7 @@ def test_in_silo_nothing_is_downloaded_and_it_says_so(qtbot: QtBot) -> None:
     assert not scene.page._ways.other.isEnabled() and scene.page._ways.folder.isEnabled()
 
 
-def test_a_model_is_removed_only_after_a_question(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    scene = Scene(qtbot)
+def test_a_model_is_removed_only_after_a_question(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     details = scene.choose("smollm2-135m")
     monkeypatch.setattr(model_page, "confirm", lambda *args, **named: False)
     press(details.remove_button)
@@ -216,8 +207,7 @@ def test_a_model_is_removed_only_after_a_question(qtbot: QtBot, monkeypatch: pyt
     assert not scene.choose("starter").remove_button.isVisible()
 
 
-def test_imports_are_asked_for_by_path(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    scene = Scene(qtbot)
+def test_imports_are_asked_for_by_path(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_page, "ask_folder", lambda *args: "/home/me/model")
     press(scene.page._ways.folder)
     monkeypatch.setattr(model_page, "ask_open_path", lambda *args: "")
@@ -225,8 +215,7 @@ def test_imports_are_asked_for_by_path(qtbot: QtBot, monkeypatch: pytest.MonkeyP
     assert scene.bridge.asked_for(ImportModel) == [ImportModel(path="/home/me/model")]
 
 
-def test_another_model_of_the_hub(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_another_model_of_the_hub(scene: Scene, qtbot: QtBot) -> None:
     press(scene.page._ways.other)
     sheet = scene.sheet(HubSheet)
     qtbot.keyClicks(sheet._name, "nonsense")
@@ -243,8 +232,7 @@ def test_another_model_of_the_hub(qtbot: QtBot) -> None:
     assert not sheet.isVisible()
 
 
-def test_the_token_is_never_shown(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_the_token_is_never_shown(scene: Scene, qtbot: QtBot) -> None:
     press(scene.choose("llama-3.2-1b").token_button)
     sheet = scene.sheet(TokenSheet)
     assert sheet._token.echoMode() is QLineEdit.EchoMode.Password and not sheet.keep.isEnabled()
@@ -263,8 +251,7 @@ def test_the_token_is_never_shown(qtbot: QtBot) -> None:
 # -- using another model --------------------------------------------------------------------------------------
 
 
-def test_another_model_waits_for_the_round_in_hand(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_another_model_waits_for_the_round_in_hand(scene: Scene) -> None:
     scene.nothing_learned()
     press(scene.choose("smollm2-135m").use_button)
     assert scene.bridge.asked_for(SetSettings) == [SetSettings(values={"model": "smollm2-135m"})]
@@ -276,8 +263,7 @@ def test_another_model_waits_for_the_round_in_hand(qtbot: QtBot) -> None:
     assert cells(scene.page._models.table)[0][1] == "At work"
 
 
-def test_the_model_chosen_for_this_computer_comes_with_its_settings(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_the_model_chosen_for_this_computer_comes_with_its_settings(scene: Scene) -> None:
     scene.nothing_learned()
     badges = [
         msgspec.structs.replace(badge, downloaded=badge.downloaded or badge.id == "qwen3-0.6b")
@@ -292,9 +278,7 @@ def test_the_model_chosen_for_this_computer_comes_with_its_settings(qtbot: QtBot
     assert values["model"] == "qwen3-0.6b" and {"answers", "max_tokens", "lora_rank", "learning_rate"} < set(values)
 
 
-def test_another_model_than_the_one_that_learned_is_asked_about_first(
-    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_other_than_the_learned_is_asked_about(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     scene, said = Scene(qtbot), []
     monkeypatch.setattr(model_page, "confirm", lambda parent, title, about, *rest: said.append(about))
     press(scene.choose("smollm2-135m").use_button)
@@ -305,8 +289,7 @@ def test_another_model_than_the_one_that_learned_is_asked_about_first(
     assert scene.bridge.asked_for(SetSettings) == [SetSettings(values={"model": "smollm2-135m"})]
 
 
-def test_one_can_stay_with_the_model_at_work(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_one_can_stay_with_the_model_at_work(scene: Scene) -> None:
     scene.settings(waiting=("model",))
     press(scene.choose("starter").use_button)
     assert scene.bridge.asked_for(SetSettings) == [SetSettings(values={"model": "starter"})]
@@ -315,8 +298,7 @@ def test_one_can_stay_with_the_model_at_work(qtbot: QtBot) -> None:
 # -- checkpoints ----------------------------------------------------------------------------------------------
 
 
-def test_a_checkpoint_of_another_model_is_of_no_use_to_the_one_at_work(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_a_checkpoint_of_another_model_is_of_no_use_to_the_one_at_work(scene: Scene) -> None:
     items = [msgspec.structs.replace(item, other_model=item.number == 898) for item in staged_model.checkpoints().items]
     scene.bridge.replies[ListCheckpoints] = Checkpoints(items=items)
     scene.bridge.tell(CheckpointsChanged())
@@ -327,23 +309,20 @@ def test_a_checkpoint_of_another_model_is_of_no_use_to_the_one_at_work(qtbot: Qt
     assert "of another model" in [which for _, which, *_ in cells(card.table)]
 
 
-def test_checkpoints_with_their_scores_and_which_they_are(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_checkpoints_with_their_scores_and_which_they_are(scene: Scene) -> None:
     rows = cells(scene.page._checkpoints.table)
     assert rows[0][:2] == ["900", "last"] and rows[-1][0] == "Base"
     best = next(row for row in rows if row[1] == "best")
     assert best[0] == "800" and best[3].startswith("0.7") and " to " in best[3]
 
 
-def test_new_checkpoints_are_asked_for(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_new_checkpoints_are_asked_for(scene: Scene) -> None:
     scene.bridge.replies[ListCheckpoints] = NOTHING_LEARNED
     scene.bridge.tell(CheckpointsChanged())
     assert [row[0] for row in cells(scene.page._checkpoints.table)] == ["Base"]
 
 
-def test_going_back_is_asked_first_and_not_to_where_it_stands(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    scene = Scene(qtbot)
+def test_going_back_is_asked_first_and_not_to_where_it_stands(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     card = scene.page._checkpoints
     card.table.select([900])
     assert not card.back.isEnabled()
@@ -382,8 +361,7 @@ def test_a_score_is_taken_in_the_background_and_can_be_cancelled(qtbot: QtBot) -
     assert card.score.isEnabled()
 
 
-def test_a_score_that_fails_says_why(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_a_score_that_fails_says_why(scene: Scene) -> None:
     scene.bridge.replies[Evaluate] = ModelError("The checkpoint is damaged.")
     press(scene.page._checkpoints.score)
     press(scene.page._checkpoints.scoring.begin)
@@ -392,8 +370,7 @@ def test_a_score_that_fails_says_why(qtbot: QtBot) -> None:
     )
 
 
-def test_export_asks_where_to_and_in_which_format(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    scene = Scene(qtbot)
+def test_export_asks_where_to_and_in_which_format(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     scene.page._checkpoints.table.select([800])
     press(scene.page._checkpoints.export)
     sheet = scene.sheet(ExportSheet)
@@ -415,8 +392,7 @@ def test_export_asks_where_to_and_in_which_format(qtbot: QtBot, monkeypatch: pyt
 # -- errors, no node, late answers, strangers -----------------------------------------------------------------
 
 
-def test_errors_are_shown_where_they_belong_and_can_be_tried_again(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_errors_are_shown_where_they_belong_and_can_be_tried_again(scene: Scene) -> None:
     for kind, card in (
         (GetModelInfo, scene.page._at_work),
         (GetFit, scene.page._memory),
@@ -432,8 +408,7 @@ def test_errors_are_shown_where_they_belong_and_can_be_tried_again(qtbot: QtBot)
         assert "It did not answer." not in all_texts(card)
 
 
-def test_without_a_node_it_says_why_and_offers_nothing_in_vain(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_without_a_node_it_says_why_and_offers_nothing_in_vain(scene: Scene) -> None:
     scene.choose("smollm2-135m")
     scene.bridge.tell(Lost(reason="It was killed.", retry_at=scenes.NOW + 5))
     assert "It was killed." in all_texts(scene.page)
@@ -461,18 +436,8 @@ def test_answers_that_come_after_the_page_was_closed_do_no_harm(qtbot: QtBot) ->
     assert len(cells(scene.page._models.table)) == 16
 
 
-def test_ten_thousand_models_are_no_burden(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_ten_thousand_models_are_no_burden(scene: Scene) -> None:
     models = [staged_model.installed(f"m{at}", "x/y", 5) for at in range(10_000)]
     scene.bridge.replies[GetModels] = ModelsAre(folder="/m", contents=Contents(models=models))
     scene.page._models.ask()
     assert scene.page._models.table.model().rowCount() > 10_000
-
-
-def _attached(scene: Scene) -> Attached:
-    held = msgspec.structs.replace(scene.view.settings, model="smollm2-135m")
-    return Attached(
-        status=scenes.status(scenes.Ready(), "idle", held, 900),
-        settings=SettingsAre(settings=held, changed=[], overridden=[]),
-        curve=scenes.swarm_curve(900),
-    )

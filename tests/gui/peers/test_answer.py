@@ -1,7 +1,5 @@
 """A person's answer: what is said before and after it, and what is asked of the worker."""
 
-from __future__ import annotations
-
 import msgspec
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget

@@ -1,7 +1,5 @@
 """The Peers page: what it shows, what it asks of the worker, and how it answers errors and strangers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec
@@ -68,16 +66,19 @@ class Scene:
 # -- links ----------------------------------------------------------------------------------------------------
 
 
-def test_links_are_shown_with_direction_latency_groups_and_draws(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+@pytest.fixture
+def scene(qtbot: QtBot) -> Scene:
+    return Scene(qtbot)
+
+
+def test_links_are_shown_with_direction_latency_groups_and_draws(scene: Scene) -> None:
     first, second, third = cells(scene.page._links.table)
     assert first[1:7] == ["I dialled", "38 ms", "480", "350", "0", "50%"]
     assert (second[5], third[1]) == ("3", "it dialled")
     assert first[7] == "–"  # one look tells no speed
 
 
-def test_bandwidth_is_what_was_counted_between_two_looks(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_bandwidth_is_what_was_counted_between_two_looks(scene: Scene) -> None:
     assert scene.view.swarm is not None
     links = [
         msgspec.structs.replace(link, bytes_in=link.bytes_in + 6000, bytes_out=link.bytes_out + 3000)
@@ -88,8 +89,7 @@ def test_bandwidth_is_what_was_counted_between_two_looks(qtbot: QtBot) -> None:
     assert "6.0 KB/s" in all_texts(scene.page._overview) and "3.0 KB/s" in all_texts(scene.page._overview)
 
 
-def test_the_selected_peer_stays_selected_when_others_go(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_the_selected_peer_stays_selected_when_others_go(scene: Scene) -> None:
     table = scene.page._links.table
     table.selectRow(2)
     chosen = table.selected()[0].link.key
@@ -99,8 +99,7 @@ def test_the_selected_peer_stays_selected_when_others_go(qtbot: QtBot) -> None:
     assert scene.page._links.block.isEnabled()
 
 
-def test_enter_on_a_row_shows_all_of_the_link(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_enter_on_a_row_shows_all_of_the_link(scene: Scene, qtbot: QtBot) -> None:
     table = scene.page._links.table
     table.setFocus()
     table.selectRow(1)
@@ -123,8 +122,7 @@ def test_a_peer_is_blocked_only_after_a_question(qtbot: QtBot, monkeypatch: pyte
     assert scene.bridge.asked_for(SetSettings) == [SetSettings(values={"blocked": f"{'11' * 32}, {key}"})]
 
 
-def test_its_address_can_be_kept_where_it_is_not(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_its_address_can_be_kept_where_it_is_not(scene: Scene) -> None:
     scene.page._links.table.selectRow(0)
     press(scene.page._links.details)
     sheet = scene.sheet(LinkSheet)
@@ -133,15 +131,13 @@ def test_its_address_can_be_kept_where_it_is_not(qtbot: QtBot) -> None:
     assert scene.bridge.asked_for(SetSettings)[0].values == {"peers": "wss://relay0.example:8765"}
 
 
-def test_without_a_link_it_says_what_brings_one(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_without_a_link_it_says_what_brings_one(scene: Scene) -> None:
     scene.swarm(state="alone", links=[])
     assert "No peer is linked" in all_texts(scene.page)
     assert not scene.page._links.details.isVisible()
 
 
-def test_thousands_of_links_are_no_burden(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_thousands_of_links_are_no_burden(scene: Scene) -> None:
     scene.swarm(links=scenes.links(10_000))
     assert scene.page._links.table.model().rowCount() == 10_000
 
@@ -149,15 +145,13 @@ def test_thousands_of_links_are_no_burden(qtbot: QtBot) -> None:
 # -- warnings, refusals ---------------------------------------------------------------------------------------
 
 
-def test_one_source_and_a_wrong_clock_are_said(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_one_source_and_a_wrong_clock_are_said(scene: Scene) -> None:
     scene.swarm(one_source=True, clock_wrong=True, clock_offset=4000.0, warnings=["Most came over one link."])
     said = all_texts(scene.page)
     assert "comes from one source" in said and "1 h 6 min" in said and "Most came over one link." in said
 
 
-def test_what_was_refused_is_explained(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_what_was_refused_is_explained(scene: Scene) -> None:
     rows = cells(scene.page._refused.table)
     assert [row[:2] for row in rows] == [["Invalid", "1"], ["Unverifiable", "3"], ["Ignored", "17"]]
     assert rows[0][2] == "The signature does not belong to the named author."
@@ -171,8 +165,7 @@ def test_what_was_refused_is_explained(qtbot: QtBot) -> None:
     assert not card.answers.isVisible(), "of messages that were no group there is no text"
 
 
-def test_nothing_refused_is_said_too(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_nothing_refused_is_said_too(scene: Scene) -> None:
     scene.swarm(refused={"invalid": {}, "unverifiable": {}, "ignored": {}})
     assert "Nothing was refused" in all_texts(scene.page)
 
@@ -180,15 +173,13 @@ def test_nothing_refused_is_said_too(qtbot: QtBot) -> None:
 # -- who I am, sharing ----------------------------------------------------------------------------------------
 
 
-def test_my_key_and_where_it_is_kept(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_my_key_and_where_it_is_kept(scene: Scene) -> None:
     assert "in this computer's keyring" in all_texts(scene.page._me)
     press(scene.page._me._key._button)
     assert QGuiApplication.clipboard().text() == staged_peers.KEY
 
 
-def test_a_closed_identity_is_opened_by_its_passphrase(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_a_closed_identity_is_opened_by_its_passphrase(scene: Scene, qtbot: QtBot) -> None:
     scene.bridge.replies[GetIdentity] = IdentityIs(key="", kept="file")
     scene.page._me.ask()
     press(scene.page._me._unlock)
@@ -204,8 +195,7 @@ def test_a_closed_identity_is_opened_by_its_passphrase(qtbot: QtBot) -> None:
     assert not sheet.isVisible() and not scene.page._me._unlock.isVisible()
 
 
-def test_a_failed_look_at_the_identity_can_be_tried_again(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_a_failed_look_at_the_identity_can_be_tried_again(scene: Scene) -> None:
     scene.bridge.replies[GetIdentity] = UsageError("The keyring is locked.")
     scene.page._me.ask()
     assert "The keyring is locked." in all_texts(scene.page._me)
@@ -214,8 +204,7 @@ def test_a_failed_look_at_the_identity_can_be_tried_again(qtbot: QtBot) -> None:
     assert "locked" not in all_texts(scene.page._me)
 
 
-def test_sharing_takes_consent(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_sharing_takes_consent(scene: Scene, qtbot: QtBot) -> None:
     switch = scene.page._sharing.switch
     switch.setFocus()
     qtbot.keyClick(switch, Qt.Key.Key_Space)
@@ -255,16 +244,14 @@ def test_an_address_is_added_to_those_that_are_kept(qtbot: QtBot) -> None:
     assert not sheet.isVisible()
 
 
-def test_what_the_worker_refuses_is_said_where_it_was_typed(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_what_the_worker_refuses_is_said_where_it_was_typed(scene: Scene, qtbot: QtBot) -> None:
     scene.bridge.replies[SetSettings] = UsageError("The port is missing.")
     sheet = add_sheet(scene, qtbot, "wss://b.example")
     qtbot.keyClick(sheet._field, Qt.Key.Key_Return)
     assert "The port is missing." in all_texts(sheet) and sheet.isVisible()
 
 
-def test_a_connection_is_tested_before_it_is_kept(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_a_connection_is_tested_before_it_is_kept(scene: Scene, qtbot: QtBot) -> None:
     sheet = add_sheet(scene, qtbot, "wss://b.example:2")
     press(sheet.test)
     assert scene.bridge.asked_for(DialPeer) == [DialPeer(address="wss://b.example:2")]
@@ -274,8 +261,7 @@ def test_a_connection_is_tested_before_it_is_kept(qtbot: QtBot) -> None:
     assert "Only a node in the swarm" in all_texts(sheet)
 
 
-def test_an_invite_is_explained_and_followed(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_an_invite_is_explained_and_followed(scene: Scene, qtbot: QtBot) -> None:
     sheet = add_sheet(scene, qtbot, f"'{staged_peers.LINK}'")
     assert "private swarm cdcdcdcd" in all_texts(sheet) and not sheet.test.isEnabled()
     press(sheet.ok)
@@ -283,8 +269,7 @@ def test_an_invite_is_explained_and_followed(qtbot: QtBot) -> None:
     assert not sheet.isVisible()
 
 
-def test_an_invite_that_leads_nearby_says_so_before_it_is_followed(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_an_invite_that_leads_nearby_says_so_before_it_is_followed(scene: Scene, qtbot: QtBot) -> None:
     link = staged_peers.LINK.replace("home.example", "169.254.169.254")
     sheet = add_sheet(scene, qtbot, link)
     assert "169.254.169.254" in all_texts(sheet) and sheet.ok.text() == "Go there all the same"
@@ -292,8 +277,7 @@ def test_an_invite_that_leads_nearby_says_so_before_it_is_followed(qtbot: QtBot)
     assert scene.bridge.asked_for(JoinSwarm) == [JoinSwarm(link=link, nearby=True)]
 
 
-def test_a_broken_invite_is_not_sent(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_a_broken_invite_is_not_sent(scene: Scene, qtbot: QtBot) -> None:
     sheet = add_sheet(scene, qtbot, "sapo://join?swarm=12")
     press(sheet.ok)
     assert scene.bridge.asked_for(JoinSwarm) == [] and "64 hex digits" in all_texts(sheet)
@@ -323,10 +307,7 @@ def test_a_block_is_taken_back(qtbot: QtBot) -> None:
 # -- private swarms -------------------------------------------------------------------------------------------
 
 
-def test_a_swarm_is_founded_with_a_passphrase_where_one_is_needed(
-    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scene = Scene(qtbot)
+def test_a_passphrase_founds_a_swarm(scene: Scene, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peers_private, "confirm", lambda *args, **named: True)
     founded = scene.bridge.replies[CreateSwarm]
 
@@ -417,8 +398,7 @@ def test_in_silo_it_says_what_would_be_here_and_leads_out(qtbot: QtBot) -> None:
     assert scene.bridge.asked_for(SetSilo) == [SetSilo(on=False)]
 
 
-def test_without_a_node_nothing_can_be_pressed_in_vain(qtbot: QtBot) -> None:
-    scene = Scene(qtbot)
+def test_without_a_node_nothing_can_be_pressed_in_vain(scene: Scene) -> None:
     scene.bridge.tell(Lost(reason="It was killed.", retry_at=scenes.NOW + 5))
     assert "It was killed." in all_texts(scene.page)
     for button in (scene.page.add_peer, scene.page._answer.ask, scene.page._sharing.switch):

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from sapo_desktop.gui.peers.refused_rows import Refusal, refusals
 
 _REFUSED = {

@@ -1,39 +1,14 @@
-from __future__ import annotations
-
 import msgspec
 
 from sapo_desktop.gui.peers.traffic import LONGEST_GAP, LOOKS, Rate, Traffic
 from sapo_desktop.worker.control.messages.swarm import LinkInfo
+from tests.gui import scenes
 
-_LINK = LinkInfo(
-    key="aa" * 32,
-    dialled="wss://a.example:1",
-    program="",
-    seconds=1.0,
-    groups_in=0,
-    groups_out=0,
-    bytes_in=1000,
-    bytes_out=500,
-    refused={},
-)
+_LINK = msgspec.structs.replace(scenes.links(1)[0], key="aa" * 32, bytes_in=1000, bytes_out=500)
 
 
 def _link(**changes: object) -> LinkInfo:
     return msgspec.structs.replace(_LINK, **changes)
-
-
-def test_one_look_says_nothing_about_speed() -> None:
-    traffic = Traffic()
-    (row,) = traffic.look([_link()], 10.0)
-    assert row.rate == Rate(None, None)
-    assert traffic.total == Rate(None, None)
-
-
-def test_a_rate_is_what_was_counted_between_looks() -> None:
-    traffic = Traffic()
-    traffic.look([_link()], 10.0)
-    (row,) = traffic.look([_link(bytes_in=4000, bytes_out=800)], 13.0)
-    assert row.rate == Rate(1000.0, 100.0)
 
 
 def test_a_rate_is_measured_over_the_last_few_looks() -> None:

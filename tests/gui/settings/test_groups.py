@@ -1,7 +1,5 @@
 """Every setting has its place, its words and a control, and a search finds it."""
 
-from __future__ import annotations
-
 import msgspec
 
 from sapo_desktop.core import settings_file
@@ -84,14 +82,6 @@ def test_a_login_is_masked_and_nothing_else() -> None:
 
 def are(settings: Settings, waiting: tuple[str, ...] = (), overridden: tuple[str, ...] = ()) -> SettingsAre:
     return SettingsAre(settings=settings, changed=[], overridden=list(overridden), waiting=list(waiting))
-
-
-def test_what_waits_is_shown_as_it_was_typed_until_it_holds() -> None:
-    wanted = Wanted()
-    wanted.note("model", "smollm2-135m")
-    assert wanted.value("model", are(Settings(), waiting=("model",))) == "smollm2-135m"
-    wanted.follow(are(Settings(model="smollm2-135m")))
-    assert wanted.value("model", are(Settings(model="other"), waiting=("model",))) == "other"
 
 
 def test_what_waits_is_shown_in_another_window_too() -> None:

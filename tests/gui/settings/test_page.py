@@ -1,9 +1,8 @@
 """Settings: what is asked of the worker, what each row shows, search, reset, consent."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
+import pytest
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit
@@ -30,6 +29,16 @@ def a_page(qtbot: QtBot, view: View | None = None) -> tuple[SettingsPage, StageB
     bridge = StageBridge(view or scenes.a_view())
     staged_settings.stage(bridge)
     return shown(qtbot, SettingsPage(bridge.view, bridge, Actions(bridge.view, bridge)), 1000, 900), bridge
+
+
+@pytest.fixture
+def page(qtbot: QtBot) -> SettingsPage:
+    return a_page(qtbot)[0]
+
+
+@pytest.fixture
+def bridge(page: SettingsPage) -> StageBridge:
+    return page.bridge
 
 
 def row(page: SettingsPage, key: str) -> SettingRow:
@@ -65,16 +74,14 @@ def test_first_in_sight_is_the_windows_group_with_what_holds(qtbot: QtBot) -> No
     assert not bridge.asked
 
 
-def test_every_setting_has_a_row_that_shows_its_default_without_asking(qtbot: QtBot) -> None:
-    page, bridge = a_page(qtbot)
+def test_every_setting_has_a_row_that_shows_its_default_without_asking(page: SettingsPage, bridge: StageBridge) -> None:
     for key in known_keys():
         made = row(page, key)
         assert made.isVisible() and made.control.field.accessibleName()
     assert not bridge.asked
 
 
-def test_a_switch_a_choice_a_number_and_a_text_are_set_as_typed(qtbot: QtBot) -> None:
-    page, bridge = a_page(qtbot)
+def test_every_kind_of_setting_is_set_as_typed(page: SettingsPage, bridge: StageBridge, qtbot: QtBot) -> None:
     QTest.keyClick(row(page, "low_priority").control.field, Qt.Key.Key_Space)
     theme = row(page, "theme").control.field
     QTest.keyClick(theme, Qt.Key.Key_Down)
@@ -94,8 +101,7 @@ def test_a_switch_a_choice_a_number_and_a_text_are_set_as_typed(qtbot: QtBot) ->
     assert "changed" in texts(row(page, "label"))
 
 
-def test_a_text_is_taken_after_a_pause_or_when_it_is_left_and_only_once(qtbot: QtBot) -> None:
-    page, bridge = a_page(qtbot)
+def test_a_text_is_taken_after_a_pause_or_when_it_is_left(page: SettingsPage, bridge: StageBridge) -> None:
     label = row(page, "label").control.field
     type_into(label, "ab")
     assert not bridge.asked
@@ -107,8 +113,7 @@ def test_a_text_is_taken_after_a_pause_or_when_it_is_left_and_only_once(qtbot: Q
     assert bridge.asked[1:] == [SetSettings(values={"label": "abc"})]
 
 
-def test_what_the_worker_refuses_is_said_below_and_the_text_stays(qtbot: QtBot) -> None:
-    page, bridge = a_page(qtbot)
+def test_what_the_worker_refuses_is_said_below_and_the_text_stays(page: SettingsPage, bridge: StageBridge) -> None:
     made = row(page, "label")
     type_into(made.control.field, "no spaces!")
     QTest.keyClick(made.control.field, Qt.Key.Key_Return)
@@ -122,8 +127,7 @@ def test_what_the_worker_refuses_is_said_below_and_the_text_stays(qtbot: QtBot) 
     assert not made.refused and bridge.view.settings.label == "fine"
 
 
-def test_a_switch_that_is_refused_goes_back(qtbot: QtBot) -> None:
-    page, bridge = a_page(qtbot)
+def test_a_switch_that_is_refused_goes_back(page: SettingsPage, bridge: StageBridge) -> None:
     bridge.replies[SetSilo] = UsageError("Not with a server elsewhere.")
     made = row(page, "silo")
     QTest.mouseClick(made.control.field, Qt.MouseButton.LeftButton)
@@ -138,8 +142,7 @@ def test_what_waits_and_what_the_command_line_holds_is_marked(qtbot: QtBot) -> N
     assert not {"changed", "once this round is done", "set by the command line"} & set(texts(row(page, "label")))
 
 
-def test_a_value_that_waits_stays_in_sight(qtbot: QtBot) -> None:
-    page, bridge = a_page(qtbot)
+def test_a_value_that_waits_stays_in_sight(page: SettingsPage, bridge: StageBridge) -> None:
     field = row(page, "model").control.field
     type_into(field, "smollm2-135m")
     QTest.keyClick(field, Qt.Key.Key_Return)
@@ -174,8 +177,7 @@ def test_all_are_reset_only_after_a_question_that_names_them(qtbot: QtBot) -> No
     assert bridge.view.settings == Settings(model="smollm2-135m") and not bridge.view.settings.share
 
 
-def test_sharing_begins_only_after_the_consent_was_read(qtbot: QtBot) -> None:
-    page, bridge = a_page(qtbot)
+def test_sharing_begins_only_after_the_consent_was_read(page: SettingsPage, bridge: StageBridge) -> None:
     switch = row(page, "share").control.field
     read: list[str] = []
 
@@ -194,8 +196,7 @@ def test_sharing_begins_only_after_the_consent_was_read(qtbot: QtBot) -> None:
     assert bridge.asked[1:] == [SetSettings(values={"share": "off"})]
 
 
-def test_a_search_goes_through_all_groups_and_counts(qtbot: QtBot) -> None:
-    page, _ = a_page(qtbot)
+def test_a_search_goes_through_all_groups_and_counts(page: SettingsPage, qtbot: QtBot) -> None:
     page.activateWindow()
     qtbot.waitUntil(page.isActiveWindow)
     QTest.keyClick(page, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
@@ -226,15 +227,13 @@ def test_a_login_is_masked_until_somebody_wants_to_see_it(qtbot: QtBot) -> None:
     assert not any("me:secret" in text for text in texts(page))
 
 
-def test_a_folder_can_be_chosen(qtbot: QtBot, monkeypatch: object, tmp_path: object) -> None:
-    page, bridge = a_page(qtbot)
+def test_a_folder_can_be_chosen(page: SettingsPage, bridge: StageBridge, monkeypatch: object, tmp_path: object) -> None:
     monkeypatch.setattr("sapo_desktop.gui.settings.rows.ask_folder", lambda parent, title: str(tmp_path))
     row(page, "models_folder").control._choose()
     assert bridge.asked == [SetSettings(values={"models_folder": str(tmp_path)})]
 
 
-def test_without_a_node_nothing_can_be_changed_and_it_is_said(qtbot: QtBot) -> None:
-    page, bridge = a_page(qtbot)
+def test_without_a_node_nothing_can_be_changed_and_it_is_said(page: SettingsPage, bridge: StageBridge) -> None:
     bridge.tell(Lost(reason="It was killed.", retry_at=0.0))
     assert "The node is not running just now: nothing can be changed." in texts(page)
     assert not row(page, "theme").control.field.isEnabled() and not page._reset_all.isEnabled()
@@ -248,8 +247,7 @@ def test_a_page_that_was_made_before_the_node_came_fills_itself(qtbot: QtBot) ->
     assert row(page, "theme").control.field.isEnabled() and row(page, "theme").control.field.current == "dark"
 
 
-def test_an_error_stays_text(qtbot: QtBot) -> None:
-    page, bridge = a_page(qtbot)
+def test_an_error_stays_text(page: SettingsPage, bridge: StageBridge) -> None:
     bridge.replies[SetSettings] = SettingsError("<b>no</b>\u202e" + "x" * 64_000)
     made = row(page, "low_priority")
     QTest.mouseClick(made.control.field, Qt.MouseButton.LeftButton)
@@ -258,8 +256,7 @@ def test_an_error_stays_text(qtbot: QtBot) -> None:
     assert page.widget().minimumSizeHint().width() <= 1000
 
 
-def test_tab_goes_through_the_cards_as_they_stand(qtbot: QtBot) -> None:
-    page, _ = a_page(qtbot)
+def test_tab_goes_through_the_cards_as_they_stand(page: SettingsPage) -> None:
     page._choose("storage")  # made after the window's card, and stands below it
     page._choose("gentle")
     stops = [stop for key in GROUPS["gentle"] for stop in page._cards["gentle"].rows[key].stops()]

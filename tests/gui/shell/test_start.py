@@ -1,7 +1,5 @@
 """What happens around the window: displays, memory, one window for a folder, first-run answers, languages."""
 
-from __future__ import annotations
-
 import socket
 import sys
 from datetime import datetime

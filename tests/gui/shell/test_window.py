@@ -1,6 +1,6 @@
 """Window, Home, tray and wizard, driven without a worker."""
 
-from __future__ import annotations
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -14,6 +14,8 @@ from sapo_desktop.gui.home.page import HomePage
 from sapo_desktop.gui.shell.actions import Actions
 from sapo_desktop.gui.shell.tray import Tray
 from sapo_desktop.gui.shell.window import MainWindow
+from sapo_desktop.gui.widgets.dialog import Sheet
+from sapo_desktop.gui.widgets.text import Reading
 from sapo_desktop.gui.words import language
 from sapo_desktop.view.link import Lost
 from sapo_desktop.view.viewmodel import View
@@ -34,8 +36,9 @@ from tests.gui.scenes import NOW, a_view, empty_curve, silo_curve, swarm_curve
 from tests.gui.stage import StageBridge
 
 
-def a_window(qtbot: QtBot, view: View) -> tuple[MainWindow, StageBridge]:
+def a_window(qtbot: QtBot, view: View, replies: dict[type, Any] | None = None) -> tuple[MainWindow, StageBridge]:
     bridge = StageBridge(view)
+    bridge.replies |= replies or {}
     window = MainWindow(view, bridge, Actions(view, bridge))  # type: ignore[arg-type]
     qtbot.addWidget(window)
     window.show()
@@ -134,22 +137,15 @@ def test_the_chart_zooms_by_keyboard(qtbot: QtBot) -> None:
 
 def test_an_aha_shows_both_answers_as_plain_text(qtbot: QtBot) -> None:
     view = a_view(silo_curve())
-    bridge = StageBridge(view)
     aha = Aha(
         task="gcd/easy", round=90, tries=70, question="q", answer="<b>mine</b>", peer_round=80, peer="ab" * 32,
         peer_question="pq", peer_answer="<img src=x>",
     )  # fmt: skip
-    bridge.replies[GetAhas] = Ahas(items=[aha])
-    window = MainWindow(view, bridge, Actions(view, bridge))  # type: ignore[arg-type]
-    qtbot.addWidget(window)
-    window.show()
+    window, _ = a_window(qtbot, view, {GetAhas: Ahas(items=[aha])})
     card = home(window)._ahas
     button = card._list.itemAt(0).widget()
     assert "Greatest common divisor, easy, round 90" in button.text()
     button.click()
-    from sapo_desktop.gui.widgets.dialog import Sheet
-    from sapo_desktop.gui.widgets.text import Reading
-
     sheet = card.findChild(Sheet)
     shown = {reading.accessibleName(): reading.toPlainText() for reading in sheet.findChildren(Reading)}
     assert shown["My answer"] == "<b>mine</b>" and shown["The peer's answer"] == "<img src=x>"
@@ -253,130 +249,105 @@ def test_a_tray_speaks_another_language(qtbot: QtBot, a_tray: list[bool]) -> Non
     tray.close()
 
 
+def test_a_refused_switch_shows_what_holds(qtbot: QtBot, a_tray: list[bool]) -> None:
+    tray, bridge = tray_of(a_view(silo=False))
+    bridge.replies[SetSilo] = UsageError("A server elsewhere answers: that is no silo.")
+    silo: Any = entry(tray, "Silo: no network at all")
+    with qtbot.waitSignal(bridge.trouble):
+        silo.trigger()
+    assert not silo.isChecked()
+    tray.close()
+
+
 # -- the first run -------------------------------------------------------------------------------------------
 
 
-def preview() -> EnvelopePreview:
-    return EnvelopePreview(text='{"a": "<b>"}', bytes=742, signed=False, task="gcd/easy", visible=["All of it."])
+@pytest.fixture
+def idle(qapp: object) -> StageBridge:
+    """To a node that has not begun."""
+    bridge = StageBridge(a_view(state="idle"))
+    bridge.replies[PreviewEnvelope] = EnvelopePreview(
+        text='{"a": "<b>"}', bytes=742, signed=False, task="gcd/easy", visible=["All of it."]
+    )
+    return bridge
 
 
-def test_the_first_run_by_keyboard_ends_with_a_node_at_work(qtbot: QtBot) -> None:
-    view = a_view(state="idle")
-    bridge = StageBridge(view)
-    bridge.replies[PreviewEnvelope] = preview()
-    wizard = Wizard(view, bridge)
+@pytest.fixture
+def wizard(qtbot: QtBot, idle: StageBridge) -> Wizard:
+    wizard = Wizard(idle.view, idle)
     qtbot.addWidget(wizard)
     wizard.show()
+    return wizard
+
+
+def go_on(wizard: Wizard, steps: int) -> None:
+    for _ in range(steps):
+        wizard._go_on()
+
+
+def test_the_first_run_by_keyboard_ends_with_a_node_at_work(qtbot: QtBot, wizard: Wizard, idle: StageBridge) -> None:
     for _ in range(3):
         qtbot.keyClick(wizard._next, Qt.Key.Key_Return)
     assert wizard._next.text() == "Start learning"
     with qtbot.waitSignal(wizard.finished_well):
         qtbot.keyClick(wizard._next, Qt.Key.Key_Return)
-    settings = bridge.asked_for(SetSettings)[0].values
+    settings = idle.asked_for(SetSettings)[0].values
     assert (settings["silo"], settings["share"], settings["threads"]) == ("on", "off", "0")
-    assert bridge.asked_for(StartRounds)
+    assert idle.asked_for(StartRounds)
 
 
-def test_what_leaves_is_shown_with_a_real_message(qtbot: QtBot) -> None:
-    view = a_view(state="idle")
-    bridge = StageBridge(view)
-    bridge.replies[PreviewEnvelope] = preview()
-    wizard = Wizard(view, bridge)
-    qtbot.addWidget(wizard)
+def test_what_leaves_is_shown_with_a_real_message(wizard: Wizard) -> None:
     wizard._go_on()
     shown = wizard.step._message.toPlainText()  # type: ignore[attr-defined]
     assert "742 B" in shown and '{"a": "<b>"}' in shown and "thrown away" in shown
 
 
-def test_the_swarm_is_joined_only_by_choosing_it(qtbot: QtBot) -> None:
-    view = a_view(state="idle")
-    bridge = StageBridge(view)
-    wizard = Wizard(view, bridge)
-    qtbot.addWidget(wizard)
-    wizard.show()
-    for _ in range(3):
-        wizard._go_on()
-    step = wizard.step
-    assert not step._more.isVisible()  # type: ignore[attr-defined]
-    step._swarm.click()  # type: ignore[attr-defined]
-    step._share.click()  # type: ignore[attr-defined]
-    step._peer.setText("wss://relay.example:8765#" + "ab" * 32)  # type: ignore[attr-defined]
+def test_the_swarm_is_joined_only_by_choosing_it(wizard: Wizard, idle: StageBridge) -> None:
+    go_on(wizard, 3)
+    step: Any = wizard.step
+    assert not step._more.isVisible()
+    step._swarm.click()
+    step._share.click()
+    step._peer.setText("wss://relay.example:8765#" + "ab" * 32)
     assert wizard._next.text() == "Start contributing"
     wizard._go_on()
-    (asked,) = bridge.asked_for(SetSettings)
+    (asked,) = idle.asked_for(SetSettings)
     assert (asked.values["silo"], asked.values["share"]) == ("off", "on")
     assert asked.values["peers"] == "wss://relay.example:8765#" + "ab" * 32
 
 
-def test_a_refused_invite_leaves_the_node_in_silo(qtbot: QtBot) -> None:
-    bridge = StageBridge(a_view(state="idle"))
-    bridge.replies[JoinSwarm] = UsageError("That is no invite.")
-    wizard = Wizard(bridge.view, bridge)
-    qtbot.addWidget(wizard)
-    wizard.show()
-    wizard._choices.swarm, wizard._choices.peer = True, "sapo://broken"
-    for _ in range(4):
-        wizard._go_on()
-    assert bridge.asked_for(JoinSwarm) and not bridge.asked_for(SetSettings)
-    assert wizard._trouble.isVisible() and wizard._next.isEnabled()
+NEARBY = f"sapo://join?swarm={'cd' * 32}&peer=wss://127.0.0.1:8765"
 
 
-def test_the_first_run_asks_before_it_follows_an_invite_that_leads_nearby(qtbot: QtBot) -> None:
-    bridge = StageBridge(a_view(state="idle"))
-    bridge.replies[JoinSwarm] = UsageError("That is no invite.")
-    wizard = Wizard(bridge.view, bridge)
-    qtbot.addWidget(wizard)
-    wizard.show()
-    link = f"sapo://join?swarm={'cd' * 32}&peer=wss://127.0.0.1:8765"
+@pytest.mark.parametrize(("link", "asked"), [("sapo://broken", [JoinSwarm(link="sapo://broken")]), (NEARBY, [])])
+def test_an_invite_that_is_refused_or_leads_nearby_holds_the_first_run_up(
+    wizard: Wizard, idle: StageBridge, link: str, asked: list[JoinSwarm]
+) -> None:
+    idle.replies[JoinSwarm] = UsageError("That is no invite.")
     wizard._choices.swarm, wizard._choices.peer = True, link
-    for _ in range(4):
+    go_on(wizard, 4)
+    assert idle.asked_for(JoinSwarm) == asked and not idle.asked_for(SetSettings)
+    assert wizard._trouble.isVisible() and wizard._next.isEnabled()
+    if link == NEARBY:
         wizard._go_on()
-    assert bridge.asked_for(JoinSwarm) == [] and wizard._trouble.isVisible() and wizard._next.isEnabled()
-    wizard._go_on()
-    assert bridge.asked_for(JoinSwarm) == [JoinSwarm(link=link, nearby=True)]
+        assert idle.asked_for(JoinSwarm) == [JoinSwarm(link=link, nearby=True)]
 
 
-def test_a_node_that_cannot_start_is_said_in_the_first_run(qtbot: QtBot) -> None:
-    bridge = StageBridge(a_view(state="idle"))
-    wizard = Wizard(bridge.view, bridge)
-    qtbot.addWidget(wizard)
-    wizard.show()
-    bridge.tell(Lost(reason="The disk is full", retry_at=NOW))
+def test_a_node_that_cannot_start_is_said_in_the_first_run(wizard: Wizard, idle: StageBridge) -> None:
+    idle.tell(Lost(reason="The disk is full", retry_at=NOW))
     assert wizard._trouble.isVisible() and "The disk is full" in wizard._trouble._text.text()
     wizard._trouble.button.click()
-    assert bridge.tries == 1
+    assert idle.tries == 1
 
 
-def test_a_refused_switch_shows_what_holds(qtbot: QtBot, a_tray: list[bool]) -> None:
-    view = a_view(silo=False)
-    bridge = StageBridge(view)
-    bridge.replies[SetSilo] = UsageError("A server elsewhere answers: that is no silo.")
-    tray = Tray(view, bridge, Actions(view, bridge))  # type: ignore[arg-type]
-    silo = entry(tray, "Silo: no network at all")
-    with qtbot.waitSignal(bridge.trouble):
-        silo.trigger()  # type: ignore[attr-defined]
-    assert not silo.isChecked()  # type: ignore[attr-defined]
-    tray.close()
-
-
-def test_a_refusal_is_said_and_nothing_is_lost(qtbot: QtBot) -> None:
-    view = a_view(state="idle")
-    bridge = StageBridge(view)
-    bridge.replies[SetSettings] = UsageError("The disk is full.")
-    wizard = Wizard(view, bridge)
-    qtbot.addWidget(wizard)
-    wizard.show()
-    for _ in range(4):
-        wizard._go_on()
+def test_a_refusal_is_said_and_nothing_is_lost(wizard: Wizard, idle: StageBridge) -> None:
+    idle.replies[SetSettings] = UsageError("The disk is full.")
+    go_on(wizard, 4)
     assert wizard._trouble.isVisible() and wizard._next.isEnabled()
-    assert not bridge.asked_for(StartRounds)
+    assert not idle.asked_for(StartRounds)
 
 
-def test_leaving_the_first_run_changes_nothing(qtbot: QtBot) -> None:
-    bridge = StageBridge(a_view(state="idle"))
-    wizard = Wizard(bridge.view, bridge)
-    qtbot.addWidget(wizard)
-    wizard.show()
+def test_leaving_the_first_run_changes_nothing(qtbot: QtBot, wizard: Wizard, idle: StageBridge) -> None:
     with qtbot.waitSignal(wizard.left):
         qtbot.keyClick(wizard, Qt.Key.Key_Escape)
-    assert not bridge.asked_for(SetSettings)
+    assert not idle.asked_for(SetSettings)

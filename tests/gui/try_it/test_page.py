@@ -1,7 +1,6 @@
 """Try it: what is asked of the worker and when, what is shown of it, and that hostile text stays text."""
 
-from __future__ import annotations
-
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
@@ -19,8 +18,9 @@ from sapo_desktop.worker.control.messages.asking import Ask, AskProgressed, SetQ
 from sapo_desktop.worker.control.messages.requests import ListTasks
 from tests.gui import scenes, staged_try
 from tests.gui.driving import button, press, shown, texts
+from tests.gui.late import LateBridge
 from tests.gui.stage import StageBridge
-from tests.gui.staged_try import BASE, LAST, QUESTION, LateBridge
+from tests.gui.staged_try import BASE, LAST, QUESTION
 
 
 def a_page(qtbot: QtBot, bridge: StageBridge) -> TryPage:
@@ -46,17 +46,32 @@ def ask_own(page: TryPage, question: str) -> None:
     QTest.keyClick(writing, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
 
 
-def test_nothing_is_asked_before_somebody_asks_and_the_tasks_come_without_examples(qtbot: QtBot) -> None:
-    bridge = staged()
+@pytest.fixture
+def bridge(qapp: object) -> StageBridge:
+    return staged()
+
+
+@pytest.fixture
+def page(qtbot: QtBot, bridge: StageBridge) -> TryPage:
+    return a_page(qtbot, bridge)
+
+
+@pytest.fixture
+def slow(qtbot: QtBot) -> tuple[TryPage, LateBridge]:
+    """A page whose question is under way, and the bridge that answers it when it is told to."""
+    bridge = late(Ask)
     page = a_page(qtbot, bridge)
+    ask_own(page, "Why?")
+    return page, bridge
+
+
+def test_nothing_is_asked_before_somebody_asks(page: TryPage, bridge: StageBridge) -> None:
     assert bridge.asked == [ListTasks(examples=False)]
     assert "Nothing asked yet" in texts(page)
     assert not button(page, "Ask both").isEnabled() and not button(page, "Stop").isEnabled()
 
 
-def test_an_own_question_by_keyboard_shows_both_answers_with_their_figures(qtbot: QtBot) -> None:
-    bridge = staged()
-    page = a_page(qtbot, bridge)
+def test_an_own_question_by_keyboard_shows_both_answers_with_their_figures(page: TryPage, bridge: StageBridge) -> None:
     ask_own(page, "Why?")
     first, second = bridge.asked_for(Ask)
     assert (first.question, first.checkpoint, first.greedy) == ("Why?", "base", True)
@@ -69,9 +84,7 @@ def test_an_own_question_by_keyboard_shows_both_answers_with_their_figures(qtbot
     assert not bridge.asked_for(TryTask) and "Right" not in said
 
 
-def test_an_example_is_asked_at_a_click(qtbot: QtBot) -> None:
-    bridge = staged()
-    page = a_page(qtbot, bridge)
+def test_an_example_is_asked_at_a_click(page: TryPage, bridge: StageBridge) -> None:
     press(page, "A word spelled backward")
     assert [ask.question for ask in bridge.asked_for(Ask)] == [EXAMPLE_QUESTIONS[1]] * 2
 
@@ -89,8 +102,8 @@ def test_a_tasks_question_is_shown_then_answered_then_marked_and_the_truth_comes
     assert [(ask.question, ask.checkpoint, ask.greedy) for ask in bridge.asked_for(Ask)] == [(QUESTION, "base", False)]
     assert "Marking" in texts(page) and "Comes after the other one" in texts(page)
     assert "The right answer is shown when both are there." in texts(page)
-    bridge.reply(staged_try.marked)
-    bridge.reply(staged_try.marked)
+    bridge.deliver(1)
+    bridge.deliver(1)
     marks = bridge.asked_for(TryTask)
     assert [(mark.checkpoint, mark.answer, mark.seed) for mark in marks] == [
         ("base", BASE, 2**62 + 1),
@@ -111,10 +124,10 @@ def test_another_level_takes_the_question_away(qtbot: QtBot) -> None:
     assert not button(page, "Ask both").isEnabled() and QUESTION not in texts(page)
 
 
-def test_what_is_written_is_followed_and_only_while_somebody_looks(qtbot: QtBot) -> None:
-    bridge = late(Ask)
-    page = a_page(qtbot, bridge)
-    ask_own(page, "Why?")
+def test_what_is_written_is_followed_and_only_while_somebody_looks(
+    slow: tuple[TryPage, LateBridge], qtbot: QtBot
+) -> None:
+    page, bridge = slow
     assert "Waiting for the model" in texts(page) and "Comes after the other one" in texts(page)
     stream = bridge.asked_for(Ask)[0].stream
     bridge.streamed.emit(AskProgressed(stream=stream + 1, text="somebody else's", tokens=3))
@@ -128,40 +141,34 @@ def test_what_is_written_is_followed_and_only_while_somebody_looks(qtbot: QtBot)
     assert "Because" in texts(page)
 
 
-def test_stop_gives_up_and_a_new_question_can_be_asked(qtbot: QtBot) -> None:
-    bridge = late(Ask)
-    page = a_page(qtbot, bridge)
-    ask_own(page, "Why?")
+def test_stop_gives_up_and_a_new_question_can_be_asked(slow: tuple[TryPage, LateBridge]) -> None:
+    page, bridge = slow
     press(page, "Stop")
-    assert bridge.waiting[0][3].cancelled and len(bridge.asked_for(Ask)) == 1
+    assert bridge.cancelled == 1 and len(bridge.asked_for(Ask)) == 1
     assert texts(page).count("Stopped by you") == 2
     assert button(page, "Ask both").isEnabled() and not button(page, "Stop").isEnabled()
 
 
-def test_a_side_that_fails_says_why_and_the_other_one_still_answers(qtbot: QtBot) -> None:
-    bridge = late(Ask)
-    page = a_page(qtbot, bridge)
-    ask_own(page, "Why?")
-    bridge.fail(TaskError("The checkpoint is damaged: use another one."))
-    bridge.reply(staged_try.answer)
+def test_a_side_that_fails_says_why_and_the_other_one_still_answers(slow: tuple[TryPage, LateBridge]) -> None:
+    page, bridge = slow
+    bridge.replies[Ask] = TaskError("The checkpoint is damaged: use another one.")
+    bridge.deliver(1)
+    bridge.replies[Ask] = staged_try.answer
+    bridge.deliver(1)
     assert "No answer: The checkpoint is damaged: use another one." in texts(page)
     assert LAST in texts(page)
 
 
-def test_replies_after_the_page_was_left_are_kept_for_its_return(qtbot: QtBot) -> None:
-    bridge = late(Ask)
-    page = a_page(qtbot, bridge)
-    ask_own(page, "Why?")
+def test_replies_after_the_page_was_left_are_kept_for_its_return(slow: tuple[TryPage, LateBridge]) -> None:
+    page, bridge = slow
     page.closed()
-    bridge.reply(staged_try.answer)
-    bridge.reply(staged_try.answer)
+    bridge.deliver(1)
+    bridge.deliver(1)
     page.opened()
     assert BASE in texts(page) and LAST in texts(page)
 
 
-def test_the_history_shows_an_earlier_try_again(qtbot: QtBot) -> None:
-    bridge = staged()
-    page = a_page(qtbot, bridge)
+def test_the_history_shows_an_earlier_try_again(page: TryPage, bridge: StageBridge) -> None:
     for question in ("First?", "Second?"):
         page._question.ask_own(question)
     table = page._history.table
@@ -175,17 +182,14 @@ def test_the_history_shows_an_earlier_try_again(qtbot: QtBot) -> None:
     assert "First?" in QGuiApplication.clipboard().text()
 
 
-def test_without_a_node_nothing_can_be_asked_and_it_is_said(qtbot: QtBot) -> None:
-    bridge = staged()
-    page = a_page(qtbot, bridge)
+def test_without_a_node_nothing_can_be_asked_and_it_is_said(page: TryPage, bridge: StageBridge) -> None:
     ask_own(page, "Why?")
     bridge.tell(Lost(reason="It was killed.", retry_at=0.0))
     assert "The node is not running just now: it cannot answer." in texts(page)
     assert not button(page, "Ask both").isEnabled()
 
 
-def test_tasks_that_cannot_be_had_are_asked_for_again(qtbot: QtBot) -> None:
-    bridge = staged()
+def test_tasks_that_cannot_be_had_are_asked_for_again(bridge: StageBridge, qtbot: QtBot) -> None:
     bridge.replies[ListTasks] = NotRunning("The node is not running just now.")
     page = a_page(qtbot, bridge)
     press(page, "a task's")

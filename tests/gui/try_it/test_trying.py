@@ -1,13 +1,11 @@
 """Tries: who is asked what, in which order, and what becomes of late and foreign news."""
 
-from __future__ import annotations
-
 from itertools import count
 
 from sapo_desktop.core.records import Mark
 from sapo_desktop.gui.try_it.trying import MOST_TRIES, Draft, Tries, Try, families, first_choice
-from sapo_desktop.worker.control.messages.asking import Ask, Asked, AskProgressed, Tried, TryTask
-from sapo_desktop.worker.control.messages.replies import TaskInfo
+from sapo_desktop.worker.control.messages.asking import Asked, AskProgressed, Tried
+from tests.builders import task_info
 
 RIGHT = Mark(solved=True, partial=1.0, reward=1.0, answer="6", verdict="solved")
 
@@ -24,33 +22,6 @@ def tried(mark: Mark = RIGHT) -> Tried:
     return Tried(task="gcd/easy", seed=7, question="Why?", completion="", mark=mark, truth="6")
 
 
-def test_an_own_question_goes_to_the_base_first_and_then_to_the_trained_model() -> None:
-    one = a_try(greedy=False)
-    base, last = one.sides
-    assert one.next_request() == Ask(question="Why?", checkpoint="base", greedy=False, stream=base.stream)
-    assert (base.state, last.state) == ("asked", "waiting")
-    one.answered(base, asked())
-    assert one.next_request() == Ask(question="Why?", checkpoint="last", greedy=False, stream=last.stream)
-    one.answered(last, asked("No."))
-    assert one.next_request() is None and one.over
-    assert [(side.state, side.text, side.tokens, side.seconds) for side in one.sides] == [
-        ("done", "Because.", 3, 0.5),
-        ("done", "No.", 3, 0.5),
-    ]
-
-
-def test_a_tasks_answer_is_marked_before_the_other_side_is_asked() -> None:
-    one = a_try(task="gcd/easy", seed=7)
-    base = one.sides[0]
-    assert isinstance(one.next_request(), Ask)
-    one.answered(base, asked("6"))
-    assert one.next_request() == TryTask(task="gcd/easy", seed=7, answer="6", checkpoint="base")
-    one.answered(base, tried())
-    assert (base.state, base.mark, one.truth) == ("done", RIGHT, "6")
-    request = one.next_request()
-    assert isinstance(request, Ask) and request.checkpoint == "last"
-
-
 def test_progress_is_taken_by_the_side_whose_number_it_has_and_only_while_it_writes() -> None:
     one = a_try()
     base, last = one.sides
@@ -62,16 +33,6 @@ def test_progress_is_taken_by_the_side_whose_number_it_has_and_only_while_it_wri
     one.answered(base, asked())
     assert not base.progressed(AskProgressed(stream=base.stream, text="late", tokens=9))
     assert base.text == "Because."
-
-
-def test_one_side_may_fail_and_the_other_still_answers() -> None:
-    one = a_try()
-    one.next_request()
-    one.sides[0].fail("No room.")
-    assert one.turn is one.sides[1]
-    one.next_request()
-    one.answered(one.sides[1], asked())
-    assert [side.state for side in one.sides] == ["failed", "done"]
 
 
 def test_what_was_stopped_takes_no_late_reply_and_asks_for_nothing() -> None:
@@ -91,15 +52,8 @@ def test_only_the_last_tries_are_kept_and_no_number_is_used_twice() -> None:
     assert len({side.stream for one in tries.items for side in one.sides}) == 2 * MOST_TRIES
 
 
-def info(family: str, level: str = "easy", solved: float | None = None, training: bool = False) -> TaskInfo:
-    return TaskInfo(
-        family=family, title=family.upper(), level=level, task_id="", config={}, grammar="", example="", solved=solved,
-        answers=0, training=training,
-    )  # fmt: skip
-
-
 def test_families_have_their_levels_and_stand_by_title() -> None:
-    found = families([info("gcd"), info("bf"), info("gcd", "hard")])
+    found = families([task_info("gcd"), task_info("bf"), task_info("gcd", "hard")])
     assert [(family.title, [task.level for task in family.levels]) for family in found] == [
         ("BF", ["easy"]),
         ("GCD", ["easy", "hard"]),
@@ -107,7 +61,7 @@ def test_families_have_their_levels_and_stand_by_title() -> None:
 
 
 def test_first_offered_is_a_task_in_training_that_is_half_solved() -> None:
-    half = info("gcd", solved=0.5, training=True)
-    assert first_choice([info("bf", solved=0.5), info("lcm", solved=0.9, training=True), half]) is half
-    assert first_choice([info("bf")]) is not None
+    half = task_info("gcd", solved=0.5, training=True)
+    assert first_choice([task_info("bf", solved=0.5), task_info("lcm", solved=0.9, training=True), half]) is half
+    assert first_choice([task_info("bf")]) is not None
     assert first_choice([]) is None

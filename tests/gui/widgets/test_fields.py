@@ -1,7 +1,5 @@
 """Fields: what they tell and when, and that the wheel changes nothing."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent

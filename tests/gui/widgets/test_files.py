@@ -1,7 +1,5 @@
 """The file dialogs: where they begin, what they give back, and that going back gives nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

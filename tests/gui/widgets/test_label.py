@@ -1,7 +1,5 @@
 """A label shows what it is given, and a word without end makes no page wider; a reading finds what is searched."""
 
-from __future__ import annotations
-
 from pytestqt.qtbot import QtBot
 
 from sapo_desktop.gui.widgets.text import Label, Reading

@@ -4,8 +4,6 @@ What the node says (core/sentences.py) is among them; a library's own words in i
 are.
 """
 
-from __future__ import annotations
-
 import ast
 import html
 import re

@@ -1,7 +1,5 @@
 """Everything that can happen has words, and the words are those of what the node knows."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest
@@ -13,15 +11,13 @@ from sapo_desktop.learning.external import WEIGHTINGS
 from sapo_desktop.swarm.protocol.refusals import Reason, kind_of
 from sapo_desktop.view.viewmodel import PHASES
 from sapo_desktop.worker.control.messages.rollouts import Rollout
+from tests import builders
 
 
 def rollout(**changes: object) -> Rollout:
-    plain: dict[str, object] = {
-        "id": 1, "round": 7, "task": "gcd/easy", "seed": 1, "question": "?", "origin": "own", "author": "",
-        "completion": "one\ntwo", "solved": False, "partial": 0.25, "reward": 0.0, "advantage": 0.0,
-        "verdict": "partial",
-    }  # fmt: skip
-    return Rollout(**(plain | changes))  # type: ignore[arg-type]
+    """Partly right."""
+    plain = {"completion": "one\ntwo", "solved": False, "partial": 0.25, "reward": 0.0, "advantage": 0.0}
+    return builders.rollout(**(plain | {"verdict": "partial"} | changes))
 
 
 def test_every_weighting_is_offered_once_and_explained() -> None:

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from sapo_desktop.gui.words import peers as peer_words
 from sapo_desktop.worker.control.messages.replies import PosedQuestion
 

@@ -3,8 +3,6 @@
 The sentences here are made up, with a dictionary of their own, so that no wording of the worker is fixed by this.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import msgspec

@@ -1,7 +1,5 @@
 """Tasks by their titles."""
 
-from __future__ import annotations
-
 from sapo_desktop.core.resources import resource
 from sapo_desktop.gui.words import tasks as task_names
 from sapo_desktop.tasks.catalogue import load_catalogue

@@ -1,7 +1,5 @@
 """Which files of a repository are a model's, and which names may stand in a folder."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -73,11 +71,7 @@ def test_kinds_that_are_not_taken(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("reference", "name", "revision"),
-    [
-        ("o/n", "o--n", "main"),
-        ("o/n@v1.0", "o--n@v1.0", "v1.0"),
-        ("o/n@refs/pr/1", "o--n@refs-pr-1", "refs/pr/1"),
-    ],
+    [("o/n", "o--n", "main"), ("o/n@v1.0", "o--n@v1.0", "v1.0"), ("o/n@refs/pr/1", "o--n@refs-pr-1", "refs/pr/1")],
 )
 def test_a_reference_names_repository_revision_and_folder(reference: str, name: str, revision: str) -> None:
     spec = spec_of(reference)

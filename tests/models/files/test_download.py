@@ -1,7 +1,5 @@
 """Downloads from a hub on this machine, which misbehaves in every way that a real one, or the way to it, does."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import json
@@ -75,6 +73,17 @@ class Downloads:
 
     def content(self, name: str, model: str = "small") -> bytes:
         return (self.folder / model / name).read_bytes()
+
+    def ranges(self) -> list[str | None]:
+        return [asked.headers.get("range") for asked in self.hub.asked if asked.place == "cdn"]
+
+    def breaks_off(self) -> None:
+        """The line breaks after 90,000 bytes, and stays dead until the download is given up."""
+        self.hub.plan("cdn", Fault(cut_after=90_000))
+        self.hub.plan("cdn", Fault(status=503), times=10)
+        with pytest.raises(DownloadError, match=r"kept: the same command goes on"):
+            self()
+        self.hub._plans.clear()
 
     @property
     def weights(self) -> bytes:
@@ -212,15 +221,6 @@ def test_a_passing_trouble_is_tried_again(get: Downloads, hub: FakeHub, place: P
     assert any(report.stage == "waiting" and "Trying again" in str(report.text) for report in get.reports)
 
 
-def test_a_cut_connection_is_gone_on_with_where_it_broke(get: Downloads, hub: FakeHub) -> None:
-    hub.plan("cdn", Fault(cut_after=90_000))
-    hub.plan("cdn", Fault(cut_after=60_000))
-    get()
-    ranges = [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"]
-    assert ranges == [None, "bytes=90000-", "bytes=150000-"]
-    assert get.content("model.safetensors") == get.weights
-
-
 def test_bytes_in_between_make_a_failure_a_first_one_again(get: Downloads, hub: FakeHub) -> None:
     hub.plan("cdn", Fault(cut_after=5000), times=30)
     get()
@@ -228,100 +228,79 @@ def test_bytes_in_between_make_a_failure_a_first_one_again(get: Downloads, hub: 
 
 
 def test_a_dead_line_is_given_up_and_gone_on_with_later(get: Downloads, hub: FakeHub) -> None:
-    hub.plan("cdn", Fault(cut_after=90_000))
-    hub.plan("cdn", Fault(status=503), times=10)
-    with pytest.raises(DownloadError, match=r"kept: the same command goes on"):
-        get()
+    get.breaks_off()
     assert get.partial().read_bytes() == get.weights[:90_000]
-    hub._plans.clear()
     get()
-    assert [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"][-1] == "bytes=90000-"
+    assert get.ranges()[-1] == "bytes=90000-"
     assert get.content("model.safetensors") == get.weights
     first = next(report for report in get.reports if report.total)
     assert first.done > 90_000, "what was there already counts from the beginning"
 
 
-def test_a_host_without_ranges_sends_all_of_it_again(get: Downloads, hub: FakeHub) -> None:
-    hub.plan("cdn", Fault(cut_after=90_000))
-    hub.plan("cdn", Fault(whole=True))
+HALF, WORDLESS = Fault(cut_after=90_000), {"Content-Length": ""}
+AGAIN = [None, "bytes=90000-", "bytes=90000-"]
+
+
+@pytest.mark.parametrize(
+    ("faults", "ranges"),
+    [
+        ([HALF, Fault(cut_after=60_000)], [None, "bytes=90000-", "bytes=150000-"]),
+        ([HALF, Fault(whole=True)], [None, "bytes=90000-"]),
+        (
+            [HALF, Fault(whole=True, cut_after=60_000), Fault(whole=True, cut_after=120_000)],
+            [None, "bytes=90000-", "bytes=90000-", "bytes=120000-"],
+        ),
+        ([HALF, Fault(shift=7)], AGAIN),
+        # Nothing tells that its bytes are the file's: the line broke, or somebody else answered.
+        ([Fault(cut_after=50_000, headers=WORDLESS)], [None, None]),
+        ([Fault(cut_after=90_000, headers={"ETag": '"another"'}, flip=5)], [None, "bytes=90000-", None]),
+        ([HALF, Fault(whole=True, chop=150_000)], AGAIN),
+        ([HALF, Fault(whole=True, extra=b"x" * 10)], AGAIN),
+        ([HALF, Fault(whole=True, cut_after=500, headers=WORDLESS)], AGAIN),
+        ([HALF, Fault(whole=True, cut_after=500, headers=WORDLESS, flip=5)], AGAIN),
+        ([HALF, Fault(whole=True, cut_after=500)], AGAIN),
+        ([HALF, Fault(whole=True, status=203)], AGAIN),
+        ([HALF, Fault(whole=True, status=204, cut_after=0)], AGAIN),
+        ([HALF, Fault(whole=True, status=302)], AGAIN),
+        ([HALF, Fault(headers={"Content-Length": "500"})], AGAIN),
+        ([HALF, Fault(cut_after=500, headers=WORDLESS)], AGAIN),
+    ],
+)
+def test_nothing_costs_what_has_arrived(
+    get: Downloads, hub: FakeHub, faults: list[Fault], ranges: list[str | None]
+) -> None:
+    for fault in faults:
+        hub.plan("cdn", fault)
+    get()
+    assert get.ranges() == ranges
+    assert get.content("model.safetensors") == get.weights and is_monotone(get.reports)
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["where a host has no ranges", "by a power cut"])
+def test_holes_are_found_and_fetched_again(get: Downloads, hub: FakeHub, whole: bool) -> None:
+    get.breaks_off()
+    get.partial().write_bytes(get.weights[:40_000] + bytes(50_000))
+    hub.plan("cdn", Fault(whole=whole), times=10)
     get()
     assert get.content("model.safetensors") == get.weights and is_monotone(get.reports)
 
 
 @pytest.mark.parametrize(
-    "fault",
+    ("plans", "said"),
     [
-        Fault(whole=True, chop=150_000),
-        Fault(whole=True, extra=b"x" * 10),
-        Fault(whole=True, cut_after=500, headers={"Content-Length": ""}),
-        Fault(whole=True, cut_after=500, headers={"Content-Length": ""}, flip=5),
-        Fault(whole=True, cut_after=500),
-        Fault(whole=True, status=203),
-        Fault(whole=True, status=204, cut_after=0),
-        Fault(whole=True, status=302),
-        Fault(headers={"Content-Length": "500"}),
-        Fault(cut_after=500, headers={"Content-Length": ""}),
+        (
+            [("cdn", HALF), *[("head", Fault())] * 5, ("head", Fault(headers={"X-Linked-Etag": f'"{"0" * 64}"'}))],
+            "changed on the hub meanwhile",
+        ),
+        ([("listing", Fault(status=429, headers={"Retry-After": "7200"}))], "asks to wait 120 minutes"),
+        ([("file", Fault(flip=1))], r"README.md arrived otherwise"),
+        ([("cdn", Fault(chop=1000))] * 50, "After 6 tries"),
     ],
 )
-def test_no_odd_answer_costs_what_has_arrived(get: Downloads, hub: FakeHub, fault: Fault) -> None:
-    hub.plan("cdn", Fault(cut_after=90_000))
-    hub.plan("cdn", fault)
-    get()
-    ranges = [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"]
-    assert ranges == [None, "bytes=90000-", "bytes=90000-"]
-    assert get.content("model.safetensors") == get.weights and is_monotone(get.reports)
-
-
-def test_a_host_without_ranges_costs_no_more_than_the_time(get: Downloads, hub: FakeHub) -> None:
-    hub.plan("cdn", Fault(cut_after=90_000))
-    hub.plan("cdn", Fault(whole=True, cut_after=60_000))
-    hub.plan("cdn", Fault(whole=True, cut_after=120_000))
-    get()
-    ranges = [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"]
-    assert ranges == [None, "bytes=90000-", "bytes=90000-", "bytes=120000-"]
-    assert get.content("model.safetensors") == get.weights
-
-
-def test_an_answer_that_ends_early_without_a_word_is_not_kept(get: Downloads, hub: FakeHub) -> None:
-    """Nothing tells that its bytes are the file's: the line broke, or somebody else answered."""
-    hub.plan("cdn", Fault(cut_after=50_000, headers={"Content-Length": ""}))
-    get()
-    assert [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"] == [None, None]
-    assert get.content("model.safetensors") == get.weights and is_monotone(get.reports)
-
-
-def test_holes_are_found_where_a_host_has_no_ranges(get: Downloads, hub: FakeHub) -> None:
-    hub.plan("cdn", Fault(cut_after=90_000))
-    hub.plan("cdn", Fault(status=503), times=10)
-    with pytest.raises(DownloadError):
-        get()
-    hub._plans.clear()
-    get.partial().write_bytes(get.weights[:40_000] + bytes(50_000))
-    hub.plan("cdn", Fault(whole=True), times=10)
-    get()
-    assert get.content("model.safetensors") == get.weights and is_monotone(get.reports)
-
-
-def test_a_part_that_begins_elsewhere_is_not_taken(get: Downloads, hub: FakeHub) -> None:
-    hub.plan("cdn", Fault(cut_after=90_000))
-    hub.plan("cdn", Fault(shift=7))
-    get()
-    assert get.content("model.safetensors") == get.weights
-
-
-def test_an_etag_that_changes_between_ranges_begins_the_file_anew(get: Downloads, hub: FakeHub) -> None:
-    hub.plan("cdn", Fault(cut_after=90_000, headers={"ETag": '"another"'}, flip=5))
-    get()
-    ranges = [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"]
-    assert ranges == [None, "bytes=90000-", None]
-    assert get.content("model.safetensors") == get.weights and is_monotone(get.reports)
-
-
-def test_the_hub_changing_its_mind_in_between_is_said(get: Downloads, hub: FakeHub) -> None:
-    hub.plan("cdn", Fault(cut_after=90_000))
-    hub.plan("head", Fault(), times=5)
-    hub.plan("head", Fault(headers={"X-Linked-Etag": f'"{"0" * 64}"'}))
-    with pytest.raises(DownloadError, match="changed on the hub meanwhile"):
+def test_what_is_given_up_is_said(get: Downloads, hub: FakeHub, plans: list[tuple[Place, Fault]], said: str) -> None:
+    for place, fault in plans:
+        hub.plan(place, fault)
+    with pytest.raises(DownloadError, match=said):
         get()
 
 
@@ -342,18 +321,10 @@ def test_a_signed_address_that_has_ended_is_looked_up_again(get: Downloads, hub:
         ({"Retry-After": "soon"}, 0.00075),
     ],
 )
-def test_a_hub_that_asks_to_wait_is_waited_for(
-    get: Downloads, hub: FakeHub, headers: dict[str, str], wait: float
-) -> None:
+def test_a_hub_may_ask_to_wait(get: Downloads, hub: FakeHub, headers: dict[str, str], wait: float) -> None:
     hub.plan("head", Fault(status=429, headers=headers))
     get()
     assert get.waits == [pytest.approx(wait)]
-
-
-def test_a_hub_that_asks_for_hours_is_not_waited_for(get: Downloads, hub: FakeHub) -> None:
-    hub.plan("listing", Fault(status=429, headers={"Retry-After": "7200"}))
-    with pytest.raises(DownloadError, match="asks to wait 120 minutes"):
-        get()
 
 
 @pytest.mark.parametrize("fault", [Fault(silent=3), Fault(trickle_head=0.02), Fault(trickle=0.02)])
@@ -384,23 +355,6 @@ def test_wrong_bytes_are_thrown_away_and_said(get: Downloads, hub: FakeHub) -> N
     assert get.content("model.safetensors") == get.weights
 
 
-def test_a_small_file_is_held_against_gits_hash(get: Downloads, hub: FakeHub) -> None:
-    hub.plan("file", Fault(flip=1))
-    with pytest.raises(DownloadError, match=r"README.md arrived otherwise"):
-        get()
-
-
-def test_holes_left_by_a_power_cut_are_fetched_again_once(get: Downloads, hub: FakeHub) -> None:
-    hub.plan("cdn", Fault(cut_after=90_000))
-    hub.plan("cdn", Fault(status=503), times=10)
-    with pytest.raises(DownloadError):
-        get()
-    hub._plans.clear()
-    get.partial().write_bytes(get.weights[:40_000] + bytes(50_000))
-    get()
-    assert get.content("model.safetensors") == get.weights and is_monotone(get.reports)
-
-
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
@@ -416,12 +370,6 @@ def test_more_bytes_than_announced_are_never_written(get: Downloads, hub: FakeHu
     with pytest.raises(DownloadError, match=said):
         get()
     assert get.partial().stat().st_size == 0
-
-
-def test_a_hub_that_says_more_bytes_than_it_sends_is_given_up(get: Downloads, hub: FakeHub) -> None:
-    hub.plan("cdn", Fault(chop=1000), times=50)
-    with pytest.raises(DownloadError, match="After 6 tries"):
-        get()
 
 
 def test_what_the_catalogue_knows_wins_over_the_hub(get: Downloads, hub: FakeHub) -> None:
@@ -463,16 +411,12 @@ def test_a_quantisation_names_the_file(get: Downloads, hub: FakeHub) -> None:
 def test_another_commit_goes_on_with_files_that_are_the_same(get: Downloads, hub: FakeHub) -> None:
     repo = hub.repos[REPO]
     for files in ({"README.md": b"# Better words"}, {"model.safetensors": safetensors(50_000, seed=2)}):
-        hub.plan("cdn", Fault(cut_after=90_000))
-        hub.plan("cdn", Fault(status=503), times=10)
-        with pytest.raises(DownloadError):
-            get()
-        hub._plans.clear()
+        get.breaks_off()
         repo.files, repo.commit = repo.files | files, hashlib.sha1(repo.commit.encode()).hexdigest()
         get()
         assert get.content("model.safetensors") == get.weights
         Store(get.folder).remove("small")
-    assert [asked.headers.get("range") for asked in hub.asked if asked.place == "cdn"].count("bytes=90000-") == 1 + 10
+    assert get.ranges().count("bytes=90000-") == 1 + 10
 
 
 # -- who may ----------------------------------------------------------------------------------------------------
@@ -546,9 +490,7 @@ def test_a_redirect_that_leads_nowhere_is_said(get: Downloads, hub: FakeHub, pla
 
 @pytest.mark.parametrize("place", ["listing", "head", "file", "cdn"])
 @pytest.mark.parametrize("status", [302, 304])
-def test_a_redirect_without_an_address_is_a_passing_trouble(
-    get: Downloads, hub: FakeHub, place: Place, status: int
-) -> None:
+def test_a_redirect_to_nowhere_is_a_passing_trouble(get: Downloads, hub: FakeHub, place: Place, status: int) -> None:
     hub.plan(place, Fault(status=status, cut_after=0))
     get()
     assert get.content("model.safetensors") == get.weights and len(get.waits) == 1
@@ -556,9 +498,7 @@ def test_a_redirect_without_an_address_is_a_passing_trouble(
 
 
 @pytest.mark.parametrize("proxy", ["http://127.0.0.1:9", "socks5://127.0.0.1:9"])
-def test_no_proxy_is_the_way_to_this_machine(
-    get: Downloads, hub: FakeHub, monkeypatch: pytest.MonkeyPatch, proxy: str
-) -> None:
+def test_no_proxy_to_this_machine(get: Downloads, hub: FakeHub, monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
     """It would see the token."""
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.delenv("no_proxy", raising=False)
@@ -575,23 +515,13 @@ def test_a_listing_without_end_is_refused(get: Downloads, hub: FakeHub) -> None:
         get(ModelSpec(name="other", repository=REPO, revision="main"))
 
 
-def test_one_part_brings_the_others(get: Downloads, hub: FakeHub) -> None:
-    names = [f"m-0000{number}-of-00002.gguf" for number in (1, 2)]
-    files = {name: gguf({"split.no": number, "split.count": 2}) for number, name in enumerate(names)}
-    hub.repos[REPO] = Repo(files, set())
-    spec = ModelSpec(name="m", repository=REPO, revision="main", only=[names[1]])
-    assert sorted(get(spec).model.files) == names
-
-
 # -- what may come -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "name", ["../evil.json", "/etc/evil.json", "a/../../evil.json", "C:evil.json", "..", "con.json", "a\\evil.json"]
 )
-def test_names_that_lead_out_of_the_folder_are_never_taken(
-    get: Downloads, hub: FakeHub, name: str, tmp_path: Path
-) -> None:
+def test_names_that_lead_out_are_never_taken(get: Downloads, hub: FakeHub, name: str, tmp_path: Path) -> None:
     hub.repos[REPO].listed = [name]
     get()
     assert sorted(path.name for path in (get.folder / "small").iterdir()) == sorted(

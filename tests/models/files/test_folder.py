@@ -1,7 +1,5 @@
 """What a model folder must have, and what it must not have."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -201,9 +199,7 @@ SPOILED: list[tuple[str, Callable[[Path], object], str]] = [
 
 
 @pytest.mark.parametrize(("spoil", "reason"), [s[1:] for s in SPOILED], ids=[s[0] for s in SPOILED])
-def test_a_spoiled_folder_is_refused_with_the_reason(
-    folder: Path, spoil: Callable[[Path], object], reason: str
-) -> None:
+def test_a_spoiled_folder_is_refused(folder: Path, spoil: Callable[[Path], object], reason: str) -> None:
     spoil(folder)
     with pytest.raises(ModelError, match=reason):
         read_folder(folder)
@@ -220,9 +216,7 @@ ENTRIES = st.fixed_dictionaries({"dtype": JSON, "shape": NUMBERS, "data_offsets"
 
 @settings(deadline=None)
 @given(header=st.dictionaries(st.sampled_from(["__metadata__", "a", "b"]), ENTRIES) | JSON, rest=st.integers(0, 64))
-def test_no_header_ends_in_anything_but_a_sentence(
-    tmp_path_factory: pytest.TempPathFactory, header: Any, rest: int
-) -> None:
+def test_every_header_ends_in_a_sentence(tmp_path_factory: pytest.TempPathFactory, header: Any, rest: int) -> None:
     raw = json.dumps(header).encode()
     refused_or_counted(tmp_path_factory.mktemp("header"), struct.pack("<Q", len(raw)) + raw + bytes(rest))
 

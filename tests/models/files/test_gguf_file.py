@@ -1,7 +1,5 @@
 """GGUF files are believed to the byte or not at all."""
 
-from __future__ import annotations
-
 import contextlib
 import struct
 import tracemalloc
@@ -107,9 +105,7 @@ def write_table(path: Path, kind: str, rows: int, *, head: bool = False) -> None
         ("F16", 64, 0),
     ],
 )
-def test_a_table_that_is_the_head_too_and_is_repacked_is_held_twice(
-    file: Path, kind: str, rows: int, twice: int
-) -> None:
+def test_a_repacked_head_that_is_the_table_is_held_twice(file: Path, kind: str, rows: int, twice: int) -> None:
     write_table(file, kind, rows)
     assert check_gguf([file]).held_twice == twice
     write_table(file, kind, rows, head=True)
@@ -157,9 +153,7 @@ def test_a_damaged_file_is_refused(file: Path, content: bytes, said: str) -> Non
 
 @settings(deadline=None)
 @given(st.data())
-def test_no_damage_ends_in_anything_but_a_sentence(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-) -> None:
+def test_all_damage_ends_in_a_sentence(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     content = bytearray(gguf(rows=1))
     for _ in range(data.draw(st.integers(1, 4))):
         content[data.draw(st.integers(0, 400))] = data.draw(st.integers(0, 255))
@@ -188,9 +182,7 @@ def test_no_damage_to_a_part_does_either(tmp_path_factory: pytest.TempPathFactor
 
 @settings(deadline=None)
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
-def test_any_count_of_parts_is_checked_at_once(
-    tmp_path_factory: pytest.TempPathFactory, number: int, count: int
-) -> None:
+def test_any_count_of_parts_is_checked(tmp_path_factory: pytest.TempPathFactory, number: int, count: int) -> None:
     path = tmp_path_factory.mktemp("split") / "model.gguf"
     path.write_bytes(gguf({"split.no": number, "split.count": count}, rows=1))
     with contextlib.suppress(ModelError):

@@ -1,7 +1,5 @@
 """What is asked of a hub, and whom is believed: certificates, redirects, ranges, waits."""
 
-from __future__ import annotations
-
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Models that are on this computer already: taken in whole, checked, and never what could run."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import os
@@ -138,7 +136,7 @@ def test_a_copy_is_for_nobody_who_could_not_read_the_original(imports: Imports, 
 
 
 @pytest.mark.parametrize("link", [False, True])
-def test_what_takes_a_files_place_while_it_is_imported_is_not_taken(
+def test_what_takes_a_files_place_is_not_imported(
     imports: Imports, monkeypatch: pytest.MonkeyPatch, link: bool
 ) -> None:
     folder = imports.folder(transformers_files())
@@ -253,7 +251,7 @@ def test_there_has_to_be_room_for_all_of_it_before_anything_is_copied(imports: I
         ({"b-00001-of-00002.gguf": gguf(), "b-00002-of-00002.gguf": gguf()[:-500]}, "should have"),
     ],
 )
-def test_no_weights_are_copied_of_what_is_no_model(
+def test_what_is_no_model_is_not_copied(
     imports: Imports, copied: list[str], files: dict[str, bytes], said: str
 ) -> None:
     with pytest.raises(ModelError, match=said):

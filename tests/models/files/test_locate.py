@@ -1,7 +1,5 @@
 """Which folder a model's name stands for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -36,9 +34,7 @@ def test_a_name_is_the_starter_an_installed_model_or_a_folder(tmp_path: Path, mo
     assert locate("./some folder", models) == folder
 
 
-def test_what_lies_in_the_working_directory_takes_nobodys_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_working_directory_takes_nobodys_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     installed = put(tmp_path / "models", "small")
     (tmp_path / "here" / "small").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "here")

@@ -1,7 +1,5 @@
 """What is shown of a download: it never goes back, and the speed is that of the last seconds."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """How often and how long it is tried again."""
 
-from __future__ import annotations
-
 import pytest
 
 from sapo_desktop.core.errors import DownloadError
@@ -39,20 +37,3 @@ def test_half_of_a_wait_is_by_chance() -> None:
         waits = Waits()
         waits.fail(Retries(Patience(), waits, lambda draw=draw: draw), 4)  # type: ignore[misc]
         assert waits.seconds[-1] == seconds
-
-
-def test_bytes_that_came_make_the_next_failure_a_first_one() -> None:
-    waits = Waits()
-    retries = Retries(Patience(), waits, lambda: 1.0)
-    for _ in range(30):
-        waits.fail(retries, 1)
-        retries.moved()
-    assert waits.seconds == [1] * 30
-
-
-def test_what_is_asked_for_is_waited_and_a_little_more() -> None:
-    waits = Waits()
-    waits.fail(Retries(Patience(), waits, lambda: 0.25), 1, 300.0)
-    assert waits.seconds == [300.25]
-    with pytest.raises(DownloadError, match="asks to wait 61 minutes"):
-        waits.fail(Retries(Patience(), waits), 1, 3660.0)

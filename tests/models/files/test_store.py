@@ -1,9 +1,7 @@
 """The models folder: what is in it, what is damaged, and what is removed."""
 
-from __future__ import annotations
-
 import json
-import multiprocessing
+import multiprocessing.synchronize
 import shutil
 from pathlib import Path
 

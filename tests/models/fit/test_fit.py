@@ -1,7 +1,5 @@
 """What is chosen for which machine, and what is said about the rest."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 
@@ -11,18 +9,9 @@ from sapo_desktop.core.settings import Settings
 from sapo_desktop.models.catalogue import model_catalogue
 from sapo_desktop.models.fit.fit import Model, available, badges, described, fit, plan, way_for, ways
 from sapo_desktop.system.hardware import Gpu, Hardware
+from tests.builders import MACHINE
 
 GIB = 2**30
-MACHINE = Hardware(
-    system="Linux",
-    machine="x86_64",
-    python="3.11",
-    cores=4,
-    memory=8 * GIB,
-    memory_free=6 * GIB,
-    disk_free=10**11,
-    gpus=[],
-)
 CATALOGUE = model_catalogue()
 SETTINGS = Settings()
 
@@ -52,9 +41,7 @@ def model(name: str) -> Model:
         (64, 48, "qwen3-8b", "torch", "torch", "cuda"),
     ],
 )
-def test_machines_from_weak_to_strong(
-    ram: float, vram: float, name: str, generator: str, trainer: str, device: str
-) -> None:
+def test_from_weak_to_strong(ram: float, vram: float, name: str, generator: str, trainer: str, device: str) -> None:
     found = chosen(ram, vram)
     way = found.chosen
     assert (way.model, way.generator, way.trainer, way.device) == (name, generator, trainer, device)

@@ -1,7 +1,5 @@
 """The memory estimate, part by part, against numbers worked out by hand."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

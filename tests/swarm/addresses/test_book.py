@@ -1,7 +1,5 @@
 """Addresses: whose are taken, which are dialled, what is told to others."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest
@@ -46,6 +44,11 @@ def refused(it: AddressBook, one: Opened[PeerBody]) -> Reason | None:
     return None
 
 
+@pytest.fixture
+def it() -> AddressBook:
+    return book()
+
+
 @pytest.mark.parametrize(
     ("one", "reason"),
     [
@@ -65,8 +68,7 @@ def refused(it: AddressBook, one: Opened[PeerBody]) -> Reason | None:
         (record(1, time=NOW + 601), Reason.TOO_NEW),
     ],
 )
-def test_what_a_stranger_may_name(one: Opened[PeerBody], reason: Reason | None) -> None:
-    it = book()
+def test_what_a_stranger_may_name(it: AddressBook, one: Opened[PeerBody], reason: Reason | None) -> None:
     assert refused(it, one) is reason
     assert len(it) == (reason is None)
 
@@ -75,22 +77,19 @@ def test_on_ones_own_network_private_places_may_be_allowed() -> None:
     assert refused(book(private_allowed=True), record(1, host="10.0.0.1")) is None
 
 
-def test_one_record_a_key_and_the_latest_counts() -> None:
-    it = book()
+def test_one_record_a_key_and_the_latest_counts(it: AddressBook) -> None:
     it.add_record(record(1, host="20.0.0.1", time=NOW - 10), NOW)
     it.add_record(record(1, host="30.0.0.1"), NOW)
     assert refused(it, record(1, host="20.0.0.1", time=NOW - 10)) is Reason.DUPLICATE
     assert len(it) == 1
 
 
-def test_one_host_names_four_nodes_at_most() -> None:
-    it = book()
+def test_one_host_names_four_nodes_at_most(it: AddressBook) -> None:
     reasons = [refused(it, record(number, host="20.0.0.1")) for number in range(6)]
     assert reasons == [None] * 4 + [Reason.POOL_FULL] * 2
 
 
-def test_one_part_of_the_internet_fills_one_bucket_and_pushes_out_no_proven_node() -> None:
-    it = book()
+def test_one_part_of_the_internet_fills_one_bucket_and_pushes_out_no_proven_node(it: AddressBook) -> None:
     it.add_record(record(1, host="20.0.1.1"), NOW)
     it.tried(address_of(record(1, host="20.0.1.1")), NOW, reached=True)
     for number in range(100, 300):
@@ -99,8 +98,7 @@ def test_one_part_of_the_internet_fills_one_bucket_and_pushes_out_no_proven_node
     assert it.to_pass_on(Random(1), NOW) == [record(1, host="20.0.1.1").envelope]
 
 
-def test_who_tells_of_many_pushes_out_its_own_whatever_their_times() -> None:
-    it = book()
+def test_who_tells_of_many_pushes_out_its_own_whatever_their_times(it: AddressBook) -> None:
     for number in range(1, 5):
         it.add_record(record(number, host=f"20.0.{number}.7", time=NOW - 3600), NOW, b"honest")
     for number in range(100, 300):
@@ -109,8 +107,7 @@ def test_who_tells_of_many_pushes_out_its_own_whatever_their_times() -> None:
     assert all(str(address_of(record(number, host=f"20.0.{number}.7"))) in it._known for number in range(1, 5))
 
 
-def test_nothing_is_passed_on_before_we_reached_it_ourselves() -> None:
-    it = book()
+def test_nothing_is_passed_on_before_we_reached_it_ourselves(it: AddressBook) -> None:
     for number in range(1, 40):
         it.add_record(record(number), NOW)
     assert it.to_pass_on(Random(1), NOW) == []
@@ -182,14 +179,12 @@ def test_at_home_there_are_no_parts_where_that_is_allowed() -> None:
     assert book().part("10.0.0.1") is not None
 
 
-def test_our_own_address_in_a_list_is_not_taken() -> None:
-    it = book()
+def test_our_own_address_in_a_list_is_not_taken(it: AddressBook) -> None:
     it.add(Address("relay.example", 8765, key=signer(9999).key), "seed", NOW)
     assert len(it) == 0
 
 
-def test_anchors_survive_a_restart_and_records_do_not_survive_a_day() -> None:
-    it = book()
+def test_anchors_survive_a_restart_and_records_do_not_survive_a_day(it: AddressBook) -> None:
     for number in range(1, 9):
         it.add_record(record(number), NOW)
         it.tried(address_of(record(number)), NOW + number, reached=True)
@@ -229,16 +224,14 @@ def test_an_anchor_of_a_strangers_word_stays_one() -> None:
     assert len(after) == 0
 
 
-def test_whose_key_is_linked_already_is_not_dialled() -> None:
-    it = book()
+def test_whose_key_is_linked_already_is_not_dialled(it: AddressBook) -> None:
     it.add_record(record(1), NOW)
     address = Address.parse(record(1).body.address)
     assert it.next_to_dial([], NOW, Random(0), keys={signer(1).key}) is None
     assert it.next_to_dial([], NOW, Random(0), keys={signer(2).key}) == address
 
 
-def test_a_newer_record_of_a_node_that_was_reached_leaves_it_reached() -> None:
-    it = book()
+def test_a_newer_record_of_a_node_that_was_reached_leaves_it_reached(it: AddressBook) -> None:
     it.add_record(record(1), NOW)
     address = Address.parse(record(1).body.address)
     it.tried(address, NOW, reached=True)

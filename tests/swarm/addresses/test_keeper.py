@@ -1,7 +1,5 @@
 """How a node finds its links and keeps them, over real websockets on this computer."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time
@@ -11,7 +9,6 @@ from random import Random
 
 import pytest
 
-from sapo_desktop.swarm.addresses import keeper as links
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.addresses.announcement import Announcement
 from sapo_desktop.swarm.addresses.book import AddressBook
@@ -21,7 +18,7 @@ from sapo_desktop.swarm.exchange import Exchange
 from sapo_desktop.swarm.protocol.envelope import PeerBody, seal
 from sapo_desktop.swarm.protocol.refusals import Reason
 from sapo_desktop.swarm.protocol.signing import Signer
-from sapo_desktop.swarm.sockets import dialling, network
+from sapo_desktop.swarm.sockets import dialling
 from sapo_desktop.swarm.sockets.network import Network, now
 from sapo_desktop.swarm.trust.standing import Standing
 from tests.swarm.mesh import check
@@ -30,13 +27,6 @@ from tests.swarm.sockets.test_network import nodes as network_nodes
 from tests.swarm.sockets.test_network import until
 
 pytestmark = pytest.mark.usefixtures("quick")
-
-
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
-    monkeypatch.setattr(links, "_BREATH", 0.02)
-    monkeypatch.setattr(links, "_GREETING_SECONDS", 0.05)
 
 
 class Node:
@@ -53,7 +43,7 @@ class Node:
         self.network.heard = self.links.heard
         self.port = 0
 
-    async def open(self, *, announced: bool = False) -> Node:
+    async def open(self, *, announced: bool = False) -> "Node":
         self.port = await self.network.listen("127.0.0.1", 0)
         if announced:
             self.links.announcement = Announcement(self.signer, NETWORK, self.address(), relay=False)
@@ -149,9 +139,7 @@ async def test_a_name_that_stands_for_a_private_host_is_not_dialled_for_a_strang
         assert link is not None and link.key == bob.signer.key
 
 
-async def test_of_several_names_for_one_part_of_the_internet_one_is_linked_to(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_of_several_names_for_one_network_one_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four domains on one host are one party, whatever they are called."""
     names = ("one.example", "two.test", "three.co.uk")
 
@@ -210,9 +198,7 @@ async def test_a_named_peer_that_is_away_keeps_nobody_else_from_being_found(tmp_
         assert alice.book.next_to_dial([bob.address()], time.time() + 10_000, Random(0)) is None, "forgotten"
 
 
-async def test_an_invited_name_is_not_dialled_where_it_leads_home(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_invited_name_that_leads_home_is_not_dialled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the dial shows what a name stands for."""
     told: list[bool] = []
     async with network_nodes(1) as (node,):

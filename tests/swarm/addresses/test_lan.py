@@ -1,7 +1,5 @@
 """The local network, which here is this computer's loopback: real mDNS, real links over TLS."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket
@@ -15,16 +13,15 @@ import pytest
 from zeroconf import ServiceInfo
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
-from sapo_desktop.swarm.addresses import keeper as links
 from sapo_desktop.swarm.addresses import lan
 from sapo_desktop.swarm.addresses.address import Address
 from sapo_desktop.swarm.addresses.lan import MOST_SERVICES, SERVICE, Lan
-from sapo_desktop.swarm.sockets import network
 from sapo_desktop.swarm.sockets.certificate import self_signed, server_context
 from sapo_desktop.swarm.sockets.network import now
 from tests.swarm.addresses import test_keeper as test_links
 from tests.swarm.sockets.test_network import until
 
+pytestmark = pytest.mark.usefixtures("quick")
 HERE = "127.0.0.1"
 
 
@@ -171,7 +168,7 @@ async def test_a_network_that_cannot_be_used_is_an_error_with_a_reason() -> None
 class Neighbour(test_links.Node):
     """A node that listens with a certificate of its own and is on the network."""
 
-    async def open(self, *, announced: bool = False) -> Neighbour:
+    async def open(self, *, announced: bool = False) -> "Neighbour":
         folder = self.path.with_suffix("")
         folder.mkdir()
         context, digest = server_context(*self_signed(folder))
@@ -187,13 +184,6 @@ class Neighbour(test_links.Node):
         await super().close()
 
 
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
-    monkeypatch.setattr(links, "_BREATH", 0.02)
-
-
-@pytest.mark.usefixtures("quick")
 async def test_neighbours_link_once_by_the_key_that_the_handshake_proves(tmp_path: Path) -> None:
     alice, bob = [await Neighbour(name, tmp_path, private=False).open() for name in (1, 2)]
     for one, other in ((alice, bob), (bob, alice)):
@@ -210,7 +200,6 @@ async def test_neighbours_link_once_by_the_key_that_the_handshake_proves(tmp_pat
     await alice.close()
 
 
-@pytest.mark.usefixtures("quick")
 async def test_another_key_at_a_pinned_place_is_not_talked_to(tmp_path: Path) -> None:
     alice, bob = [await Neighbour(name, tmp_path, found=0, private=False).open() for name in (1, 2)]
     place = Address(HERE, bob.port)
@@ -240,7 +229,6 @@ def test_the_local_network_has_half_of_the_places_and_stays_out_of_what_is_kept(
     assert (len(book), book.is_on_lan(near)) == (1, False)
 
 
-@pytest.mark.usefixtures("quick")
 async def test_a_crowd_of_neighbours_leaves_places_for_others(tmp_path: Path) -> None:
     node = test_links.Node(1, tmp_path, found=4, private=False)
     held = asyncio.Event()

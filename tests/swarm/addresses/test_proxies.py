@@ -1,7 +1,5 @@
 """Links through proxies: which one, who looks up names, and what a bad one can do. The proxies are real ones."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket
@@ -108,9 +106,7 @@ async def test_what_a_bad_proxy_can_do_is_no_link_for_a_while(
     assert SECRET not in caplog.text and "volunteer" not in caplog.text
 
 
-async def test_the_environment_names_the_proxy_where_no_setting_does(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_without_a_setting_the_environment_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with proxy("socks5h") as through, dialler_and_peer(tmp_path, "") as (alice, bob):
         monkeypatch.setenv("ALL_PROXY", f"socks5://127.0.0.1:{through.port}")
         link = await alice.network.link(Address("peer.example", bob.port, key=bob.signer.key), only_greet=True)
@@ -184,9 +180,7 @@ def test_what_is_no_proxy_is_refused_without_saying_it_again(typed: str, monkeyp
         assert SECRET not in str(refused.value)
 
 
-async def test_a_proxy_of_the_environment_that_cannot_be_used_is_not_gone_around(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_unusable_proxy_of_the_environment_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "https://proxy.example:443")
     async with dialler_and_peer(tmp_path, "") as (alice, bob):
         link = await alice.network.link(Address("127.0.0.1", bob.port, key=bob.signer.key), only_greet=True)

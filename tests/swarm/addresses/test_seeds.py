@@ -1,7 +1,5 @@
 """The seed list: what is taken from it, and what is only said."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -13,9 +11,7 @@ from sapo_desktop.swarm.addresses.seeds import read_seeds
 KEY = bytes([7]) * 32
 
 
-def test_lines_with_a_key_are_taken_and_others_named_by_their_number(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_lines_with_a_key_are_taken_and_others_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     lines = [
         "# operators",
         "",
@@ -28,10 +24,7 @@ def test_lines_with_a_key_are_taken_and_others_named_by_their_number(
     ]
     path = tmp_path / "seeds.txt"
     path.write_text("\n".join(lines))
-    assert read_seeds(path) == [
-        Address("relay.example", 8765, key=KEY),
-        Address("2001:db8::1", 443, key=KEY),
-    ]
+    assert read_seeds(path) == [Address("relay.example", 8765, key=KEY), Address("2001:db8::1", 443, key=KEY)]
     assert [record.getMessage().split(" of ")[0] for record in caplog.records] == ["Line 4", "Line 5", "Line 7"]
     assert "example" not in caplog.text and "\x1b" not in caplog.text
 

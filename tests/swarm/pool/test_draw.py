@@ -1,7 +1,5 @@
 """The bounded sample: fair down the path, capped, repeatable."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Set
 from random import Random

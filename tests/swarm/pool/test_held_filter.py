@@ -1,7 +1,5 @@
 """The filter of groups already held."""
 
-from __future__ import annotations
-
 import hashlib
 
 import pytest

@@ -1,7 +1,5 @@
 """What the pool keeps, what it pushes out, and that its books balance."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Refused groups stay to be looked at: the newest, bounded in number, by author, and in text."""
 
-from __future__ import annotations
-
 from sapo_desktop.swarm.pool.refused_groups import LONGEST_TEXT, MOST, MOST_OF_ONE, RefusedGroups
 from sapo_desktop.swarm.protocol.envelope import Answer
 from sapo_desktop.swarm.protocol.refusals import Reason

@@ -1,7 +1,5 @@
 """A WANT is answered by the same sample as if everything had been looked at, without looking at everything."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import defaultdict
 
@@ -57,7 +55,7 @@ places = st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, 5))
     st.sets(st.sampled_from(TASKS)),
     st.integers(0, 10),
 )
-def test_the_sample_is_the_documented_one(
+def test_as_documented(
     held: dict[tuple[int, int, int], int], ticket: bytes, n: int, tasks: set[bytes], told: int
 ) -> None:
     pool = Pool(b"")

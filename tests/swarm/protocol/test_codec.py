@@ -1,7 +1,5 @@
 """Frames and batches, the hostile ones too."""
 
-from __future__ import annotations
-
 import tracemalloc
 import zlib
 from collections.abc import Callable

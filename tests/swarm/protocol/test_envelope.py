@@ -1,7 +1,5 @@
 """Signed bodies: what opens, what does not, and who is charged for it."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """One link, message by message."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 
@@ -24,6 +22,11 @@ def refusals(told: list[events.Event]) -> list[Reason]:
 
 
 # -- the handshake -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def link() -> Link:
+    return opened()
 
 
 def test_both_sides_learn_whom_they_talk_to() -> None:
@@ -50,10 +53,7 @@ def test_without_a_common_version_goodbye_says_so() -> None:
     [
         (Link(client=session("client", me(ALICE, network=b"o" * 32))), "another network"),
         (Link(client=session("client", me(BOB))), "this is my own key"),
-        (
-            Link(client=session("client", me(ALICE), expected_key=b"k" * 32)),
-            "not the key that this address belongs to",
-        ),
+        (Link(client=session("client", me(ALICE), expected_key=b"k" * 32)), "not the key that this address belongs to"),
         (Link(client=session("client", me(ALICE), certificate=b"x" * 32)), "handshake: bad_signature"),
     ],
     ids=["network", "echo", "pinned key", "another certificate"],
@@ -115,8 +115,7 @@ def test_published_groups_arrive_as_their_bytes() -> None:
     assert link.run().events("server") == [events.Published(envelopes)]
 
 
-def test_a_want_is_answered_once() -> None:
-    link = opened()
+def test_a_want_is_answered_once(link: Link) -> None:
     assert link.client.want(want(n=2), 0)
     (wanted,) = link.run().events("server")
     assert isinstance(wanted, events.Wanted) and wanted.want.tasks == [TASK]
@@ -127,16 +126,14 @@ def test_a_want_is_answered_once() -> None:
     assert refusals(link.run().events("client")) == [Reason.UNASKED]
 
 
-def test_more_groups_than_asked_for_are_not_taken() -> None:
-    link = opened()
+def test_more_groups_than_asked_for_are_not_taken(link: Link) -> None:
     link.client.want(want(n=1), 0)
     link.run()
     link.server.serve(b"w" * 16, [m.Sourced(envelope=group(index=i)) for i in range(2)], 0)
     assert refusals(link.run().events("client")) == [Reason.OVERDRAWN]
 
 
-def test_a_sender_knows_its_credit_and_never_overdraws_it() -> None:
-    link = opened()
+def test_a_sender_knows_its_credit_and_never_overdraws_it(link: Link) -> None:
     sent = 0
     while link.client.publish([group(index=sent % 64)], 0.0):
         sent += 1
@@ -147,16 +144,14 @@ def test_a_sender_knows_its_credit_and_never_overdraws_it() -> None:
     assert refusals(link.run(1.0).events("server")) == []
 
 
-def test_credit_can_be_granted() -> None:
-    link = opened()
+def test_credit_can_be_granted(link: Link) -> None:
     link.client.receive(codec.encode(m.Credit(groups=10, bytes=100_000)), 0)
     assert link.client.credit(0) == (limits.FIRST_GROUPS + 10, limits.FIRST_BYTES + 100_000)
     link.client.receive(codec.encode(m.Credit(groups=2**53, bytes=2**53)), 0)
     assert link.client.credit(0) == (limits.MOST_GRANTED_GROUPS, limits.MOST_GRANTED_BYTES)
 
 
-def test_overdrawn_credit_counts_against_the_link_until_it_is_closed() -> None:
-    link = opened()
+def test_overdrawn_credit_counts_against_the_link_until_it_is_closed(link: Link) -> None:
     frame = codec.encode(m.Publish(batch=codec.pack_published([group(index=i) for i in range(16)])))
     told = [event for _ in range(20) for event in link.server.receive(frame, 0)]
     taken = sum(isinstance(event, events.Published) for event in told)
@@ -165,22 +160,19 @@ def test_overdrawn_credit_counts_against_the_link_until_it_is_closed() -> None:
     assert isinstance(told[-1], events.Closed) and told[-1].retry_after == 600
 
 
-def test_wants_come_at_most_every_five_seconds() -> None:
-    link = opened()
+def test_wants_come_at_most_every_five_seconds(link: Link) -> None:
     assert link.client.want(want(), 0) and not link.client.want(want(), 4.9)
     told = [event for _ in range(8) for event in link.server.receive(codec.encode(want()), 0)]
     assert sum(isinstance(event, events.Wanted) for event in told) == 2
     assert refusals(told) == [Reason.TOO_OFTEN] * 6
 
 
-def test_unanswered_wants_are_forgotten_and_only_so_many_are_open() -> None:
-    link = opened()
+def test_unanswered_wants_are_forgotten_and_only_so_many_are_open(link: Link) -> None:
     asked = [link.client.want(want(bytes([n]) * 16), 5.0 * n) for n in range(13)]
     assert asked == [True] * 8 + [False] * 4 + [True]  # the first is forgotten after a minute
 
 
-def test_unknown_messages_are_counted_and_their_flood_is_a_fault() -> None:
-    link = opened()
+def test_unknown_messages_are_counted_and_their_flood_is_a_fault(link: Link) -> None:
     frame = msgspec.msgpack.encode({"type": "from_the_future", "x": [1, {"y": None}]})
     told = [event for _ in range(60) for event in link.server.receive(frame, 0)]
     assert refusals(told)[:32] == [Reason.UNKNOWN_MESSAGE] * 32
@@ -188,23 +180,20 @@ def test_unknown_messages_are_counted_and_their_flood_is_a_fault() -> None:
     assert link.server.is_closed
 
 
-def test_unknown_fields_are_ignored() -> None:
-    link = opened()
+def test_unknown_fields_are_ignored(link: Link) -> None:
     frame = msgspec.msgpack.encode({"type": "ping", "number": 7, "colour": "red"})
     assert link.server.receive(frame, 0) == []
     assert codec.decode(link.server.take()[0]) == m.Pong(number=7)
 
 
-def test_a_catalogue_is_told_once_and_taken_only_when_asked_for() -> None:
-    link = opened()
+def test_a_catalogue_is_told_once_and_taken_only_when_asked_for(link: Link) -> None:
     link.client.ask_catalogue()
     assert link.run().events("client") == [events.CatalogueHeard([TASK])]
     assert refusals(link.server.receive(codec.encode(m.CatalogueReq()), 9)) == [Reason.TOO_OFTEN]
     assert refusals(link.client.receive(codec.encode(m.Catalogue(tasks=[])), 0)) == [Reason.UNASKED]
 
 
-def test_addresses_and_statistics() -> None:
-    link = opened()
+def test_addresses_and_statistics(link: Link) -> None:
     assert link.client.ask_peers(0) and not link.client.ask_peers(599)
     assert link.run().events("server") == [events.PeersWanted()]
     link.server.give_peers([b"record"])
@@ -215,8 +204,7 @@ def test_addresses_and_statistics() -> None:
     assert refusals(link.client.receive(codec.encode(m.Peers(records=[])), 0)) == [Reason.UNASKED]
 
 
-def test_silence_is_asked_about_and_then_given_up() -> None:
-    link = opened()
+def test_silence_is_asked_about_and_then_given_up(link: Link) -> None:
     assert link.client.tick(limits.IDLE_SECONDS) == []
     link.run(limits.IDLE_SECONDS)
     link.client.tick(2 * limits.IDLE_SECONDS)
@@ -224,16 +212,14 @@ def test_silence_is_asked_about_and_then_given_up() -> None:
     assert isinstance(told, events.Closed) and told.reason == "silent for too long"
 
 
-def test_goodbye_ends_both_sides_and_nothing_is_sent_after() -> None:
-    link = opened()
+def test_goodbye_ends_both_sides_and_nothing_is_sent_after(link: Link) -> None:
     link.client.close("going to sleep", retry_after=30)
     assert not link.client.publish([group()], 0)
     assert link.run().events("server") == [events.Closed("going to sleep", 30, by_peer=True)]
     assert link.server.receive(codec.encode(m.Ping()), 0) == [] and link.server.take() == []
 
 
-def test_faults_heal_with_time() -> None:
-    link = opened()
+def test_faults_heal_with_time(link: Link) -> None:
     for minute in range(100):
         assert not any(isinstance(e, events.Closed) for e in link.server.receive(b"rubbish", 60.0 * minute))
 
@@ -251,8 +237,7 @@ def test_a_message_too_large_for_a_frame_is_not_sent() -> None:
 # -- how long an answer takes -----------------------------------------------------------------------------------
 
 
-def test_the_latency_is_that_of_the_last_ping_or_want_that_was_answered() -> None:
-    link = opened()
+def test_the_latency_is_that_of_the_last_ping_or_want_that_was_answered(link: Link) -> None:
     client, server = link.client, link.server
     assert client.latency is None
     client.tick(limits.IDLE_SECONDS)

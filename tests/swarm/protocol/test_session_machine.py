@@ -4,8 +4,6 @@ Whatever the wire does, no session raises, none says more than it was granted, a
 that was sent; on a wire that only delays, no frame is ever refused.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import settings

@@ -1,7 +1,5 @@
 """Self-signed certificates, as OpenSSL sees them, and links over real TLS."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import ssl

@@ -1,7 +1,5 @@
 """Who may come in, and what a flood of sockets takes from a node."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import errno

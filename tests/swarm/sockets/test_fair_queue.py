@@ -1,7 +1,5 @@
 """Who is next while there is more to do than time."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 

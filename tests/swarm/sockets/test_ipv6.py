@@ -1,7 +1,5 @@
 """Links over IPv6, on this computer's own address."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from pathlib import Path

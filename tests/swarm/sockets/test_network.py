@@ -1,7 +1,5 @@
 """Nodes over real websockets on this computer's own address."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
@@ -42,7 +40,7 @@ class Node:
     def _hear(self, link: Link, event: Event) -> None:
         self.heard.append(event)
 
-    async def listen(self) -> Node:
+    async def listen(self) -> "Node":
         self.port = await self.network.listen("127.0.0.1", 0)
         return self
 
@@ -198,9 +196,7 @@ async def test_what_has_to_wait_for_its_turn_arrives_all_the_same_and_who_goes_l
         await until(lambda: len(bob.network._wires) == 1)
 
 
-async def test_what_waits_for_links_has_one_ceiling_that_ends_the_largest_first(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_what_waits_has_one_ceiling_and_the_largest_ends_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
     monkeypatch.setattr(wire, "CUT_OFF_BYTES", 2**30)  # which would end it earlier
     async with nodes(4, most_memory=300_000) as (host, *others):

@@ -1,7 +1,5 @@
 """Private swarms: who is let in, and every way in that must be closed."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from random import Random

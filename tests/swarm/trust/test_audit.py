@@ -1,7 +1,5 @@
 """Authors are asked for what they say they published; who cannot show it leaves the estimate and nothing else."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

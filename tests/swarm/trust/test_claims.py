@@ -1,7 +1,5 @@
 """What peers say of themselves is shown as theirs, and moves nothing."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -37,7 +35,6 @@ def test_a_peer_hears_how_often_its_groups_were_handed_on() -> None:
     (told,) = heard(mesh, author)
     (link,) = author.exchange.links
     assert claims.hear(link, told.envelope, NETWORK, None) is None
-    assert link.claim is not None
     assert (link.claim.round, link.claim.reward, link.claim.label, link.claim.used) == (7, 0.5, "relay", 3)
 
 

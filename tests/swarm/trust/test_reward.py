@@ -1,7 +1,5 @@
 """The measured reward: medians by hand, and what liars can do to it."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

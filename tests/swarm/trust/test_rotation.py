@@ -1,7 +1,5 @@
 """A new key goes on where its old one was, and nobody gains by saying so."""
 
-from __future__ import annotations
-
 import pytest
 
 from sapo_desktop.swarm.protocol.events import Opened

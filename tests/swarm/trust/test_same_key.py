@@ -1,7 +1,5 @@
 """One key on several links: one quota, told to both, no alarm where a node is merely linked twice."""
 
-from __future__ import annotations
-
 import msgspec
 
 from sapo_desktop.swarm.clock import Now

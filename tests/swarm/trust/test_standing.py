@@ -1,7 +1,5 @@
 """Identities, their rates and their faults."""
 
-from __future__ import annotations
-
 import pytest
 
 from sapo_desktop.swarm.protocol.refusals import Reason, Refused

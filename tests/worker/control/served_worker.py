@@ -4,8 +4,6 @@
 its module.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from pathlib import Path

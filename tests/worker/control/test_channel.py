@@ -1,14 +1,12 @@
 """The control channel with real sockets: our own clients get through, nobody else does, and none holds up the
 worker."""
 
-from __future__ import annotations
-
 import asyncio
+import contextlib
 import json
-import logging
 import os
 import stat
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,7 @@ from websockets.asyncio.client import connect as ws_connect
 from websockets.asyncio.server import serve
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from sapo_desktop.core.errors import ControlError, ModelError, NotRunning, UsageError
+from sapo_desktop.core.errors import ControlError, ModelError, NotRunning, SapoError, UsageError
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system.folders import DataFolder, FolderError
 from sapo_desktop.worker.control import channel
@@ -97,177 +95,142 @@ class Worker:
         return Ok()
 
 
-async def play(root: Path, scene: Callable[[Worker], Awaitable[None]]) -> None:
-    """Run one scene with a listening worker."""
-
-    async def run() -> None:
-        worker = Worker(root)
-        await worker.server.start()
-        try:
-            await scene(worker)
-        finally:
-            await worker.server.close()
-
-    await run()
+@contextlib.asynccontextmanager
+async def listening(root: Path) -> AsyncIterator[Worker]:
+    """A worker that listens."""
+    worker = Worker(root)
+    await worker.server.start()
+    try:
+        yield worker
+    finally:
+        await worker.server.close()
 
 
-async def play_attached(root: Path, scene: Callable[[Worker, Client], Awaitable[None]], **options: Any) -> None:
-    async def attached(worker: Worker) -> None:
-        async with await connect(root, **options) as client:
-            await scene(worker, client)
+@pytest.fixture
+async def worker(tmp_path: Path) -> AsyncIterator[Worker]:
+    async with listening(tmp_path) as worker:
+        yield worker
 
-    await play(root, attached)
+
+@pytest.fixture
+async def client(worker: Worker) -> AsyncIterator[Client]:
+    async with await connect(worker.folder.root) as client:
+        yield client
 
 
 # -- our own clients --------------------------------------------------------------------------------------------
 
 
-async def test_a_client_asks_and_is_answered(tmp_path: Path) -> None:
-    async def scene(worker: Worker, client: Client) -> None:
+async def test_a_client_asks_and_is_answered(worker: Worker) -> None:
+    async with await connect(worker.folder.root, owner=True) as client:
         assert await client.call(Pause()) == Ok(text="paused")
-        assert worker.present == [True]
-        assert client.worker_pid == os.getpid()
-
-    await play_attached(tmp_path, scene, owner=True)
+        assert (worker.present, client.worker_pid) == ([True], os.getpid())
 
 
-async def test_a_sentence_arrives_as_it_was_raised(tmp_path: Path) -> None:
-    async def scene(worker: Worker, client: Client) -> None:
-        with pytest.raises(ModelError, match="The model little is missing") as failed:
-            await client.call(GetModels())
-        assert failed.value.text == MISSING
-
-    await play_attached(tmp_path, scene)
+async def test_a_sentence_arrives_as_it_was_raised(client: Client) -> None:
+    with pytest.raises(ModelError, match="The model little is missing") as failed:
+        await client.call(GetModels())
+    assert failed.value.text == MISSING
 
 
-async def test_pause_gets_through_while_an_evaluation_runs(tmp_path: Path) -> None:
-    async def scene(worker: Worker, client: Client) -> None:
-        evaluation = asyncio.create_task(client.call(Evaluate()))
-        await worker.waiting.wait()
-        assert await client.call(Pause()) == Ok(text="paused")
-        assert not evaluation.done()
-        worker.go_on.set()
-        assert await evaluation == Ok(text="evaluated")
-
-    await play_attached(tmp_path, scene)
+async def test_pause_gets_through_while_an_evaluation_runs(worker: Worker, client: Client) -> None:
+    evaluation = asyncio.create_task(client.call(Evaluate()))
+    await worker.waiting.wait()
+    assert await client.call(Pause()) == Ok(text="paused")
+    assert not evaluation.done()
+    worker.go_on.set()
+    assert await evaluation == Ok(text="evaluated")
 
 
-async def test_many_calls_at_once_find_their_answers(tmp_path: Path) -> None:
-    async def scene(worker: Worker, client: Client) -> None:
-        answers = await asyncio.gather(*(client.call(Ask(question=str(n))) for n in range(200)))
-        assert [answer.text for answer in answers] == [str(n) for n in range(200)]
-
-    await play_attached(tmp_path, scene)
+async def test_many_calls_at_once_find_their_answers(client: Client) -> None:
+    answers = await asyncio.gather(*(client.call(Ask(question=str(n))) for n in range(200)))
+    assert [answer.text for answer in answers] == [str(n) for n in range(200)]
 
 
-async def test_a_client_that_leaves_takes_its_calls_with_it(tmp_path: Path) -> None:
-    async def scene(worker: Worker) -> None:
-        client = await connect(tmp_path)
-        evaluation = asyncio.create_task(client.call(Evaluate()))
-        await worker.waiting.wait()
-        await client.close()
-        await worker.cancelled.wait()
-        await worker.gone.wait()
-        assert worker.present == []
-        with pytest.raises(ControlError):
-            await evaluation
-        with pytest.raises(ControlError):
-            await client.call(Pause())
-
-    await play(tmp_path, scene)
+async def test_a_client_that_leaves_takes_its_calls_with_it(worker: Worker, tmp_path: Path) -> None:
+    client = await connect(tmp_path)
+    evaluation = asyncio.create_task(client.call(Evaluate()))
+    await worker.waiting.wait()
+    await client.close()
+    await worker.cancelled.wait()
+    await worker.gone.wait()
+    assert worker.present == []
+    with pytest.raises(ControlError):
+        await evaluation
+    with pytest.raises(ControlError):
+        await client.call(Pause())
 
 
-async def test_errors_cross_as_their_class_and_bugs_are_logged(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    async def scene(worker: Worker, client: Client) -> None:
-        with pytest.raises(UsageError, match="Not like this"):
-            await client.call(GetSettings())
-        with pytest.raises(Exception, match=r"bug.*ZeroDivisionError: oops"):
-            await client.call(Examine())
-        with pytest.raises(Exception, match="too many for one message"):
-            await client.call(ListTasks())
-        assert await client.call(Pause()) == Ok(text="paused")
-
-    with caplog.at_level(logging.ERROR):
-        await play_attached(tmp_path, scene)
+async def test_errors_keep_their_class_and_bugs_are_logged(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+    for request, error, words in (
+        (GetSettings(), UsageError, "Not like this"),
+        (Examine(), SapoError, r"bug.*ZeroDivisionError: oops"),
+        (ListTasks(), SapoError, "too many for one message"),
+    ):
+        with pytest.raises(error, match=words):
+            await client.call(request)
+    assert await client.call(Pause()) == Ok(text="paused")
     assert "ZeroDivisionError" in caplog.text
 
 
-async def test_a_call_that_the_worker_gives_up_is_answered(tmp_path: Path) -> None:
-    async def scene(worker: Worker, client: Client) -> None:
-        asking = asyncio.create_task(client.call(GetStatus()))
-        await client.call(Pause())
-        worker.starting.cancel()
-        with pytest.raises(NotRunning, match="is ending"):
-            await asking
-
-    await play_attached(tmp_path, scene)
+async def test_a_call_that_the_worker_gives_up_is_answered(worker: Worker, client: Client) -> None:
+    asking = asyncio.create_task(client.call(GetStatus()))
+    await client.call(Pause())
+    worker.starting.cancel()
+    with pytest.raises(NotRunning, match="is ending"):
+        await asking
 
 
-async def test_events_reach_those_who_want_them_until_the_end(tmp_path: Path) -> None:
-    async def scene(worker: Worker) -> None:
-        listener, quiet = await connect(tmp_path), await connect(tmp_path, events=False)
-        await listener.call(Pause())
-        await quiet.call(Pause())
-        worker.server.publish(Notice(level="info", text="hello"))
-        worker.server.publish(Stopping(failed=False, reason="Ended as asked."))
-        await worker.server.close()
-        assert [type(event) async for event in listener.events()] == [Notice, Stopping]
-        assert [event async for event in quiet.events()] == []
-
-    await play(tmp_path, scene)
+async def test_events_reach_those_who_want_them_until_the_end(worker: Worker, tmp_path: Path) -> None:
+    listener, quiet = await connect(tmp_path), await connect(tmp_path, events=False)
+    await listener.call(Pause())
+    await quiet.call(Pause())
+    worker.server.publish(Notice(level="info", text="hello"))
+    worker.server.publish(Stopping(failed=False, reason="Ended as asked."))
+    await worker.server.close()
+    assert [type(event) async for event in listener.events()] == [Notice, Stopping]
+    assert [event async for event in quiet.events()] == []
 
 
-async def test_a_client_that_does_not_look_is_told_no_progress(tmp_path: Path) -> None:
-    async def scene(worker: Worker) -> None:
-        listener = await connect(tmp_path)
-        await listener.watch(False)
-        await listener.call(Pause())  # behind it in the channel: now it holds
-        worker.server.publish(Progressed(round=1, phase="train", done=1, total=2))
-        worker.server.publish(Notice(level="info", text="hello"))
-        await worker.server.close()
-        assert [type(event) async for event in listener.events()] == [Notice]
-
-    await play(tmp_path, scene)
+async def test_a_client_that_does_not_look_is_told_no_progress(worker: Worker, tmp_path: Path) -> None:
+    listener = await connect(tmp_path)
+    await listener.watch(False)
+    await listener.call(Pause())  # behind it in the channel: now it holds
+    worker.server.publish(Progressed(round=1, phase="train", done=1, total=2))
+    worker.server.publish(Notice(level="info", text="hello"))
+    await worker.server.close()
+    assert [type(event) async for event in listener.events()] == [Notice]
 
 
-async def test_a_client_that_does_not_read_loses_progress_first_and_then_its_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_who_does_not_read_loses_progress_then_its_place(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(channel, "QUEUE", 100)
 
-    async def scene(worker: Worker) -> None:
-        link = await open_link(worker.folder.control)
-        await link.send(Attach())
-        await link.send(Call(id=1, request=Pause()))
-        await link.receive()
-        (served,) = worker.server._clients
-        long = "x" * 1_000_000
-        # The client reads nothing: the socket's buffers fill up, then the queue does.
-        for _ in range(1000):
-            worker.server.publish(Progressed(round=1, phase="train", done=1, total=2, detail=long))
-        assert served._queue.qsize() == channel.QUEUE_FOR_PROGRESS
-        for _ in range(101):
-            worker.server.publish(Notice(level="info", text=long))
-        await worker.gone.wait()
-        assert worker.present == []
-        await link.close()
-
-    await play(tmp_path, scene)
+    link = await open_link(worker.folder.control)
+    await link.send(Attach())
+    await link.send(Call(id=1, request=Pause()))
+    await link.receive()
+    (served,) = worker.server._clients
+    long = "x" * 1_000_000
+    # The client reads nothing: the socket's buffers fill up, then the queue does.
+    for _ in range(1000):
+        worker.server.publish(Progressed(round=1, phase="train", done=1, total=2, detail=long))
+    assert served._queue.qsize() == channel.QUEUE_FOR_PROGRESS
+    for _ in range(101):
+        worker.server.publish(Notice(level="info", text=long))
+    await worker.gone.wait()
+    assert worker.present == []
+    await link.close()
 
 
 # -- the control file -------------------------------------------------------------------------------------------
 
 
 async def test_the_control_file_is_private_and_removed_at_exit(tmp_path: Path) -> None:
-    async def scene(worker: Worker) -> None:
+    async with listening(tmp_path) as worker:
         path = worker.folder.control / FILE
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert stat.S_IMODE(worker.folder.control.stat().st_mode) == 0o700
         assert [entry.name for entry in worker.folder.control.iterdir()] == [FILE]
-
-    await play(tmp_path, scene)
     assert list((tmp_path / "control").iterdir()) == []
 
 
@@ -276,42 +239,33 @@ async def test_without_a_worker_the_client_says_so(tmp_path: Path) -> None:
         await connect(tmp_path)
 
 
-async def test_what_a_killed_worker_left_is_replaced(tmp_path: Path) -> None:
+async def test_what_a_killed_worker_left_is_replaced(client: Client, tmp_path: Path) -> None:
     control = DataFolder.open(tmp_path).control
     stale = {"port": 1, "secret": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "pid": 1}
     (control / FILE).write_text(json.dumps(stale))
     with pytest.raises(NotRunning, match="has ended"):
         await connect(tmp_path)
 
-    async def scene(worker: Worker, client: Client) -> None:
+    assert await client.call(Pause()) == Ok(text="paused")
+
+
+async def test_a_file_of_a_later_worker_is_left_alone(worker: Worker, tmp_path: Path) -> None:
+    later = ControlServer(worker.folder.control, worker.handle, worker.attached, worker.detached)
+    await later.start()
+    await worker.server.close()
+    async with await connect(tmp_path) as client:
         assert await client.call(Pause()) == Ok(text="paused")
-
-    await play_attached(tmp_path, scene)
-
-
-async def test_a_file_of_a_later_worker_is_left_alone(tmp_path: Path) -> None:
-    async def scene(worker: Worker) -> None:
-        later = ControlServer(worker.folder.control, worker.handle, worker.attached, worker.detached)
-        await later.start()
-        await worker.server.close()
-        async with await connect(tmp_path) as client:
-            assert await client.call(Pause()) == Ok(text="paused")
-        await later.close()
-
-    await play(tmp_path, scene)
+    await later.close()
 
 
-async def test_a_folder_that_others_may_enter_is_used_by_neither_side(tmp_path: Path) -> None:
-    async def scene(worker: Worker) -> None:
-        worker.folder.control.chmod(0o755)
-        with pytest.raises(FolderError, match="can enter"):
-            await connect(tmp_path)
-        another = ControlServer(worker.folder.control, worker.handle, worker.attached, worker.detached)
-        with pytest.raises(FolderError, match="can enter"):
-            await another.start()
-        worker.folder.control.chmod(0o700)
-
-    await play(tmp_path, scene)
+async def test_a_folder_that_others_may_enter_is_used_by_neither_side(worker: Worker, tmp_path: Path) -> None:
+    worker.folder.control.chmod(0o755)
+    with pytest.raises(FolderError, match="can enter"):
+        await connect(tmp_path)
+    another = ControlServer(worker.folder.control, worker.handle, worker.attached, worker.detached)
+    with pytest.raises(FolderError, match="can enter"):
+        await another.start()
+    worker.folder.control.chmod(0o700)
 
 
 async def test_a_damaged_file_is_explained(tmp_path: Path) -> None:
@@ -342,42 +296,44 @@ async def refused(connection: Any) -> bool:
     return False
 
 
-async def test_a_wrong_secret_is_refused(tmp_path: Path) -> None:
-    async def scene(worker: Worker) -> None:
-        connection, _, _ = await greet(worker, b"x" * 32)
-        imposter = WorkerSide(b"x" * 32)
-        own = ClientSide(b"x" * 32)
-        await connection.send(msgspec.msgpack.encode(own.prove(imposter.prove(own.greet()))))
-        assert await refused(connection)
-        assert worker.present == []
-
-    await play(tmp_path, scene)
+async def test_a_wrong_secret_is_refused(worker: Worker) -> None:
+    connection, _, _ = await greet(worker, b"x" * 32)
+    imposter = WorkerSide(b"x" * 32)
+    own = ClientSide(b"x" * 32)
+    await connection.send(msgspec.msgpack.encode(own.prove(imposter.prove(own.greet()))))
+    assert await refused(connection)
+    assert worker.present == []
 
 
-async def test_the_workers_own_proof_does_not_pass_for_the_clients(tmp_path: Path) -> None:
-    async def scene(worker: Worker) -> None:
-        connection, _, proof = await greet(worker, b"x" * 32)
-        await connection.send(msgspec.msgpack.encode(ClientProof(proof.proof)))
-        assert await refused(connection)
-
-    await play(tmp_path, scene)
+async def test_the_workers_own_proof_does_not_pass_for_the_clients(worker: Worker) -> None:
+    connection, _, proof = await greet(worker, b"x" * 32)
+    await connection.send(msgspec.msgpack.encode(ClientProof(proof.proof)))
+    assert await refused(connection)
 
 
-async def test_a_replayed_proof_is_refused(tmp_path: Path) -> None:
-    async def scene(worker: Worker) -> None:
-        secret = read_control_file(worker.folder.control).secret
-        connection, side, proof = await greet(worker, secret)
-        overheard = msgspec.msgpack.encode(side.prove(proof))
-        await connection.send(overheard)
-        assert not await refused(connection)
-        again = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
-        await again.send(msgspec.msgpack.encode(side.greet()))
-        await again.recv()
-        await again.send(overheard)
-        assert await refused(again)
-        await connection.close()
+async def test_a_replayed_proof_is_refused(worker: Worker) -> None:
+    secret = read_control_file(worker.folder.control).secret
+    connection, side, proof = await greet(worker, secret)
+    overheard = msgspec.msgpack.encode(side.prove(proof))
+    await connection.send(overheard)
+    assert not await refused(connection)
+    again = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
+    await again.send(msgspec.msgpack.encode(side.greet()))
+    await again.recv()
+    await again.send(overheard)
+    assert await refused(again)
+    await connection.close()
 
-    await play(tmp_path, scene)
+
+@contextlib.asynccontextmanager
+async def in_its_place(root: Path, stranger: Callable[[Any], Awaitable[None]]) -> AsyncIterator[None]:
+    """Something else listens where the control file says that the worker does."""
+    control = DataFolder.open(root).control
+    async with serve(stranger, "127.0.0.1", 0) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        content = {"port": port, "secret": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "pid": 1}
+        (control / FILE).write_text(json.dumps(content))
+        yield
 
 
 async def test_an_impostor_on_the_workers_port_learns_nothing(tmp_path: Path) -> None:
@@ -390,11 +346,7 @@ async def test_an_impostor_on_the_workers_port_learns_nothing(tmp_path: Path) ->
         async for message in connection:
             heard.append(message)
 
-    folder = DataFolder.open(tmp_path)
-    async with serve(impostor, "127.0.0.1", 0) as server:
-        port = next(iter(server.sockets)).getsockname()[1]
-        content = {"port": port, "secret": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "pid": 1}
-        (folder.control / FILE).write_text(json.dumps(content))
+    async with in_its_place(tmp_path, impostor):
         with pytest.raises(ControlError, match="not the worker"):
             await connect(tmp_path)
     assert heard == []
@@ -406,185 +358,142 @@ async def test_something_else_on_the_port_is_not_taken_for_the_worker(tmp_path: 
         await connection.send(answer)
         await connection.wait_closed()
 
-    folder = DataFolder.open(tmp_path)
-    async with serve(other, "127.0.0.1", 0) as server:
-        port = next(iter(server.sockets)).getsockname()[1]
-        content = {"port": port, "secret": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "pid": 1}
-        (folder.control / FILE).write_text(json.dumps(content))
+    async with in_its_place(tmp_path, other):
         with pytest.raises(ControlError, match="does not speak as a worker"):
             await connect(tmp_path)
 
 
-async def test_web_pages_and_other_names_are_refused(tmp_path: Path) -> None:
-    async def scene(worker: Worker) -> None:
-        here = f"ws://127.0.0.1:{worker.port}"
-        for origin in ("https://example.org", "null", f"http://127.0.0.1:{worker.port}"):
-            with pytest.raises(InvalidStatus, match="403"):
-                await ws_connect(here, origin=origin, proxy=None)
-        for host in (f"localhost:{worker.port}", f"evil.example:{worker.port}", "127.0.0.1"):
-            with pytest.raises(InvalidStatus, match="403"):
-                await ws_connect(f"ws://{host}/", host="127.0.0.1", port=worker.port, proxy=None)
-
-    await play(tmp_path, scene)
+async def test_web_pages_and_other_names_are_refused(worker: Worker) -> None:
+    here = f"ws://127.0.0.1:{worker.port}"
+    for origin in ("https://example.org", "null", f"http://127.0.0.1:{worker.port}"):
+        with pytest.raises(InvalidStatus, match="403"):
+            await ws_connect(here, origin=origin, proxy=None)
+    for host in (f"localhost:{worker.port}", f"evil.example:{worker.port}", "127.0.0.1"):
+        with pytest.raises(InvalidStatus, match="403"):
+            await ws_connect(f"ws://{host}/", host="127.0.0.1", port=worker.port, proxy=None)
 
 
-@pytest.mark.parametrize("garbage", [b"", b"\xc1", b"\x90" * 100, "text", msgspec.msgpack.encode(Attach())])
-async def test_garbage_before_the_proof_ends_the_connection(tmp_path: Path, garbage: bytes | str) -> None:
-    async def scene(worker: Worker) -> None:
-        connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
+@pytest.mark.parametrize(
+    ("garbage", "code"),
+    [
+        *((one, None) for one in (b"", b"\xc1", b"\x90" * 100, "text", msgspec.msgpack.encode(Attach()))),
+        (b"x" * (channel.MAX_PROOF + 1), "1009"),
+    ],
+    ids=["empty", "no msgpack", "nested", "text", "no greeting", "large"],
+)
+async def test_garbage_before_the_proof_ends_it(worker: Worker, garbage: bytes | str, code: str | None) -> None:
+    connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
+    with pytest.raises(ConnectionClosed, match=code):
         await connection.send(garbage)
-        with pytest.raises(ConnectionClosed):
-            await connection.recv()
-
-    await play(tmp_path, scene)
+        await connection.recv()
 
 
-async def test_nothing_large_is_taken_before_the_proof(tmp_path: Path) -> None:
-    async def scene(worker: Worker) -> None:
-        connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
-        with pytest.raises(ConnectionClosed, match="1009"):
-            await connection.send(b"x" * (channel.MAX_PROOF + 1))
-            await connection.recv()
-
-    await play(tmp_path, scene)
-
-
-async def test_an_unknown_message_after_the_proof_ends_the_connection(tmp_path: Path) -> None:
-    async def scene(worker: Worker) -> None:
-        link = await open_link(worker.folder.control)
-        await link.send(Attach())
-        await link.send(Attach())
-        with pytest.raises(ControlError):
-            await link.receive()
-        await worker.gone.wait()
-
-    await play(tmp_path, scene)
+async def test_an_unknown_message_after_the_proof_ends_the_connection(worker: Worker) -> None:
+    link = await open_link(worker.folder.control)
+    await link.send(Attach())
+    await link.send(Attach())
+    with pytest.raises(ControlError):
+        await link.receive()
+    await worker.gone.wait()
 
 
-async def test_without_a_proof_the_connection_ends_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_a_proof_the_connection_ends_in_time(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(channel, "PROOF_SECONDS", 0.05)
 
-    async def scene(worker: Worker) -> None:
-        silent, writer = await asyncio.open_connection("127.0.0.1", worker.port)
-        assert await silent.read() == b""
-        writer.close()
-        connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
-        with pytest.raises(ConnectionClosed, match="1008"):
-            await connection.recv()
-
-    await play(tmp_path, scene)
+    silent, writer = await asyncio.open_connection("127.0.0.1", worker.port)
+    assert await silent.read() == b""
+    writer.close()
+    connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
+    with pytest.raises(ConnectionClosed, match="1008"):
+        await connection.recv()
 
 
 @pytest.mark.parametrize("frame", [0x89, 0x8A], ids=["ping", "pong"])
-async def test_a_stranger_that_floods_before_its_proof_is_cut_off(tmp_path: Path, frame: int) -> None:
-    async def scene(worker: Worker) -> None:
-        connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
-        connection.transport.write((bytes([frame, 0x80]) + bytes(4)) * 1000)
-        with pytest.raises(ConnectionClosed):
-            await connection.recv()
-
-    await play(tmp_path, scene)
+async def test_a_stranger_that_floods_before_its_proof_is_cut_off(worker: Worker, frame: int) -> None:
+    connection = await ws_connect(f"ws://127.0.0.1:{worker.port}", proxy=None)
+    connection.transport.write((bytes([frame, 0x80]) + bytes(4)) * 1000)
+    with pytest.raises(ConnectionClosed):
+        await connection.recv()
 
 
-async def test_two_hundred_half_open_connections_do_not_keep_a_client_out(tmp_path: Path) -> None:
-    async def scene(worker: Worker) -> None:
-        ends = [await asyncio.open_connection("127.0.0.1", worker.port) for _ in range(200)]
-        async with await connect(tmp_path) as client:
-            assert await client.call(Pause()) == Ok(text="paused")
-            for end, _ in ends[: 200 - channel.MAX_UNPROVEN]:
-                assert await end.read() == b"", "the oldest are pushed out"
-            assert len(worker.server._unproven) <= channel.MAX_UNPROVEN
-        for _, writer in ends:
-            writer.close()
-
-    await play(tmp_path, scene)
+async def test_two_hundred_half_open_connections_do_not_keep_a_client_out(worker: Worker, tmp_path: Path) -> None:
+    ends = [await asyncio.open_connection("127.0.0.1", worker.port) for _ in range(200)]
+    async with await connect(tmp_path) as client:
+        assert await client.call(Pause()) == Ok(text="paused")
+        for end, _ in ends[: 200 - channel.MAX_UNPROVEN]:
+            assert await end.read() == b"", "the oldest are pushed out"
+        assert len(worker.server._unproven) <= channel.MAX_UNPROVEN
+    for _, writer in ends:
+        writer.close()
 
 
 # -- giving up, and beginning -------------------------------------------------------------------------------------
 
 
-async def test_a_cancelled_call_is_given_up_by_the_worker_and_the_client_goes_on(tmp_path: Path) -> None:
-    async def scene(worker: Worker, client: Client) -> None:
-        evaluation = asyncio.create_task(client.call(Evaluate()))
-        await worker.waiting.wait()
-        evaluation.cancel()
-        await asyncio.wait([evaluation])
-        assert evaluation.cancelled()
-        await worker.cancelled.wait()
-        assert await client.call(Pause()) == Ok(text="paused")
-
-    await play_attached(tmp_path, scene)
+async def test_a_cancelled_call_is_given_up_and_the_client_goes_on(worker: Worker, client: Client) -> None:
+    evaluation = asyncio.create_task(client.call(Evaluate()))
+    await worker.waiting.wait()
+    evaluation.cancel()
+    await asyncio.wait([evaluation])
+    assert evaluation.cancelled()
+    await worker.cancelled.wait()
+    assert await client.call(Pause()) == Ok(text="paused")
 
 
-async def test_only_the_call_that_was_given_up_ends(tmp_path: Path) -> None:
-    async def scene(worker: Worker, client: Client) -> None:
-        kept = asyncio.create_task(client.call(Evaluate()))
-        await worker.waiting.wait()
-        await client._link.send(Cancel(id=99))
-        assert await client.call(Pause()) == Ok(text="paused")
-        assert not worker.cancelled.is_set()
-        worker.go_on.set()
-        assert await kept == Ok(text="evaluated")
-
-    await play_attached(tmp_path, scene)
+async def test_only_the_call_that_was_given_up_ends(worker: Worker, client: Client) -> None:
+    kept = asyncio.create_task(client.call(Evaluate()))
+    await worker.waiting.wait()
+    await client._link.send(Cancel(id=99))
+    assert await client.call(Pause()) == Ok(text="paused")
+    assert not worker.cancelled.is_set()
+    worker.go_on.set()
+    assert await kept == Ok(text="evaluated")
 
 
-async def test_an_order_and_a_cancel_are_read_however_many_calls_are_unanswered(tmp_path: Path) -> None:
-    async def scene(worker: Worker, client: Client) -> None:
-        calls = [asyncio.create_task(client.call(Evaluate())) for _ in range(channel.MAX_CALLS + 2)]
-        await worker.waiting.wait()
-        waits = asyncio.create_task(client.call(Ask(question="after them")))
-        assert await client.call(Pause()) == Ok(text="paused")
-        assert not waits.done()
-        calls[0].cancel()
-        await worker.cancelled.wait()
-        worker.go_on.set()
-        assert await waits == Ok(text="after them")
-        assert await asyncio.gather(*calls[1:]) == [Ok(text="evaluated")] * (channel.MAX_CALLS + 1)
-
-    await play_attached(tmp_path, scene)
+async def test_an_order_and_a_cancel_are_read_however_many_calls_are_unanswered(worker: Worker, client: Client) -> None:
+    calls = [asyncio.create_task(client.call(Evaluate())) for _ in range(channel.MAX_CALLS + 2)]
+    await worker.waiting.wait()
+    waits = asyncio.create_task(client.call(Ask(question="after them")))
+    assert await client.call(Pause()) == Ok(text="paused")
+    assert not waits.done()
+    calls[0].cancel()
+    await worker.cancelled.wait()
+    worker.go_on.set()
+    assert await waits == Ok(text="after them")
+    assert await asyncio.gather(*calls[1:]) == [Ok(text="evaluated")] * (channel.MAX_CALLS + 1)
 
 
-async def test_calls_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_calls_without_end_are_refused(worker: Worker, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(channel, "MAX_WAITING", 1)
 
-    async def scene(worker: Worker, client: Client) -> None:
-        calls = [asyncio.create_task(client.call(Evaluate())) for _ in range(channel.MAX_CALLS + 1)]
-        await worker.waiting.wait()
-        with pytest.raises(ControlError, match="wait for some answers"):
-            await client.call(Evaluate())
-        worker.go_on.set()
-        await asyncio.gather(*calls)
-
-    await play_attached(tmp_path, scene)
+    calls = [asyncio.create_task(client.call(Evaluate())) for _ in range(channel.MAX_CALLS + 1)]
+    await worker.waiting.wait()
+    with pytest.raises(ControlError, match="wait for some answers"):
+        await client.call(Evaluate())
+    worker.go_on.set()
+    await asyncio.gather(*calls)
 
 
-async def test_calls_that_are_given_up_leave_their_places_to_others(tmp_path: Path) -> None:
-    async def scene(worker: Worker, client: Client) -> None:
-        calls = [asyncio.create_task(client.call(Evaluate())) for _ in range(channel.MAX_CALLS)]
-        await worker.waiting.wait()
-        for call in calls:
-            call.cancel()
-        await asyncio.wait(calls)
-        assert await client.call(Pause()) == Ok(text="paused")
-
-    await play_attached(tmp_path, scene)
+async def test_calls_that_are_given_up_leave_their_places_to_others(worker: Worker, client: Client) -> None:
+    calls = [asyncio.create_task(client.call(Evaluate())) for _ in range(channel.MAX_CALLS)]
+    await worker.waiting.wait()
+    for call in calls:
+        call.cancel()
+    await asyncio.wait(calls)
+    assert await client.call(Pause()) == Ok(text="paused")
 
 
-async def test_a_client_is_told_something_before_all_others(tmp_path: Path) -> None:
+async def test_a_client_is_told_something_before_all_others(worker: Worker, tmp_path: Path) -> None:
     """What is told as a client comes reaches it before any event, however soon that follows."""
 
-    async def scene(worker: Worker) -> None:
-        def attached(client: Served, owner: bool) -> None:
-            worker.server.tell(client, Notice(level="info", text="first"))
-            worker.server.publish(Notice(level="info", text="second"))
+    def attached(client: Served, owner: bool) -> None:
+        worker.server.tell(client, Notice(level="info", text="first"))
+        worker.server.publish(Notice(level="info", text="second"))
 
-        worker.server._on_attach = attached
-        async with await connect(tmp_path) as client, await connect(tmp_path, events=False) as quiet:
-            await quiet.call(Pause())
-            events = client.events()
-            told = [event.text for event in [await anext(events), await anext(events)] if isinstance(event, Notice)]
-            assert told == ["first", "second"]
-            assert quiet._events.empty()
-
-    await play(tmp_path, scene)
+    worker.server._on_attach = attached
+    async with await connect(tmp_path) as client, await connect(tmp_path, events=False) as quiet:
+        await quiet.call(Pause())
+        events = client.events()
+        told = [event.text for event in [await anext(events), await anext(events)] if isinstance(event, Notice)]
+        assert told == ["first", "second"]
+        assert quiet._events.empty()

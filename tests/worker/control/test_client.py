@@ -1,14 +1,12 @@
 """Clients with a real worker process (a small one, served_worker.py): found, started, outlived, killed."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -39,159 +37,119 @@ def small_worker(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> DataFolder:
-    return DataFolder.open(tmp_path / "a node")
-
-
-async def play(folder: DataFolder, scene: Callable[[], Awaitable[None]]) -> None:
-    """Run a scene and end the worker that it may have left."""
-
-    async def run() -> None:
-        try:
-            await scene()
-        finally:
-            try:
-                async with await connect(folder.root) as client:
-                    await client.call(Quit())
-                    assert [event async for event in client.events()]
-            except NotRunning:
-                pass
-
-    await run()
+async def folder(tmp_path: Path) -> AsyncIterator[DataFolder]:
+    """A node's folder; the worker that a test may leave in it is ended."""
+    folder = DataFolder.open(tmp_path / "a node")
+    yield folder
+    with contextlib.suppress(NotRunning):
+        async with await connect(folder.root) as client:
+            await client.call(Quit())
+            assert [event async for event in client.events()]
 
 
 async def test_a_worker_is_started_once_and_then_found(folder: DataFolder) -> None:
-    async def scene() -> None:
-        first = await connect_or_start(folder.root, {})
-        second = await connect_or_start(folder.root, {})
-        process = first.client.process
-        assert first.started and not second.started and process is not None
-        assert first.client.worker_pid == second.client.worker_pid == process.pid
-        assert await second.client.call(Ask(question="who?")) == Ok(text="who?")
-        with pytest.raises(UsageError, match="No settings"):
-            await first.client.call(GetSettings())
-        await first.client.close()
-        await second.client.call(Quit())
-        assert [type(event) async for event in second.client.events()] == [Stopping]
-        assert await asyncio.to_thread(process.wait, 5) == 0
-        await second.client.close()
-
-    await play(folder, scene)
+    first = await connect_or_start(folder.root, {})
+    second = await connect_or_start(folder.root, {})
+    process = first.client.process
+    assert first.started and not second.started and process is not None
+    assert first.client.worker_pid == second.client.worker_pid == process.pid
+    assert await second.client.call(Ask(question="who?")) == Ok(text="who?")
+    with pytest.raises(UsageError, match="No settings"):
+        await first.client.call(GetSettings())
+    await first.client.close()
+    await second.client.call(Quit())
+    assert [type(event) async for event in second.client.events()] == [Stopping]
+    assert await asyncio.to_thread(process.wait, 5) == 0
+    await second.client.close()
     assert not (folder.control / FILE).exists()
 
 
 async def test_two_that_start_at_the_same_time_meet(folder: DataFolder) -> None:
-    async def scene() -> None:
-        a, b = await asyncio.gather(connect_or_start(folder.root, {}), connect_or_start(folder.root, {}))
-        assert a.client.worker_pid == b.client.worker_pid
-        assert [a.started, b.started].count(True) == 1
-        await a.client.close()
-        await b.client.close()
-        await stop(folder, a.client.process or b.client.process)
-
-    await play(folder, scene)
+    a, b = await asyncio.gather(connect_or_start(folder.root, {}), connect_or_start(folder.root, {}))
+    assert a.client.worker_pid == b.client.worker_pid
+    assert [a.started, b.started].count(True) == 1
+    await a.client.close()
+    await b.client.close()
+    await stop(folder, a.client.process or b.client.process)
 
 
 async def test_a_killed_worker_is_noticed_and_its_leavings_are_in_nobodys_way(folder: DataFolder) -> None:
-    async def scene() -> None:
-        client, _ = await connect_or_start(folder.root, {})
-        process = client.process
-        assert process is not None
-        waiting = asyncio.create_task(anext(client.events(), None))
-        process.kill()
-        assert await waiting is None
-        with pytest.raises(ControlError, match="worker has gone"):
-            await client.call(Pause())
-        await client.close()
-        process.wait()
-        assert (folder.control / FILE).exists(), "kill -9 leaves its file"
-        with pytest.raises(NotRunning):
-            await connect(folder.root)
-        client, started = await connect_or_start(folder.root, {})
-        assert started and await client.call(Pause()) == Ok()
-        await client.close()
-        await stop(folder, client.process)
-
-    await play(folder, scene)
+    client, _ = await connect_or_start(folder.root, {})
+    process = client.process
+    assert process is not None
+    waiting = asyncio.create_task(anext(client.events(), None))
+    process.kill()
+    assert await waiting is None
+    with pytest.raises(ControlError, match="worker has gone"):
+        await client.call(Pause())
+    await client.close()
+    process.wait()
+    assert (folder.control / FILE).exists(), "kill -9 leaves its file"
+    with pytest.raises(NotRunning):
+        await connect(folder.root)
+    client, started = await connect_or_start(folder.root, {})
+    assert started and await client.call(Pause()) == Ok()
+    await client.close()
+    await stop(folder, client.process)
 
 
 async def test_a_second_worker_on_the_folder_says_who_has_it(folder: DataFolder) -> None:
-    async def scene() -> None:
-        process = await start_worker(folder.root)
-        with pytest.raises(FolderInUse, match=f"Process {process.pid} already runs"):
-            await start_worker(folder.root)
-        await stop(folder, process)
-
-    await play(folder, scene)
+    process = await start_worker(folder.root)
+    with pytest.raises(FolderInUse, match=f"Process {process.pid} already runs"):
+        await start_worker(folder.root)
+    await stop(folder, process)
 
 
 async def test_a_start_that_is_given_up_leaves_no_worker(folder: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scene() -> None:
-        seen: asyncio.Queue[subprocess.Popen[bytes]] = asyncio.Queue()
+    seen: asyncio.Queue[subprocess.Popen[bytes]] = asyncio.Queue()
 
-        async def answers(data: DataFolder, process: subprocess.Popen[bytes]) -> bool:
-            seen.put_nowait(process)
-            return False
+    async def answers(data: DataFolder, process: subprocess.Popen[bytes]) -> bool:
+        seen.put_nowait(process)
+        return False
 
-        monkeypatch.setattr(client_module, "_answers", answers)
-        starting = asyncio.create_task(start_worker(folder.root))
-        process = await seen.get()
-        starting.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await starting
-        assert await asyncio.to_thread(process.wait, 20) is not None
-        monkeypatch.undo()
-
-    await play(folder, scene)
+    monkeypatch.setattr(client_module, "_answers", answers)
+    starting = asyncio.create_task(start_worker(folder.root))
+    process = await seen.get()
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    assert await asyncio.to_thread(process.wait, 20) is not None
+    monkeypatch.undo()
 
 
-async def test_a_worker_that_ends_early_leaves_its_last_words(folder: DataFolder) -> None:
-    async def scene() -> None:
-        with pytest.raises(SapoError, match=r"(?s)exit code 3.*the reason is here"):
-            await start_worker(folder.root, ["break"])
-
-    await play(folder, scene)
-
-
-async def test_a_worker_that_explains_why_it_ends_is_quoted_without_more(folder: DataFolder) -> None:
-    async def scene() -> None:
-        with pytest.raises(SapoError, match=r"^The starter is missing\.$"):
-            await start_worker(folder.root, ["explain"])
-
-    await play(folder, scene)
+@pytest.mark.parametrize(
+    ("mode", "words"), [("break", r"(?s)exit code 3.*the reason is here"), ("explain", r"^The starter is missing\.$")]
+)
+async def test_a_worker_that_ends_early_leaves_its_last_words(folder: DataFolder, mode: str, words: str) -> None:
+    with pytest.raises(SapoError, match=words):
+        await start_worker(folder.root, [mode])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sessions")
 async def test_the_worker_is_out_of_reach_of_the_terminals_signals(folder: DataFolder) -> None:
-    async def scene() -> None:
-        process = await start_worker(folder.root)
-        assert os.getsid(process.pid) == process.pid != os.getsid(0)
-        await stop(folder, process)
-
-    await play(folder, scene)
+    process = await start_worker(folder.root)
+    assert os.getsid(process.pid) == process.pid != os.getsid(0)
+    await stop(folder, process)
 
 
-def test_one_question_without_an_event_loop(folder: DataFolder) -> None:
-    process = asyncio.run(start_worker(folder.root))
-    assert ask_worker(folder.root, Ask(question="well?")) == Ok(text="well?")
-    ask_worker(folder.root, Quit())
-    assert process.wait(5) == 0
+async def test_one_question_without_an_event_loop(folder: DataFolder) -> None:
+    process = await start_worker(folder.root)
+    assert await asyncio.to_thread(ask_worker, folder.root, Ask(question="well?")) == Ok(text="well?")
+    await asyncio.to_thread(ask_worker, folder.root, Quit())
+    assert await asyncio.to_thread(process.wait, 5) == 0
 
 
 async def test_a_stopped_worker_is_named(folder: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     from sapo_desktop.worker.control import channel
 
-    async def scene() -> None:
-        process = await start_worker(folder.root)
-        os.kill(process.pid, signal.SIGSTOP)
-        monkeypatch.setattr(channel, "PROOF_SECONDS", 0.1)
-        with pytest.raises(ControlError, match=f"process {process.pid}.*does not answer"):
-            await connect(folder.root)
-        monkeypatch.undo()
-        os.kill(process.pid, signal.SIGCONT)
-        await stop(folder, process)
-
-    await play(folder, scene)
+    process = await start_worker(folder.root)
+    os.kill(process.pid, signal.SIGSTOP)
+    monkeypatch.setattr(channel, "PROOF_SECONDS", 0.1)
+    with pytest.raises(ControlError, match=f"process {process.pid}.*does not answer"):
+        await connect(folder.root)
+    monkeypatch.undo()
+    os.kill(process.pid, signal.SIGCONT)
+    await stop(folder, process)
 
 
 async def stop(folder: DataFolder, process: subprocess.Popen[bytes] | None) -> None:
@@ -202,42 +160,31 @@ async def stop(folder: DataFolder, process: subprocess.Popen[bytes] | None) -> N
 
 
 async def test_a_worker_that_fails_just_after_it_was_reached_is_quoted_all_the_same(folder: DataFolder) -> None:
-    async def scene() -> None:
-        attached = await connect_or_start(folder.root, {}, ["fail"])
-        for _ in range(2):
-            with pytest.raises(UsageError, match=r"^The model does not fit the settings\.$"):
-                await attached.client.call(GetStatus())
-        await attached.client.close()
-
-    await play(folder, scene)
+    attached = await connect_or_start(folder.root, {}, ["fail"])
+    for _ in range(2):
+        with pytest.raises(UsageError, match=r"^The model does not fit the settings\.$"):
+            await attached.client.call(GetStatus())
+    await attached.client.close()
 
 
 async def test_who_starts_a_worker_owns_it_unless_it_says_otherwise(folder: DataFolder) -> None:
-    async def scene() -> None:
-        for owner in (False, True):
-            client, started = await connect_or_start(folder.root, {}, owner=owner)
-            assert started and await client.call(Ask(question="owners?")) == Ok(text=str(int(owner)))
-            await client.close()
-            await stop(folder, client.process)
-
-    await play(folder, scene)
+    for owner in (False, True):
+        client, started = await connect_or_start(folder.root, {}, owner=owner)
+        assert started and await client.call(Ask(question="owners?")) == Ok(text=str(int(owner)))
+        await client.close()
+        await stop(folder, client.process)
 
 
 async def test_a_worker_that_somebody_else_started_is_quoted_too(folder: DataFolder) -> None:
-    async def scene() -> None:
-        process = await start_worker(folder.root, ["fail"])
-        async with await connect(folder.root) as client:
-            with pytest.raises(UsageError, match=r"^The model does not fit the settings\.$"):
-                await client.call(GetStatus())
-            assert str(await client.end_reason()) == "The model does not fit the settings."
-        await asyncio.to_thread(process.wait, 5)
-
-    await play(folder, scene)
+    process = await start_worker(folder.root, ["fail"])
+    async with await connect(folder.root) as client:
+        with pytest.raises(UsageError, match=r"^The model does not fit the settings\.$"):
+            await client.call(GetStatus())
+        assert str(await client.end_reason()) == "The model does not fit the settings."
+    await asyncio.to_thread(process.wait, 5)
 
 
-async def test_what_ends_before_it_could_be_attached_to_gives_its_reason(
-    folder: DataFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_ends_before_it_is_attached_to_says_why(folder: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     """It answered once, and was gone with its reason when we came again."""
 
     async def fail(*_: object, **__: object) -> Client:
@@ -246,10 +193,7 @@ async def test_what_ends_before_it_could_be_attached_to_gives_its_reason(
                 await client.call(GetStatus())
         raise NotRunning("There is none.")
 
-    async def scene() -> None:
-        monkeypatch.setattr(client_module, "connect", fail)
-        with pytest.raises(UsageError, match=r"^The model does not fit the settings\.$"):
-            await start_and_connect(folder.root, ["fail"], module="a relay's")
-        monkeypatch.undo()
-
-    await play(folder, scene)
+    monkeypatch.setattr(client_module, "connect", fail)
+    with pytest.raises(UsageError, match=r"^The model does not fit the settings\.$"):
+        await start_and_connect(folder.root, ["fail"], module="a relay's")
+    monkeypatch.undo()

@@ -1,7 +1,5 @@
 """The error that a worker ends with, as whoever started it reads it in the log."""
 
-from __future__ import annotations
-
 import pytest
 
 from sapo_desktop.core.errors import ModelError, SapoError, SettingsError

@@ -1,7 +1,5 @@
 """One worker per folder; what a killed one leaves behind is in nobody's way."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

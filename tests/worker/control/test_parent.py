@@ -1,7 +1,5 @@
 """No process outlives whoever began to start it, and none works on a folder that is gone."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import subprocess
@@ -112,9 +110,7 @@ async def test_a_status_is_told_while_there_is_no_node_and_says_that_the_compute
 
 
 @pytest.mark.parametrize("again", [False, True])
-async def test_a_folder_that_is_gone_or_another_one_is_noticed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: bool
-) -> None:
+async def test_a_folder_that_changed_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: bool) -> None:
     monkeypatch.setattr(lock, "LOOK_SECONDS", 0.0)
     folder = DataFolder.open(tmp_path / "node")
     with FolderLock(folder) as held:

@@ -1,7 +1,5 @@
 """The mutual proof without sockets: who knows the secret passes, and nothing else does."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A tiny service for the tests of hosts: echoes, waits, prints, breaks in every way a real one could."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """Who answers and who learns, by settings and model."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 from pathlib import Path
@@ -55,9 +53,7 @@ def test_torch_does_both_unless_told_otherwise() -> None:
     assert way(FOLDER, trainer="none") == EngineChoice("llama.cpp", trains=False)
 
 
-def test_what_the_settings_leave_open_the_free_memory_decides(
-    half_a_billion: BaseModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_free_memory_decides_what_is_left_open(half_a_billion: BaseModel, monkeypatch: pytest.MonkeyPatch) -> None:
     assert way(half_a_billion) == EngineChoice("torch", trains=True)
     assert way(half_a_billion, generator="llama.cpp") == EngineChoice("llama.cpp", trains=True)
     assert way(half_a_billion, method="full", free=30_000) == EngineChoice("torch", trains=True)

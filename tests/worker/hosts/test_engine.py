@@ -1,9 +1,6 @@
 """Whatever happens while another checkpoint is in, the live adapter comes back, or the host goes."""
 
-from __future__ import annotations
-
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +31,7 @@ class CalledHost(FakeHost):
         self.pieces: list[tuple[str, int]] = []
 
     async def call(
-        self,
-        request: msgspec.Struct,
-        timeout: float | None,
-        on_progress: Callable[[msgspec.Struct], None] | None = None,
-        *,
-        loading: bool = False,
+        self, request: msgspec.Struct, timeout: float | None, on_progress: Any = None, *, loading: bool = False
     ) -> msgspec.Struct:
         match request:
             case Save(folder=folder):
@@ -54,7 +46,6 @@ class CalledHost(FakeHost):
                     raise asyncio.CancelledError
             case Generate(prompts=prompts):
                 for text, tokens in self.pieces:
-                    assert on_progress is not None
                     on_progress(TokenText(text=text, tokens=tokens))
                 return generated(prompts, 1, 1)
         return Done()

@@ -1,7 +1,5 @@
 """Which processes are started for a way, and what llama.cpp answers with."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any
@@ -114,9 +112,7 @@ async def test_what_cannot_be_mended_is_said_and_leaves_no_process(
     assert hosting.alive == set()
 
 
-async def test_the_published_file_of_a_catalogues_model_is_used_where_it_was_downloaded(
-    tmp_path: Path, model: Path
-) -> None:
+async def test_the_published_file_is_used_where_it_was_downloaded(tmp_path: Path, model: Path) -> None:
     staged = tmp_path / "staged"
     staged.mkdir()
     (staged / "model-q8_0.gguf").write_bytes(b"GGUF")

@@ -1,7 +1,5 @@
 """The worker's side of the examiner: how long it is waited for, and what a hanging answer costs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

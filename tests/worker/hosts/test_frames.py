@@ -1,7 +1,5 @@
 """Frames: what goes in comes out; what is no frame is refused, never guessed at."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 
@@ -13,13 +11,10 @@ from sapo_desktop.worker.hosts.frames import FrameError, FrameReader, FrameWrite
 
 
 async def read_async(data: bytes, limit: int = 100) -> bytes | None:
-    async def read() -> bytes | None:
-        stream = asyncio.StreamReader()
-        stream.feed_data(data)
-        stream.feed_eof()
-        return await read_frame(stream, limit)
-
-    return await read()
+    stream = asyncio.StreamReader()
+    stream.feed_data(data)
+    stream.feed_eof()
+    return await read_frame(stream, limit)
 
 
 def test_a_frame_is_four_bytes_of_length_and_the_payload() -> None:

@@ -1,7 +1,5 @@
 """A host process by itself: what it does with frames, and that it does not outlive its parent."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -80,10 +78,7 @@ def test_garbage_on_its_input_ends_it(garbage: bytes) -> None:
 def test_it_dies_with_its_parent(stopped: bool) -> None:
     """A middle process starts the host and is killed with SIGKILL; the host is gone within a second."""
     middle = subprocess.Popen(
-        [sys.executable, "-c", PARENT],
-        env=environment(options()),
-        stdout=subprocess.PIPE,
-        text=True,
+        [sys.executable, "-c", PARENT], env=environment(options()), stdout=subprocess.PIPE, text=True
     )
     assert middle.stdout is not None
     host = psutil.Process(int(middle.stdout.readline()))

@@ -1,13 +1,12 @@
 """Hosts as the worker sees them, with real processes and a tiny service (hosted_service.py)."""
 
-from __future__ import annotations
-
 import asyncio
+import contextlib
 import importlib
 import itertools
 import os
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +14,7 @@ import msgspec
 import psutil
 import pytest
 
-from sapo_desktop.core.errors import (
-    HostCancelled,
-    HostDied,
-    HostError,
-    HostTimeout,
-    ModelError,
-    OutOfMemory,
-)
+from sapo_desktop.core.errors import HostCancelled, HostDied, HostError, HostTimeout, ModelError, OutOfMemory
 from sapo_desktop.core.sentences import sentence
 from sapo_desktop.system.logs import MAX_LOG_BYTES
 from sapo_desktop.system.processes import Effort, Processors
@@ -33,22 +25,24 @@ from sapo_desktop.worker.hosts.patience import Sight
 from sapo_desktop.worker.hosts.services import KINDS
 
 HERE = Path(__file__).parent
-Scene = Callable[[Host], Awaitable[None]]
 
 
-async def play(folder: Path, scene: Scene, service: str = "hosted_service:create", **options: Any) -> None:
-    """Run one scene with a running host, which is stopped after."""
+@contextlib.asynccontextmanager
+async def hosted(folder: Path, service: str = "hosted_service:create", **options: Any) -> AsyncIterator[Host]:
+    """A running host, which is stopped after."""
+    env = {"PYTHONPATH": str(HERE)}
+    host = await Host.start("tiny", service=service, log=folder / "host.log", env=env, **options)
+    try:
+        yield host
+    finally:
+        await host.stop()
+        assert host.pid is None
 
-    async def run() -> None:
-        env = {"PYTHONPATH": str(HERE)} | options.pop("env", {})
-        host = await Host.start("tiny", service=service, log=folder / "host.log", env=env, **options)
-        try:
-            await scene(host)
-        finally:
-            await host.stop()
-            assert host.pid is None
 
-    await run()
+@pytest.fixture
+async def host(tmp_path: Path, service_on_path: None) -> AsyncIterator[Host]:
+    async with hosted(tmp_path) as host:
+        yield host
 
 
 def tiny() -> Any:
@@ -72,82 +66,62 @@ async def until_working(host: Host, request: Any, **kwargs: Any) -> asyncio.Task
     return task
 
 
-async def test_echo_and_versions(tmp_path: Path) -> None:
-    async def scene(host: Host) -> None:
-        assert host.versions["tiny"] == "1" and host.versions["python"]
-        for text in ("one", "two", "x" * 5_000_000):
-            assert (await host.call(tiny().Say(text), timeout=30)).text == text
-
-    await play(tmp_path, scene)
+async def test_echo_and_versions(host: Host) -> None:
+    assert host.versions["tiny"] == "1" and host.versions["python"]
+    for text in ("one", "two", "x" * 5_000_000):
+        assert (await host.call(tiny().Say(text), timeout=30)).text == text
 
 
-async def test_calls_at_the_same_time_take_turns(tmp_path: Path) -> None:
-    async def scene(host: Host) -> None:
-        replies = await asyncio.gather(*(host.call(tiny().Say(str(n)), timeout=30) for n in range(20)))
-        assert [reply.text for reply in replies] == [str(n) for n in range(20)]
-
-    await play(tmp_path, scene)
+async def test_calls_at_the_same_time_take_turns(host: Host) -> None:
+    replies = await asyncio.gather(*(host.call(tiny().Say(str(n)), timeout=30) for n in range(20)))
+    assert [reply.text for reply in replies] == [str(n) for n in range(20)]
 
 
-async def test_progress_arrives_and_cancel_gives_up_without_an_end_of_the_process(tmp_path: Path) -> None:
-    async def scene(host: Host) -> None:
-        task = await until_working(host, tiny().Work())
-        process = host.pid
-        await host.cancel(grace=30)
-        with pytest.raises(HostCancelled):
-            await task
-        assert host.pid == process
-        assert (await host.call(tiny().Say("still here"), timeout=30)).text == "still here"
-
-    await play(tmp_path, scene)
+async def test_progress_arrives_and_cancel_gives_up_without_an_end_of_the_process(host: Host) -> None:
+    task = await until_working(host, tiny().Work())
+    process = host.pid
+    await host.cancel(grace=30)
+    with pytest.raises(HostCancelled):
+        await task
+    assert host.pid == process
+    assert (await host.call(tiny().Say("still here"), timeout=30)).text == "still here"
 
 
-async def test_a_host_that_is_started_again_while_it_is_to_sleep_sleeps(tmp_path: Path) -> None:
-    async def scene(host: Host) -> None:
-        await host.stop()
-        host.suspend()
-        starting = asyncio.create_task(host.restart())
-        async with asyncio.timeout(30):
-            while not host.suspended:
-                await asyncio.sleep(0.01)
-        await until_stopped(host)
-        assert not starting.done()
-        host.resume()
-        await starting
-        assert (await host.call(tiny().Say("awake"), timeout=30)).text == "awake"
-
-    await play(tmp_path, scene)
+async def test_a_host_that_is_started_again_while_it_is_to_sleep_sleeps(host: Host) -> None:
+    await host.stop()
+    host.suspend()
+    starting = asyncio.create_task(host.restart())
+    async with asyncio.timeout(30):
+        while not host.suspended:
+            await asyncio.sleep(0.01)
+    await until_stopped(host)
+    assert not starting.done()
+    host.resume()
+    await starting
+    assert (await host.call(tiny().Say("awake"), timeout=30)).text == "awake"
 
 
-async def test_a_deaf_host_is_killed_by_cancel_and_can_be_restarted(tmp_path: Path) -> None:
-    async def scene(host: Host) -> None:
-        task = await until_working(host, tiny().Work(deaf=True))
-        await host.cancel(grace=0.1)
-        with pytest.raises(HostCancelled):
-            await task
-        assert not host.alive
-        with pytest.raises(HostDied, match="not running"):
-            await host.call(tiny().Say("?"), timeout=30)
-        await host.restart()
-        assert (await host.call(tiny().Say("again"), timeout=30)).text == "again"
-
-    await play(tmp_path, scene)
+async def test_a_deaf_host_is_killed_by_cancel_and_can_be_restarted(host: Host) -> None:
+    task = await until_working(host, tiny().Work(deaf=True))
+    await host.cancel(grace=0.1)
+    with pytest.raises(HostCancelled):
+        await task
+    assert not host.alive
+    with pytest.raises(HostDied, match="not running"):
+        await host.call(tiny().Say("?"), timeout=30)
+    await host.restart()
+    assert (await host.call(tiny().Say("again"), timeout=30)).text == "again"
 
 
-async def test_a_cancelled_task_gives_up_the_work_too(tmp_path: Path) -> None:
-    async def scene(host: Host) -> None:
-        task = await until_working(host, tiny().Work())
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert (await host.call(tiny().Say("free"), timeout=30)).text == "free"
-
-    await play(tmp_path, scene)
+async def test_a_cancelled_task_gives_up_the_work_too(host: Host) -> None:
+    task = await until_working(host, tiny().Work())
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert (await host.call(tiny().Say("free"), timeout=30)).text == "free"
 
 
-async def test_a_patient_caller_waits_longer_before_the_process_is_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_patient_caller_waits_longer_for_the_end(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     graces: list[float] = []
     cancel = Host.cancel
 
@@ -157,77 +131,57 @@ async def test_a_patient_caller_waits_longer_before_the_process_is_ended(
 
     monkeypatch.setattr(Host, "cancel", noted)
 
-    async def scene(host: Host) -> None:
-        for grace in (GRACE, PATIENCE):
-            token = grace_of_caller.set(grace)
-            task = await until_working(host, tiny().Work())
-            grace_of_caller.reset(token)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-        assert graces == [GRACE, PATIENCE] and host.alive
-
-    await play(tmp_path, scene)
-
-
-async def test_a_mistake_in_the_callers_progress_function_reaches_the_caller(tmp_path: Path) -> None:
-    async def scene(host: Host) -> None:
-        with pytest.raises(ZeroDivisionError):
-            await host.call(tiny().Work(), timeout=30, on_progress=lambda step: 1 / 0)
-
-    await play(tmp_path, scene)
-
-
-async def test_a_task_cancelled_twice_leaves_a_host_that_can_be_used(tmp_path: Path) -> None:
-    async def scene(host: Host) -> None:
+    for grace in (GRACE, PATIENCE):
+        token = grace_of_caller.set(grace)
         task = await until_working(host, tiny().Work())
-        task.cancel()
-        await asyncio.sleep(0)
+        grace_of_caller.reset(token)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert host.alive
-        assert (await host.call(tiny().Say("free"), timeout=30)).text == "free"
-
-    await play(tmp_path, scene)
+    assert graces == [GRACE, PATIENCE] and host.alive
 
 
-async def test_kill_9_is_noticed_before_any_time_out_and_explained(tmp_path: Path) -> None:
-    async def scene(host: Host) -> None:
-        task = await until_working(host, tiny().Work(), timeout=None)
-        assert host.pid is not None
-        os.kill(host.pid, signal.SIGKILL)
-        with pytest.raises(HostDied, match=r"SIGKILL.*out of memory") as died:
-            await task
-        assert died.value.killed
-
-    await play(tmp_path, scene)
+async def test_a_mistake_in_the_callers_progress_function_reaches_the_caller(host: Host) -> None:
+    with pytest.raises(ZeroDivisionError):
+        await host.call(tiny().Work(), timeout=30, on_progress=lambda step: 1 / 0)
 
 
-async def test_its_last_words_are_told(tmp_path: Path) -> None:
-    async def scene(host: Host) -> None:
-        with pytest.raises(HostDied, match=r"(?s)exit code 7.*last words"):
-            await host.call(tiny().Break("exit"), timeout=30)
+async def test_a_task_cancelled_twice_leaves_a_host_that_can_be_used(host: Host) -> None:
+    task = await until_working(host, tiny().Work())
+    task.cancel()
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert host.alive
+    assert (await host.call(tiny().Say("free"), timeout=30)).text == "free"
 
-    await play(tmp_path, scene)
+
+async def test_kill_9_is_noticed_before_any_time_out_and_explained(host: Host) -> None:
+    task = await until_working(host, tiny().Work(), timeout=None)
+    assert host.pid is not None
+    os.kill(host.pid, signal.SIGKILL)
+    with pytest.raises(HostDied, match=r"SIGKILL.*out of memory") as died:
+        await task
+    assert died.value.killed
+
+
+async def test_its_last_words_are_told(host: Host) -> None:
+    with pytest.raises(HostDied, match=r"(?s)exit code 7.*last words"):
+        await host.call(tiny().Break("exit"), timeout=30)
 
 
 async def test_prints_go_to_the_log_and_not_into_frames(tmp_path: Path) -> None:
-    async def scene(host: Host) -> None:
+    async with hosted(tmp_path) as host:
         assert (await host.call(tiny().Break("print"), timeout=30)).text == "done"
-
-    await play(tmp_path, scene)
     log = (tmp_path / "host.log").read_text()
     assert "printed by Python" in log and "printed by a library" in log and "the service starts" in log
 
 
-async def test_a_sentence_crosses_as_it_was_raised(tmp_path: Path) -> None:
-    async def scene(host: Host) -> None:
-        with pytest.raises(ModelError) as failed:
-            await host.call(tiny().Break("explained"), timeout=30)
-        assert failed.value.text == sentence("The model {name} is missing; download it.", name="little")
-
-    await play(tmp_path, scene)
+async def test_a_sentence_crosses_as_it_was_raised(host: Host) -> None:
+    with pytest.raises(ModelError) as failed:
+        await host.call(tiny().Break("explained"), timeout=30)
+    assert failed.value.text == sentence("The model {name} is missing; download it.", name="little")
 
 
 @pytest.mark.parametrize(
@@ -239,36 +193,26 @@ async def test_a_sentence_crosses_as_it_was_raised(tmp_path: Path) -> None:
         ("huge", HostError, "larger than"),
     ],
 )
-async def test_errors_cross_as_their_class_and_the_host_goes_on(
-    tmp_path: Path, how: str, error: type[Exception], text: str
-) -> None:
-    async def scene(host: Host) -> None:
+async def test_errors_keep_their_class(tmp_path: Path, how: str, error: type[Exception], text: str) -> None:
+    async with hosted(tmp_path) as host:
         with pytest.raises(error, match=text):
             await host.call(tiny().Break(how), timeout=30)
         assert (await host.call(tiny().Say("on"), timeout=30)).text == "on"
-
-    await play(tmp_path, scene)
     if how == "bug":
         assert "Traceback" in (tmp_path / "host.log").read_text()
 
 
 @pytest.mark.parametrize("how", ["garbage", "wrong type"])
-async def test_what_cannot_be_read_ends_the_host(tmp_path: Path, how: str) -> None:
-    async def scene(host: Host) -> None:
-        with pytest.raises(HostError, match="cannot be read"):
-            await host.call(tiny().Break(how), timeout=30)
-        assert not host.alive
-
-    await play(tmp_path, scene)
+async def test_what_cannot_be_read_ends_the_host(host: Host, how: str) -> None:
+    with pytest.raises(HostError, match="cannot be read"):
+        await host.call(tiny().Break(how), timeout=30)
+    assert not host.alive
 
 
-async def test_a_time_out_kills(tmp_path: Path) -> None:
-    async def scene(host: Host) -> None:
-        with pytest.raises(HostTimeout, match=r"within 0.05 s"):
-            await host.call(tiny().Work(), timeout=0.05)
-        assert not host.alive
-
-    await play(tmp_path, scene)
+async def test_a_time_out_kills(host: Host) -> None:
+    with pytest.raises(HostTimeout, match=r"within 0.05 s"):
+        await host.call(tiny().Work(), timeout=0.05)
+    assert not host.alive
 
 
 async def all_ready() -> None:
@@ -295,45 +239,38 @@ class Clock:
         loop.time = lambda: real() + self.ahead  # type: ignore[method-assign]
 
 
-async def test_suspended_time_counts_for_no_time_out(tmp_path: Path) -> None:
-    async def scene(host: Host) -> None:
-        clock = Clock()
-        task = await until_working(host, tiny().Work(), timeout=30)
-        assert host.pid is not None
-        host.suspend()
-        await all_ready()
-        clock.ahead += 60
-        await all_ready()  # a host that was thought hung would be killed here
-        assert not task.done() and host.alive
-        await until_stopped(host)
-        host.resume()
-        await host.cancel()
-        with pytest.raises(HostCancelled):
-            await task
-
-    await play(tmp_path, scene)
+async def test_suspended_time_counts_for_no_time_out(host: Host) -> None:
+    clock = Clock()
+    task = await until_working(host, tiny().Work(), timeout=30)
+    assert host.pid is not None
+    host.suspend()
+    await all_ready()
+    clock.ahead += 60
+    await all_ready()  # a host that was thought hung would be killed here
+    assert not task.done() and host.alive
+    await until_stopped(host)
+    host.resume()
+    await host.cancel()
+    with pytest.raises(HostCancelled):
+        await task
 
 
-async def test_a_suspended_host_can_be_cancelled_and_stopped(tmp_path: Path) -> None:
-    async def scene(host: Host) -> None:
-        task = await until_working(host, tiny().Work())
-        host.suspend()
-        await host.cancel()
-        with pytest.raises(HostCancelled):
-            await task
-        host.suspend()
-
-    await play(tmp_path, scene)
+async def test_a_suspended_host_can_be_cancelled_and_stopped(host: Host) -> None:
+    task = await until_working(host, tiny().Work())
+    host.suspend()
+    await host.cancel()
+    with pytest.raises(HostCancelled):
+        await task
+    host.suspend()
 
 
-async def test_a_service_that_cannot_start_says_why(tmp_path: Path) -> None:
-    async def scene(host: Host) -> None:
-        raise AssertionError("it started")
-
-    with pytest.raises(ModelError, match="cannot start"):
-        await play(tmp_path, scene, service="hosted_service:create_broken")
-    with pytest.raises(HostError, match="no_such_function"):
-        await play(tmp_path, scene, service="hosted_service:no_such_function")
+@pytest.mark.parametrize(
+    ("service", "error", "words"), [("create_broken", ModelError, "cannot start"), ("nowhere", HostError, "nowhere")]
+)
+async def test_what_cannot_start_says_why(tmp_path: Path, service: str, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        async with hosted(tmp_path, f"hosted_service:{service}"):
+            pass
 
 
 async def test_threads_reach_the_process_and_it_gives_way_once_it_is_loaded(tmp_path: Path) -> None:
@@ -341,7 +278,7 @@ async def test_threads_reach_the_process_and_it_gives_way_once_it_is_loaded(tmp_
         found: dict[str, str] = (await host.call(tiny().Environment(["OMP_NUM_THREADS"]), timeout=30)).values
         return found
 
-    async def scene(host: Host) -> None:
+    async with hosted(tmp_path, threads=3, low_priority=True) as host:
         assert await values(host) == {"OMP_NUM_THREADS": "3", "nice": "0"}, "while somebody waits for it"
         host.options = msgspec.structs.replace(host.options, haste=0.0)
         host._loaded()
@@ -354,23 +291,17 @@ async def test_threads_reach_the_process_and_it_gives_way_once_it_is_loaded(tmp_
         assert host.give_way(True)
         assert (await values(host))["nice"] == "19"
 
-    await play(tmp_path, scene, threads=3, low_priority=True)
-
 
 async def test_what_is_to_load_keeps_its_pace_until_it_has(tmp_path: Path) -> None:
-    async def scene(host: Host) -> None:
+    async with hosted(tmp_path, low_priority=True) as host:
         host.options = msgspec.structs.replace(host.options, haste=0.0)
         host._loaded()
         nice = (await host.call(tiny().Environment([]), timeout=30, loading=True)).values["nice"]
         assert nice == "0"
         assert host._haste is not None, "now it is loaded"
 
-    await play(tmp_path, scene, low_priority=True)
 
-
-async def test_a_host_that_loads_and_gets_no_processor_is_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_starved_host_that_loads_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its CPU time grows, so the time-out stands still; that the computer is busy is told."""
     looks = itertools.count()
     said: list[str] = []
@@ -382,7 +313,7 @@ async def test_a_host_that_loads_and_gets_no_processor_is_waited_for(
     monkeypatch.setattr(hosting, "look", look)
     monkeypatch.setattr(hosting, "LOOK_SECONDS", 0.01)
 
-    async def scene(host: Host) -> None:
+    async with hosted(tmp_path) as host:
         host._on_busy = lambda text: said.append(str(text))
         loading = asyncio.create_task(host.call(tiny().Work(), timeout=0.05, loading=True))
         while not said:
@@ -391,8 +322,6 @@ async def test_a_host_that_loads_and_gets_no_processor_is_waited_for(
         monkeypatch.setattr(hosting, "look", lambda pid, at, loading: Sight(at, Effort(9.0, 0), 0.0, Processors(0, 1)))
         with pytest.raises(HostTimeout, match="did nothing for"):
             await loading
-
-    await play(tmp_path, scene)
     assert said == ["The computer is busy: other programs take 100% of its processors, so starting takes longer."]
 
 
@@ -400,10 +329,8 @@ async def test_a_full_log_is_turned_over(tmp_path: Path) -> None:
     log = tmp_path / "host.log"
     log.write_bytes(b"x" * (MAX_LOG_BYTES + 1))
 
-    async def scene(host: Host) -> None:
+    async with hosted(tmp_path):
         assert (tmp_path / "host.log.1").stat().st_size == MAX_LOG_BYTES + 1
-
-    await play(tmp_path, scene)
     assert log.stat().st_size < 1000
 
 

@@ -1,7 +1,5 @@
 """Task ids that cannot be kept are made anew; that never ends the worker."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 

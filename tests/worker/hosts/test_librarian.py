@@ -1,7 +1,5 @@
 """Downloads in a process of their own: killed, put to sleep, cancelled, gone on with; and none at all in silo."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal
@@ -142,9 +140,7 @@ async def test_to_cancel_ends_the_process_and_keeps_what_has_arrived(hub: FakeHu
     assert ranges(hub) == [None, f"bytes={HELD}-"]
 
 
-async def test_the_token_is_looked_up_only_where_the_hub_refuses(
-    hub: FakeHub, data: DataFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_refusal_looks_up_the_token(hub: FakeHub, data: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
     def load(endpoint: str) -> str | None:

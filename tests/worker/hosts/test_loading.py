@@ -1,7 +1,5 @@
 """Before a model is loaded the free memory decides how much is asked of it at once."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import importlib.util
@@ -193,18 +191,7 @@ def test_fewer_answers_at_once_need_fewer_keys_and_values() -> None:
     assert Scene(6000).fit(dataclasses.replace(plan, batch=8)).cache_bytes * 16 == Scene(6000).fit(plan).cache_bytes
 
 
-def test_the_size_of_the_file_that_is_there_counts(tmp_path: Path) -> None:
-    file = tmp_path / "starter.gguf"
-    file.touch()
-    os.truncate(file, 10**9)
-    plan = dataclasses.replace(asked(), choice=LLAMA, gguf=file)
-    with pytest.raises(TooBig, match=r"weights 1\.0 GB"):
-        Scene(700).fit(plan, HELD + LLAMA_RUNTIME)
-
-
-def test_what_is_not_built_is_not_counted_on_here_but_on_a_described_machine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_not_built_is_not_counted_on_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "llama_cpp" else found(name))
     here = appraise(GetFit(), Settings(), tmp_path)
@@ -214,11 +201,12 @@ def test_what_is_not_built_is_not_counted_on_here_but_on_a_described_machine(
     assert isinstance(there, FitIs) and "llama.cpp" in {way.generator for way in there.fit.ways}
 
 
-def test_the_sizes_of_all_parts_count(tmp_path: Path) -> None:
-    files = [tmp_path / f"starter-{number:05d}-of-00003.gguf" for number in (1, 2, 3)]
-    for file in files:
-        file.touch()
-        os.truncate(file, 10**9)
-    plan = dataclasses.replace(asked(), choice=LLAMA, gguf=files[0])
-    with pytest.raises(TooBig, match=r"weights 3\.0 GB"):
-        Scene(2000).fit(plan, HELD + LLAMA_RUNTIME)
+@pytest.mark.parametrize(("parts", "free"), [(0, 700), (3, 2000)])
+def test_the_sizes_of_the_files_that_are_there_count(tmp_path: Path, parts: int, free: float) -> None:
+    names = [f"m-0000{number}-of-0000{parts}.gguf" for number in range(1, parts + 1)] or ["m.gguf"]
+    for name in names:
+        (tmp_path / name).touch()
+        os.truncate(tmp_path / name, 10**9)
+    plan = dataclasses.replace(asked(), choice=LLAMA, gguf=tmp_path / names[0])
+    with pytest.raises(TooBig, match=rf"weights {len(names)}\.0 GB"):
+        Scene(free).fit(plan, HELD + LLAMA_RUNTIME)

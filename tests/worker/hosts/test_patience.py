@@ -1,7 +1,5 @@
 """Waiting by progress: what a host did between two looks, and how long it has left."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

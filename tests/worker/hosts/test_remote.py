@@ -1,7 +1,5 @@
 """torch beside a server elsewhere: when that is asked, what it is left with, and one that takes no adapter."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from types import SimpleNamespace
@@ -172,44 +170,33 @@ class Assembly:
         return asyncio.run(work())
 
 
-@pytest.mark.parametrize("learns", [False, True])
-def test_where_the_trainer_is_left_open_a_server_without_adapters_still_answers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learns: bool
+NO_ADAPTERS = pytest.mark.parametrize(
+    ("learns", "fits", "error", "said"),
+    [
+        (False, True, AdapterRefused, "Until then this node only answers"),
+        (True, True, AdapterRefused, "Until then this node only answers"),
+        (True, False, TooBig, "It does not fit. So this node only answers"),
+    ],
+    ids=["known from what it is", "found out with the first adapter", "memory was taken meanwhile"],
+)
+
+
+@NO_ADAPTERS
+def test_where_the_trainer_is_left_open_the_server_still_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learns: bool, fits: bool, error: type[Exception], said: str
 ) -> None:
-    """Whether it is known from what it is, or found out with the first adapter."""
-    put = Assembly(tmp_path, monkeypatch, learns=learns, trainer="auto")
+    put = Assembly(tmp_path, monkeypatch, learns=learns, trainer="auto", fits=fits)
     engine = put.run()
     assert isinstance(engine, AnswerEngine) and engine.plan.choice.note
-    said = [str(event.text) for event in put.events if isinstance(event, Notice)]
-    assert sum("Until then this node only answers" in text for text in said) == 1
+    assert sum(said in str(event.text) for event in put.events if isinstance(event, Notice)) == 1
     assert put.remote.trainer.pid is None and put.remote.server.pid is None
 
 
-@pytest.mark.parametrize("learns", [False, True])
+@NO_ADAPTERS
 def test_where_torch_is_asked_for_it_does_not_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learns: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learns: bool, fits: bool, error: type[Exception], said: str
 ) -> None:
-    put = Assembly(tmp_path, monkeypatch, learns=learns, trainer="torch")
-    with pytest.raises(AdapterRefused):
-        put.run()
-    assert put.remote.trainer.pid is None and put.remote.server.pid is None
-
-
-def test_where_the_trainer_is_left_open_and_memory_was_taken_meanwhile_the_server_still_answers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put = Assembly(tmp_path, monkeypatch, trainer="auto", fits=False)
-    engine = put.run()
-    assert isinstance(engine, AnswerEngine)
-    said = [str(event.text) for event in put.events if isinstance(event, Notice)]
-    assert sum(text.startswith("It does not fit. So this node only answers") for text in said) == 1
-    assert put.remote.trainer.pid is None and put.remote.server.pid is None
-
-
-def test_where_torch_is_asked_for_and_does_not_fit_it_does_not_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put = Assembly(tmp_path, monkeypatch, trainer="torch", fits=False)
-    with pytest.raises(TooBig):
+    put = Assembly(tmp_path, monkeypatch, learns=learns, trainer="torch", fits=fits)
+    with pytest.raises(error):
         put.run()
     assert put.remote.trainer.pid is None and put.remote.server.pid is None

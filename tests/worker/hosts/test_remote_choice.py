@@ -1,7 +1,5 @@
 """When a server elsewhere answers: what the settings must say, and that silo forbids it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +10,13 @@ from sapo_desktop.core.errors import UsageError
 from sapo_desktop.core.records import Completion, Group, Mark, Question
 from sapo_desktop.core.resources import resource
 from sapo_desktop.core.settings import Settings
-from sapo_desktop.engines.protocols import Loaded, LoadRemote, UseAdapter
+from sapo_desktop.engines.protocols import LoadRemote, UseAdapter
 from sapo_desktop.learning.mixing import training_sequences
 from sapo_desktop.system import kept_secrets, remote_key
 from sapo_desktop.system.hardware import Gpu, Hardware
 from sapo_desktop.worker.hosts.choice import BaseModel, EngineChoice, choose_engine
 from sapo_desktop.worker.hosts.generator import GeneratorHost
+from tests.builders import loaded
 from tests.models.fit.test_fit import MACHINE
 
 MODEL = BaseModel(path=resource("starter"), hash="00", parameters=1000)
@@ -92,9 +91,7 @@ class FakeHost:
 
     async def call(self, request: Any, *, timeout: float, on_progress: Any = None, loading: bool = False) -> Any:
         self.asked.append(request)
-        return Loaded(
-            model="m", parameters=0, trainable=0, device="remote", dtype="vllm", vocabulary=9, context=9, versions={}
-        )
+        return loaded(device="remote", dtype="vllm")
 
     async def restart(self) -> None:
         self.pid = 2

@@ -1,8 +1,6 @@
 """The table of kinds leads to real modules, and the worker can read their messages without their heavy
 libraries."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

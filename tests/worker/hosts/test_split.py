@@ -1,39 +1,24 @@
 """Trainer and generator in two hosts, and a generator alone; the hosts are recorders."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from sapo_desktop.core.errors import HostDied, HostError, UsageError
-from sapo_desktop.core.records import Sampling, StepReport, TrainerSettings
+from sapo_desktop.core.records import Sampling, TrainerSettings
 from sapo_desktop.engines import protocols as p
 from sapo_desktop.models.files.folder import ModelFolder
 from sapo_desktop.worker.hosts.engine import UNTRAINED, Engine, EnginePlan
 from sapo_desktop.worker.hosts.generator import GeneratorHost
 from sapo_desktop.worker.hosts.split import AnswerEngine, GgufBase, SplitEngine, generator_load
+from tests.builders import loaded, step_report
 from tests.worker.fakes import generated
 
-STEP = StepReport(
-    loss=0.0,
-    grad_norm=1.0,
-    clip_fraction=0.0,
-    tokens=1,
-    sequences=1,
-    micro_batch=1,
-    skipped=False,
-    seconds=0.0,
-)
-LOADED = p.Loaded(
-    model="m", parameters=7, trainable=1, device="cpu", dtype="F16", vocabulary=9, context=99, versions={"it": "1"}
-)
+LOADED = loaded(parameters=7, dtype="F16", context=99, versions={"it": "1"})
 
 
 class Recorder:
@@ -45,14 +30,7 @@ class Recorder:
         self.restarts = 0
         self.deaths: list[HostDied] = []
 
-    async def call(
-        self,
-        request: Any,
-        timeout: float,
-        on_progress: Callable[[msgspec.Struct], None] | None = None,
-        *,
-        loading: bool = False,
-    ) -> Any:
+    async def call(self, request: Any, timeout: float, on_progress: Any = None, *, loading: bool = False) -> Any:
         if self.pid is None:
             raise HostDied("It is not running.")
         self.asked.append(request)
@@ -65,7 +43,7 @@ class Recorder:
                     raise self.deaths.pop()
                 return generated(request.prompts, request.answers, 1)
             case p.Step():
-                return p.Stepped(report=STEP)
+                return p.Stepped(report=step_report())
             case p.Encode():
                 return p.Encoded(tokens=[[1]])
             case p.WriteGguf(file=file) | p.WriteAdapter(file=file) | p.Quantise(target=file):
@@ -156,9 +134,7 @@ def test_the_adapter_goes_over_after_each_step_and_only_then(split: Split) -> No
     assert [path.name for path in split.engine._folder.iterdir()] == ["adapter-00000002.gguf"]
 
 
-def test_another_checkpoint_answers_without_touching_the_trainer_and_the_live_one_comes_back(
-    split: Split, tmp_path: Path
-) -> None:
+def test_another_checkpoint_answers_without_touching_the_trainer(split: Split, tmp_path: Path) -> None:
     split.answer()
     checkpoint = tmp_path / "7"
     checkpoint.mkdir()

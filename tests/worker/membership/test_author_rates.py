@@ -1,7 +1,5 @@
 """Shares solved by author: from enough answers, bounded, kept, and never a reason to fail."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Foreign groups: made again, marked by us, cut to shape."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import math
@@ -336,10 +334,7 @@ async def test_of_a_draw_that_kills_the_examiner_only_the_culprit_is_left_out() 
     carol = Signer(b"c" * 32)
     examiner.dies_of = question_seed(network=NETWORK, key=ALICE.key, slot=group_body().slot, task=GCD, index=mine[0])
     came = await take(
-        intake,
-        entry_of(BOB, theirs[0]),
-        entry_of(ALICE, mine[0]),
-        entry_of(carol, training_indices(carol)[0]),
+        intake, entry_of(BOB, theirs[0]), entry_of(ALICE, mine[0]), entry_of(carol, training_indices(carol)[0])
     )
     assert came == [theirs[0], training_indices(carol)[0]]
     assert dict(refusals) == {Reason.TIMED_OUT: 1}
@@ -361,9 +356,7 @@ async def test_an_examiner_that_cannot_be_started_is_nobodys_doing() -> None:
 async def test_what_was_marked_is_told_even_where_nothing_of_it_is_trained_on() -> None:
     examiner = Busy()
     taken = await intake_with(examiner, Refusals()).take(
-        [entry_of(ALICE, INDEX, f"<q>{RIGHT}"), entry_of(BOB, training_indices(BOB)[0], "no answer")],
-        8,
-        strict=True,
+        [entry_of(ALICE, INDEX, f"<q>{RIGHT}"), entry_of(BOB, training_indices(BOB)[0], "no answer")], 8, strict=True
     )
     assert taken.fit == []
     ((marked),) = taken.marked

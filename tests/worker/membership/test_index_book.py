@@ -1,7 +1,5 @@
 """No index twice, whatever happens to process, disk or clock."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Nodes that play rounds in a swarm, over real websockets with TLS; only model and examiner are stand-ins."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
@@ -10,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sapo_desktop.core.records import Completion, Generated, Mark, Question, Sampling
+from sapo_desktop.core.records import Generated, Question, Sampling
 from sapo_desktop.learning.mixing import MixShare
 from sapo_desktop.learning.round import RoundPlan, RoundResult, run_round
 from sapo_desktop.swarm.protocol.envelope import Answer
@@ -22,12 +20,12 @@ from sapo_desktop.worker.control.handlers.human import HumanAnswers
 from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAnswer
 from sapo_desktop.worker.membership.joining import Joined, Joining, group_check, join
 from sapo_desktop.worker.store.history import History
-from tests.records import run_manifest
+from tests.builders import run_manifest
 from tests.swarm.peers import group_body
 from tests.worker.control.handlers.test_human import Engine as PersonsEngine
 from tests.worker.control.handlers.test_human import Examiner as PersonsExaminer
 from tests.worker.control.handlers.test_human import Side, right
-from tests.worker.fakes import FakeEngine, FakeWatcher
+from tests.worker.fakes import FakeEngine, FakeWatcher, answered
 from tests.worker.membership.test_foreign import CATALOGUE, GCD, OURS, Encoder, Examiner, question, truth
 from tests.worker.test_node import SETTINGS, Scene
 
@@ -40,11 +38,6 @@ class Marker(Examiner):
     async def training_questions(self, seed: int, slot: int, tasks: Sequence[str]) -> list[Question]:
         raise AssertionError("in the swarm questions come from the member")
 
-    async def mark(
-        self, questions: Sequence[Question], texts: Sequence[Sequence[str]], *, strict: bool
-    ) -> list[list[Mark]]:
-        return await super().mark(questions, texts, strict=strict)
-
 
 class Solver(FakeEngine):
     """Solves the first `skill` answers of each question."""
@@ -53,25 +46,10 @@ class Solver(FakeEngine):
         super().__init__(skill)
         self.seeds: list[int] = []
 
-    async def generate(
-        self,
-        questions: Sequence[str],
-        answers: int,
-        sampling: Sampling,
-        progress: Callable[[int, int], None],
-        ended: Callable[[int, str], None] | None = None,
-    ) -> Generated:
+    async def generate(self, questions: Sequence[str], answers: int, *_: Any, **__: Any) -> Generated:
         by_text = {question(seed).text: truth(seed) for seed in self.seeds}
         rows = [
-            [
-                Completion(
-                    tokens=[1, 2],
-                    logprobs=[0.0, 0.0],
-                    text=f"<answer>{by_text[text] if place < self.skill else -1}</answer>",
-                    finish="stop",
-                )
-                for place in range(answers)
-            ]
+            [answered(f"<answer>{by_text[text] if place < self.skill else -1}</answer>") for place in range(answers)]
             for text in questions
         ]
         return Generated(prompt_tokens=[[9]] * len(rows), completions=rows, seconds=0.0, batch=8)
@@ -147,7 +125,6 @@ async def test_two_nodes_and_a_relay_learn_from_each_other(tmp_path: Path, monke
     second = await weak.play(2)
     assert (second.report.local_groups, second.report.external_groups) == (2, 2)
     assert {group.author for group in second.groups[2:]} == {strong.key}
-    assert second.report.swarm_reward is not None
     assert (second.report.swarm_reward.value, second.report.swarm_reward.peers) == (1.0, 1)
     # Right where we solve a quarter; how much by task, as the questions of a round are drawn.
     external = [s.advantage for s in weak.engine.batches[-1] if s.external]
@@ -155,9 +132,7 @@ async def test_two_nodes_and_a_relay_learn_from_each_other(tmp_path: Path, monke
     await asyncio.gather(*(seat.joined.close() for seat in (relay, weak, strong)))
 
 
-async def test_a_persons_answer_reaches_another_node_and_is_told_apart_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_persons_answer_is_told_apart_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
     asked, other = Seat(tmp_path / "asked", 1, 0), Seat(tmp_path / "other", 2, 1)
     address = await other.joined.listen("127.0.0.1", 0, None)

@@ -1,7 +1,5 @@
 """The swarm's reward is worked out where it holds nothing up, and only when something changed."""
 
-from __future__ import annotations
-
 import time
 
 import pytest
@@ -36,9 +34,7 @@ class Counted:
         self.meter.observe("gcd/easy", Origin(who, who, b""), [value], self.now)
 
 
-async def test_an_estimate_is_kept_until_something_is_marked_or_somebody_left_out(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_an_estimate_is_kept_until_marks_or_authors_change(monkeypatch: pytest.MonkeyPatch) -> None:
     it = Counted(monkeypatch)
     assert it.measuring.known(TASKS) is None
     for _ in range(3):

@@ -1,7 +1,5 @@
 """A node among others, as its rounds see it: two members whose exchanges are joined in memory."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 
@@ -83,16 +81,10 @@ class Seat:
         ]
 
 
-@pytest.fixture
-def seats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Mesh, Seat, Seat]:
-    mesh = Mesh(now=Now(time.monotonic(), time.time()))
-    first, second = (Seat(tmp_path, name, monkeypatch) for name in (1, 2))
-    mesh.join(first.peer, second.peer)
-    return mesh, first, second
+Seats = tuple[Mesh, Seat, Seat]
 
 
-async def test_questions_are_training_ones_under_indices_used_once(seats: tuple[Mesh, Seat, Seat]) -> None:
-    _, seat, _ = seats
+async def test_questions_are_training_ones_under_indices_used_once(seat: Seat) -> None:
     questions = await seat.member.questions(["gcd/easy"] * 20)
     indices = [question.index for question in questions]
     assert len(set(indices)) == 20 and not any(held_out_side("gcd", question.text) for question in questions)
@@ -103,7 +95,7 @@ async def test_questions_are_training_ones_under_indices_used_once(seats: tuple[
         assert question.seed == seed
 
 
-async def test_what_one_shares_the_other_makes_again_and_marks(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_what_one_shares_the_other_makes_again_and_marks(seats: Seats) -> None:
     mesh, first, second = seats
     questions = await first.member.questions(["gcd/easy"] * 4)
     await first.member.share(first.answered(questions))
@@ -118,9 +110,7 @@ async def test_what_one_shares_the_other_makes_again_and_marks(seats: tuple[Mesh
     assert await second.member.measured(["lcm/easy"]) is None
 
 
-async def test_groups_under_the_id_before_a_change_are_still_learned_from(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_groups_under_a_former_id_are_learned_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mesh = Mesh(now=Now(time.monotonic(), time.time()))
     old = Seat(tmp_path, 1, monkeypatch)
     new = Seat(tmp_path, 2, monkeypatch, task=b"new" + bytes(29), before=GCD)
@@ -134,14 +124,13 @@ async def test_groups_under_the_id_before_a_change_are_still_learned_from(
     assert old.peer.held() == [], "what it cannot know by its id is not sent"
 
 
-async def test_nothing_in_the_pool_is_no_reason_to_wait(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_nothing_in_the_pool_is_no_reason_to_wait(seats: Seats) -> None:
     _, _, second = seats
     second.member.want(["gcd/easy"], 2)
     assert await second.member.draw(2, 8, strict=True) == []
 
 
-async def test_only_what_peers_take_is_shared(seats: tuple[Mesh, Seat, Seat]) -> None:
-    _, seat, _ = seats
+async def test_only_what_peers_take_is_shared(seat: Seat) -> None:
     (question,) = await seat.member.questions(["gcd/easy"])
     (good,) = seat.answered([question])
 
@@ -166,17 +155,14 @@ async def test_only_what_peers_take_is_shared(seats: tuple[Mesh, Seat, Seat]) ->
     assert (body.index, body.answered, body.published) == (question.index, (question.index or 0) + 1, 1)
 
 
-def test_levels_that_do_not_travel_are_not_asked_for(seats: tuple[Mesh, Seat, Seat]) -> None:
-    _, seat, _ = seats
+def test_levels_that_do_not_travel_are_not_asked_for(seat: Seat) -> None:
     catalogue = load_catalogue(resource("tasks.toml"))
     kept = next(f"{f.name}/{level.name}" for f in catalogue.families for level in f.levels if not level.shared)
     seat.member.want([kept, "lcm/easy"], 4)
     assert seat.outlet.exchange._interest == ()
 
 
-async def test_of_a_round_half_may_come_from_neighbours_however_often_it_draws(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_half_of_a_round_may_come_from_neighbours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mesh = Mesh(now=Now(time.monotonic(), time.time()))
     drawer, *neighbours, afar = (Seat(tmp_path, name, monkeypatch) for name in range(1, 7))
     for other in (*neighbours, afar):
@@ -191,7 +177,7 @@ async def test_of_a_round_half_may_come_from_neighbours_however_often_it_draws(
     assert [foreign.entry.path.lan for foreign in drawn] == [True, True]
 
 
-async def test_without_consent_nothing_is_shared_and_much_is_drawn(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_without_consent_nothing_is_shared_and_much_is_drawn(seats: Seats) -> None:
     mesh, first, second = seats
     second.member.sharing = False
     for seat in (first, second):
@@ -204,9 +190,7 @@ async def test_without_consent_nothing_is_shared_and_much_is_drawn(seats: tuple[
     assert (first.member.counts.published, second.member.counts.published) == (4, 0)
 
 
-async def test_groups_that_do_not_teach_take_no_place_and_the_next_ones_are_drawn(
-    seats: tuple[Mesh, Seat, Seat],
-) -> None:
+async def test_groups_that_do_not_teach_take_no_place(seats: Seats) -> None:
     mesh, first, second = seats
     second.member.want(["gcd/easy"], 8)
     questions = await first.member.questions(["gcd/easy"] * 10)
@@ -224,7 +208,7 @@ async def test_groups_that_do_not_teach_take_no_place_and_the_next_ones_are_draw
     assert second.peer.exchange.giving.used(first.peer.signer.key) == 4
 
 
-async def test_a_round_looks_at_so_many_groups_and_no_more(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_a_round_looks_at_so_many_groups_and_no_more(seats: Seats) -> None:
     mesh, first, second = seats
     second.member.want(["gcd/easy"], 8)
     questions = await first.member.questions(["gcd/easy"] * 30)
@@ -234,9 +218,7 @@ async def test_a_round_looks_at_so_many_groups_and_no_more(seats: tuple[Mesh, Se
     assert second.member.counts.drawn == 12
 
 
-async def test_a_link_whose_groups_all_teach_gets_no_more_than_its_share(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_link_that_teaches_gets_only_its_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mesh = Mesh(now=Now(time.monotonic(), time.time()))
     drawer, keen, dull = (Seat(tmp_path, name, monkeypatch) for name in range(1, 4))
     drawer.member.want(["gcd/easy"], 8)
@@ -249,7 +231,7 @@ async def test_a_link_whose_groups_all_teach_gets_no_more_than_its_share(
     assert [foreign.entry.name.author for foreign in right] == [keen.peer.signer.key] * 2
 
 
-async def test_who_left_in_the_middle_of_a_round_neither_shares_nor_draws(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_who_left_in_the_middle_of_a_round_neither_shares_nor_draws(seats: Seats) -> None:
     mesh, first, second = seats
     questions = await first.member.questions(["gcd/easy"] * 4)
     await first.member.share(first.answered(questions))
@@ -262,9 +244,7 @@ async def test_who_left_in_the_middle_of_a_round_neither_shares_nor_draws(seats:
     assert await second.member.draw(2, 8, strict=True) == []
 
 
-async def test_authors_are_known_by_our_marks_also_after_a_restart(
-    seats: tuple[Mesh, Seat, Seat], tmp_path: Path
-) -> None:
+async def test_authors_are_known_after_a_restart(seats: Seats, tmp_path: Path) -> None:
     mesh, first, second = seats
     second.member.want(["gcd/easy"], 16)
     questions = await first.member.questions(["gcd/easy"] * 18)
@@ -279,7 +259,7 @@ async def test_authors_are_known_by_our_marks_also_after_a_restart(
     assert AuthorRates(tmp_path / "authors-2.json", 0.0).rates() == rates
 
 
-async def test_authors_that_failed_their_audit_are_not_measured(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_authors_that_failed_their_audit_are_not_measured(seats: Seats) -> None:
     mesh, first, second = seats
     second.member.want(["gcd/easy"], 1)
     await first.member.share(first.answered(await first.member.questions(["gcd/easy"])))
@@ -291,7 +271,7 @@ async def test_authors_that_failed_their_audit_are_not_measured(seats: tuple[Mes
     assert await second.member.measured(["gcd/easy"]) is None
 
 
-async def test_the_shares_of_sources_are_those_of_the_groups_drawn_lately(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_the_shares_of_sources_are_those_of_the_groups_drawn_lately(seats: Seats) -> None:
     mesh, first, second = seats
     assert second.member.draw_shares() == {}
     await first.member.share(first.answered(await first.member.questions(["gcd/easy"] * 4)))
@@ -302,7 +282,7 @@ async def test_the_shares_of_sources_are_those_of_the_groups_drawn_lately(seats:
     assert second.member.draw_shares() == {link.source: 1.0}
 
 
-async def test_answers_that_are_published_are_counted(seats: tuple[Mesh, Seat, Seat]) -> None:
+async def test_answers_that_are_published_are_counted(seats: Seats) -> None:
     _, first, _ = seats
     counted: list[int] = []
     first.member.shared = counted.append

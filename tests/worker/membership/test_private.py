@@ -1,7 +1,5 @@
 """A private swarm as its people see it: founded, others admitted, joined by link; and played in over websockets."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from pathlib import Path
@@ -216,7 +214,7 @@ async def test_founding_twice_goes_back_to_the_swarm_that_is_there(tmp_path: Pat
     assert (founder.settings.swarm, founder.settings.admission) == (first.swarm, first.admission)
 
 
-async def test_without_a_keyring_the_admission_key_is_behind_a_passphrase_or_nowhere(
+async def test_without_keyring_a_passphrase_it_is(
     tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(identity, "_SEALED", ())
@@ -234,9 +232,7 @@ async def test_without_a_keyring_the_admission_key_is_behind_a_passphrase_or_now
     assert isinstance(link, InviteIs) and Invite.parse(link.link).swarm == founder.settings.swarm
 
 
-async def test_an_identity_is_made_to_be_shown_only_where_it_can_be_kept(
-    tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_cannot_be_kept_is_not_made(tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     one = node(tmp_path / "one")
     assert await one.handle(GetIdentity()) == IdentityIs(key="", kept="")
     made = await one.handle(GetIdentity(create=True))
@@ -260,9 +256,7 @@ async def test_a_node_that_is_not_admitted_says_so_and_dials_nobody(tmp_path: Pa
 # -- over websockets -----------------------------------------------------------------------------------------
 
 
-async def test_members_learn_from_each_other_and_a_stranger_from_nobody(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_members_learn_from_each_other_no_stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
 
     def seat(name: str, number: int, skill: int, *, member: bool = True) -> Seat:
@@ -306,9 +300,7 @@ async def test_a_rotated_key_shows_whose_it_was_and_a_new_identity_does_not(tmp_
     assert not (tmp_path / "control" / "rotation").exists(), "the tie is cut"
 
 
-async def test_another_identity_shares_no_number_with_the_one_before_and_a_kept_one_does(
-    tmp_path: Path, ring: Memory
-) -> None:
+async def test_another_identity_shares_no_number_with_the_one_before(tmp_path: Path, ring: Memory) -> None:
     one, drawn = node(tmp_path), list[bytes]()
     await one.handle(GetIdentity(create=True))
     file = tmp_path / "control" / "instance"
@@ -328,9 +320,7 @@ async def test_another_identity_shares_no_number_with_the_one_before_and_a_kept_
     assert file.read_bytes() != drawn[0]
 
 
-async def test_a_protected_identity_is_shown_to_whoever_gave_the_passphrase(
-    tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_passphrase_shows_an_identity(tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(identity, "_SEALED", ())
     monkeypatch.setenv("SAPO_PASSPHRASE", "correct horse")
     first = await node(tmp_path).handle(GetIdentity(create=True))
@@ -342,9 +332,7 @@ async def test_a_protected_identity_is_shown_to_whoever_gave_the_passphrase(
     assert closed == IdentityIs(key="", kept="file")
 
 
-async def test_without_a_keyring_another_identity_is_kept_where_the_first_was_or_refused(
-    tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_without_keyring_the_file_is_kept(tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(identity, "_SEALED", ())
     one = node(tmp_path / "one")
     first = await one.handle(ChangeIdentity(action="protect", passphrase="correct horse"))
@@ -363,9 +351,7 @@ async def test_without_a_keyring_another_identity_is_kept_where_the_first_was_or
     assert isinstance(opened, IdentityIs) and opened.key == new.key
 
 
-async def test_a_closed_identity_that_was_opened_can_have_another_passphrase_here_and_in_an_export(
-    tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_passphrase_can_be_changed(tmp_path: Path, ring: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(identity, "_SEALED", ())
     monkeypatch.delenv("SAPO_PASSPHRASE", raising=False)
     first = await node(tmp_path).handle(ChangeIdentity(action="protect", passphrase="correct horse"))

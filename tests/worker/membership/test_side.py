@@ -1,7 +1,5 @@
 """What the settings of the network make of a node: proxy, local network, seed list; and what they do not in silo."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from pathlib import Path
@@ -70,12 +68,7 @@ async def test_neighbours_find_each_other_and_go_silent_when_they_leave(tmp_path
         for seat in seats:
             address = await seat.joined.listen("127.0.0.1", 0, self_signed(seat.folder))
             await look_on_lan(
-                seat.joined,
-                "127.0.0.1:0",
-                address.port,
-                seat.folder,
-                lambda level, text: said.append(text),
-                stack,
+                seat.joined, "127.0.0.1:0", address.port, seat.folder, lambda level, text: said.append(text), stack
             )
         running = [asyncio.create_task(seat.joined.links.run()) for seat in seats]
         for seat in seats:
@@ -88,9 +81,7 @@ async def test_neighbours_find_each_other_and_go_silent_when_they_leave(tmp_path
     assert sockets() == before
 
 
-async def test_nodes_that_were_told_of_no_port_open_one_on_the_local_network_and_meet(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_nodes_without_a_port_open_one_and_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(swarm_settings, "home_addresses", lambda: ["127.0.0.1"])
     said: list[str] = []
     seats = [Seat(tmp_path / str(n), n, skill=1) for n in (1, 2)]
@@ -146,9 +137,7 @@ def test_a_proxy_that_cannot_be_used_is_refused_without_its_login(proxy: str) ->
     assert SECRET not in str(refused.value)
 
 
-async def test_neither_status_nor_doctor_nor_log_tells_the_login(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_neither_status_nor_log_tells_the_login(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("DEBUG")
     it, served = requests(tmp_path)
     await served.handle(SetSettings(values={"proxy": PROXY}))

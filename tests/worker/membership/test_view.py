@@ -1,7 +1,5 @@
 """What status says of links and identities, for both ends of a key that is used twice."""
 
-from __future__ import annotations
-
 from sapo_desktop.swarm.pool.refused_groups import RefusedGroups
 from sapo_desktop.swarm.protocol.refusals import Reason
 from sapo_desktop.terminal.swarm_words import link_line, swarm_line, swarm_lines
@@ -39,12 +37,6 @@ def test_a_failed_audit_is_said() -> None:
     assert [str(text) for text in notices(peer.exchange)] == [
         "1 author could not show what was said to be published: left out of the peers' reward."
     ]
-
-
-def test_notices_reach_people_and_programs() -> None:
-    info = SwarmInfo(state="linked", reason="Linked to 1 peer.", notices=[USED_TWICE])
-    assert f"Note      {USED_TWICE}" in swarm_lines(info)
-    assert swarm_line(info)["notices"] == [str(USED_TWICE)]
 
 
 def test_an_address_that_is_every_computers_is_not_passed_off_as_this_ones() -> None:
@@ -89,9 +81,9 @@ def test_refused_groups_are_shown_by_their_local_names() -> None:
     assert (unreadable.kind, unreadable.task, unreadable.answers) == ("invalid", "", [])
 
 
-def test_warnings_and_what_peers_used_reach_people_and_programs() -> None:
-    info = SwarmInfo(state="linked", reason="Linked to 1 peer.", warnings=[ONE_SOURCE], used_total=1234)
-    lines = swarm_lines(info)
-    assert f"Note      {ONE_SOURCE}" in lines and "          1,234 of ours were used by peers, as they say" in lines
-    line = swarm_line(info)
-    assert (line["warnings"], line["used_total"]) == ([str(ONE_SOURCE)], 1234)
+def test_notices_warnings_and_what_peers_used_reach_people_and_programs() -> None:
+    info = SwarmInfo(state="linked", reason="", notices=[USED_TWICE], warnings=[ONE_SOURCE], used_total=1234)
+    lines, line = swarm_lines(info), swarm_line(info)
+    assert f"Note      {USED_TWICE}" in lines and f"Note      {ONE_SOURCE}" in lines
+    assert "          1,234 of ours were used by peers, as they say" in lines
+    assert (line["notices"], line["warnings"], line["used_total"]) == ([str(USED_TWICE)], [str(ONE_SOURCE)], 1234)

@@ -1,7 +1,5 @@
 """Checkpoints survive a kill at any step, bit flips and a full disk."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Callable
@@ -38,7 +36,6 @@ def test_what_was_committed_is_read_back(store: CheckpointStore) -> None:
     write(store, 25)
     found = store.newest_valid()
     assert found.damaged == []
-    assert found.checkpoint is not None
     assert found.checkpoint.counters == counters(25)
     assert (found.checkpoint.number, found.checkpoint.round, found.checkpoint.created) == (25, 25, 1000.0)
     assert (found.checkpoint.folder / "adapter.safetensors").read_bytes() == FILES["adapter.safetensors"] + b"25"
@@ -57,7 +54,6 @@ def test_a_second_checkpoint_of_a_round_gets_the_next_number(store: CheckpointSt
     """After a roll-back by hand the round is the same but the weights are not; nothing is overwritten."""
     assert [write(store, 50), write(store, 50), write(store, 51)] == [50, 51, 52]
     last = store.get("last")
-    assert last is not None
     assert (last.number, last.round) == (52, 51)
 
 
@@ -109,7 +105,6 @@ def test_a_flipped_bit_in_any_file_falls_back_and_sets_aside(store: CheckpointSt
         with pytest.raises(CheckpointError, match="damaged"):
             store.read(2)
     found = store.newest_valid()
-    assert found.checkpoint is not None
     assert found.checkpoint.number == 1
     (damaged,) = found.damaged
     assert damaged.number == 2
@@ -128,13 +123,10 @@ def test_a_missing_or_short_file_is_damage(store: CheckpointStore, which: int, h
     else:
         victim.write_bytes(b"" if how == "empty" else victim.read_bytes()[:-1])
     found = store.newest_valid()
-    assert found.checkpoint is not None
     assert (found.checkpoint.number, len(found.damaged)) == (1, 1)
 
 
-def test_a_newer_format_is_refused_and_stays_where_it_is(
-    store: CheckpointStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_newer_format_is_refused_and_stays(store: CheckpointStore, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr("sapo_desktop.worker.store.checkpoints.FORMAT", 99)
         write(store, 1)
@@ -144,9 +136,7 @@ def test_a_newer_format_is_refused_and_stays_where_it_is(
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_a_full_disk_leaves_the_older_ones(
-    store: CheckpointStore, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
+def test_a_full_disk_leaves_older_ones(store: CheckpointStore, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     write(store, 1)
 
     def full(descriptor: int) -> None:
@@ -209,7 +199,6 @@ def test_a_kill_at_any_step_loses_no_committed_checkpoint(tmp_path: Path) -> Non
         store = CheckpointStore(folder)
         found = store.newest_valid()
         assert found.damaged == []
-        assert found.checkpoint is not None
         assert found.checkpoint.counters == counters(found.checkpoint.number)
         assert not [path.name for path in folder.iterdir() if path.name.startswith(".")]
         survived.append(found.checkpoint.number)

@@ -1,7 +1,5 @@
 """What charts and the aha list are made of, over all history."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +12,8 @@ from sapo_desktop.worker.store.ahas import FEWEST_TRIES
 from sapo_desktop.worker.store.database import Database
 from sapo_desktop.worker.store.history import History
 from sapo_desktop.worker.store.migrations import STEPS
-from tests import records
-from tests.records import round_report, run_manifest
+from tests import builders
+from tests.builders import round_report, run_manifest
 
 PEER = "ab" * 32
 HARD = "gcd/hard"
@@ -46,7 +44,7 @@ def book(tmp_path: Path) -> Iterator[Book]:
 def group(origin: Origin, *solved: bool, task: str = HARD) -> Group:
     texts = [f"{origin} says {one}" for one in solved]
     author = PEER if origin == "peer" else ""
-    return records.group(*solved, texts=texts, origin=origin, author=author, task=task, text=f"What is it? ({origin})")
+    return builders.group(*solved, texts=texts, origin=origin, author=author, task=task, text=f"What is it? ({origin})")
 
 
 def test_a_curve_has_one_point_a_round_and_nothing_of_lost_ones(book: Book) -> None:
@@ -87,12 +85,7 @@ def test_a_task_first_solved_after_a_peers_answer_was_learned_from(book: Book) -
 
 @pytest.mark.parametrize(
     "peers",
-    [
-        [],
-        [group("peer", False, False)],
-        [group("peer", True, True, task="lcm/hard")],
-        [group("human", True, False)],
-    ],
+    [[], [group("peer", False, False)], [group("peer", True, True, task="lcm/hard")], [group("human", True, False)]],
     ids=["none", "unsolved", "another task", "no peer"],
 )
 def test_without_a_peers_solution_it_is_no_aha(book: Book, peers: list[Group]) -> None:

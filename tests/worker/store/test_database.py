@@ -1,7 +1,5 @@
 """The database file: steps are taken once and whole, a newer one is refused, transactions are all or nothing."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 
@@ -27,10 +25,7 @@ def test_steps_are_taken_once_and_keep_what_is_there(tmp_path: Path) -> None:
     with first.writing() as db:
         db.execute("INSERT INTO runs (started, seed, model_hash, manifest) VALUES (0, 1, 'ab', '{}')")
     first.close()
-    two = (
-        *STEPS,
-        "ALTER TABLE runs ADD note DEFAULT 'x';\nCREATE TABLE more (y); -- a; b\n",
-    )
+    two = (*STEPS, "ALTER TABLE runs ADD note DEFAULT 'x';\nCREATE TABLE more (y); -- a; b\n")
     for _ in range(2):
         database = Database(path, 0, two)
         with database.reading() as db:

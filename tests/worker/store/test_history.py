@@ -1,7 +1,5 @@
 """History: what is recorded is read back once, lost rounds count nowhere, the file stays bounded."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sqlite3
@@ -14,22 +12,19 @@ import pytest
 
 from sapo_desktop.core.errors import HistoryError
 from sapo_desktop.core.records import (
-    Completion,
     EvalReport,
     Group,
-    Mark,
     Origin,
-    Question,
     RoundReport,
-    StepReport,
     TaskMark,
 )
 from sapo_desktop.worker.control.messages.rollouts import GetRollouts
 from sapo_desktop.worker.store.database import Database
 from sapo_desktop.worker.store.history import WHOLE_ROUNDS, History, Written
 from sapo_desktop.worker.store.migrations import STEPS
-from tests.records import round_report
-from tests.records import run_manifest as manifest
+from tests import builders
+from tests.builders import eval_report, round_report, step_report
+from tests.builders import run_manifest as manifest
 
 
 class Clock:
@@ -40,16 +35,6 @@ class Clock:
 
 
 def report(round_number: int, solved: float = 0.5, note: str = "") -> RoundReport:
-    step = StepReport(
-        loss=-0.1,
-        grad_norm=1.5,
-        clip_fraction=0.0,
-        tokens=90,
-        sequences=16,
-        micro_batch=16,
-        skipped=False,
-        seconds=0.7,
-    )
     marks = [
         TaskMark(task="gcd/easy", answers=2, solved=solved, partial=0.75, reward=solved),
         TaskMark(task="legs/middle", answers=6, solved=0.0, partial=0.1, reward=0.0),
@@ -61,40 +46,27 @@ def report(round_number: int, solved: float = 0.5, note: str = "") -> RoundRepor
         partial=0.2,
         external_groups=1,
         tasks=marks,
-        step=step,
+        step=step_report(loss=-0.1, tokens=90),
         note=note,
     )
 
 
 def group(seed: int, origin: Origin = "own", author: str = "", text: str = "because 3") -> Group:
-    right = Mark(solved=True, partial=1.0, reward=1.0, answer="3", verdict="solved")
-    wrong = Mark(solved=False, partial=0.0, reward=0.0, answer=None, verdict="no_answer")
-    return Group(
-        question=Question(task="gcd/easy", seed=seed, text="gcd of 6 and 9?", hash=b"12345678"),
-        completions=[
-            Completion(tokens=[1, 2], logprobs=[-0.1, -0.2], text=text, finish="stop"),
-            Completion(tokens=[3], logprobs=[-0.3], text="", finish="length"),
-        ],
-        marks=[right, wrong],
-        origin=origin,
-        author=author,
-    )
+    """A right answer and an empty one."""
+    return builders.group(1, 0, texts=(text, ""), origin=origin, author=author, seed=seed)
 
 
 def evaluation(round_number: int, score: float, which: str = "validation") -> EvalReport:
-    return EvalReport(
-        checkpoint=str(round_number),
-        round=round_number,
-        which="test" if which == "test" else "validation",
-        score=score,
-        partial=score,
-        questions=2,
-        low=0.0,
-        high=1.0,
-        tasks=[],
-        solved=[True, False],
-        seconds=1.0,
-    )
+    return eval_report(str(round_number), score, which=which, solved=[True, False])
+
+
+def database_of_before(path: Path, steps: int, *rows: str) -> Path:
+    """A file as the version after so many steps left it."""
+    Database(path, 0, STEPS[:steps]).close()
+    with contextlib.closing(sqlite3.connect(path)) as old:
+        old.executescript("INSERT INTO names VALUES (1, 'gcd/easy'); INSERT INTO runs VALUES (1, 0, 1, '', '{}');")
+        old.executescript(" ".join(rows))
+    return path
 
 
 def record(history: History, run: int, round_number: int, solved: float = 0.5, text: str = "because 3") -> None:
@@ -112,18 +84,18 @@ def history(tmp_path: Path, clock: Clock) -> History:
     return History(tmp_path / "history.db", clock)
 
 
+@pytest.fixture
+def run(history: History) -> int:
+    return history.begin_run(manifest())
+
+
 def test_a_round_is_read_back_as_it_was(history: History) -> None:
     record(history, history.begin_run(manifest()), 1)
     assert history.rounds().rounds == [report(1)]
     assert history.last_manifest() == manifest()
     first, _, third, last = history.rollouts().items
     assert (first.task, first.seed, first.question) == ("gcd/easy", 2**63 - 2, "gcd of 6 and 9?")
-    assert (first.completion, first.solved, first.advantage, first.verdict) == (
-        "because 3",
-        True,
-        1.0,
-        "solved",
-    )
+    assert (first.completion, first.solved, first.advantage, first.verdict) == ("because 3", True, 1.0, "solved")
     assert (first.origin, first.author, third.origin, third.author) == ("own", "", "peer", "ab" * 32)
     assert (last.completion, last.solved, last.advantage) == ("", False, 0.0)
 
@@ -140,8 +112,7 @@ def test_text_that_is_no_utf8_or_holds_zeros_is_stored(history: History) -> None
     assert history.rollouts().items[0].completion == "a?b\0c"
 
 
-def test_pages(history: History) -> None:
-    run = history.begin_run(manifest())
+def test_pages(run: int, history: History) -> None:
     for number in range(1, 6):
         record(history, run, number)
     page = history.rounds(after=1, limit=2)
@@ -154,8 +125,7 @@ def test_pages(history: History) -> None:
     assert not history.rollouts(GetRollouts(after=4, limit=1)).more
 
 
-def test_rounds_after_the_checkpoint_are_lost_and_replaced(history: History) -> None:
-    run = history.begin_run(manifest())
+def test_rounds_after_the_checkpoint_are_lost_and_replaced(run: int, history: History) -> None:
     for number in range(1, 6):
         record(history, run, number, solved=0.5)
         if number == 3:
@@ -189,24 +159,21 @@ def test_without_a_checkpoint_all_is_lost(history: History) -> None:
     assert history.best_validation() is None
 
 
-def test_a_round_counts_once(history: History) -> None:
-    run = history.begin_run(manifest())
+def test_a_round_counts_once(run: int, history: History) -> None:
     record(history, run, 1)
     with pytest.raises(HistoryError, match="Round 1 is in the history already"):
         record(history, run, 1)
     assert len(history.rollouts().items) == 4
 
 
-def test_a_round_is_stored_whole_or_not_at_all(history: History) -> None:
-    run = history.begin_run(manifest())
+def test_a_round_is_stored_whole_or_not_at_all(run: int, history: History) -> None:
     with pytest.raises(ValueError, match="zip"):
         history.record_round(run, report(1), [group(1), group(2)], [[1.0, -1.0], [1.0]])
     assert history.rounds().rounds == []
     record(history, run, 1)
 
 
-def test_totals_weigh_by_answers(history: History) -> None:
-    run = history.begin_run(manifest())
+def test_totals_weigh_by_answers(run: int, history: History) -> None:
     record(history, run, 1, solved=1.0)
     record(history, run, 2, solved=0.0)
     easy, legs = history.task_totals(10)
@@ -214,8 +181,7 @@ def test_totals_weigh_by_answers(history: History) -> None:
     assert (legs.task, legs.answers) == ("legs/middle", 12)
 
 
-def test_scores(history: History) -> None:
-    run = history.begin_run(manifest())
+def test_scores(run: int, history: History) -> None:
     for each in (evaluation(1, 0.2), evaluation(2, 0.4), evaluation(2, 0.9, "test")):
         history.record_eval(run, each)
     assert history.best_validation() == 0.4
@@ -230,14 +196,10 @@ def test_bytes_of_the_last_day(history: History, clock: Clock) -> None:
     assert history.bytes_written_last_day() == 130
     clock.now += 500
     assert history.bytes_written_last_day() == 30
-    assert history.checkpoints_written(0) == [
-        Written(time=1_000_000.0, bytes=100),
-        Written(time=1_086_000.0, bytes=30),
-    ]
+    assert history.checkpoints_written(0) == [Written(time=1_000_000.0, bytes=100), Written(time=1_086_000.0, bytes=30)]
 
 
-def test_old_rounds_keep_one_group_and_where_all_came_from(history: History, tmp_path: Path) -> None:
-    run = history.begin_run(manifest())
+def test_old_rounds_keep_one_group_and_where_all_came_from(run: int, history: History, tmp_path: Path) -> None:
     newest = WHOLE_ROUNDS + 3
     for number in range(1, newest + 1):
         record(history, run, number)
@@ -308,8 +270,7 @@ def test_damage_found_while_in_use_is_explained_and_checked_at_the_next_start(tm
     assert "was damaged" in str(History(path, Clock()).said)
 
 
-def test_a_full_disk_is_explained_and_leaves_what_was_there(history: History) -> None:
-    run = history.begin_run(manifest())
+def test_a_full_disk_is_explained_and_leaves_what_was_there(run: int, history: History) -> None:
     record(history, run, 1)
     with history._database.reading() as db:
         (pages,) = db.execute("PRAGMA page_count").fetchone()
@@ -366,8 +327,7 @@ def test_a_kill_within_a_transaction_leaves_what_was_committed(tmp_path: Path) -
     assert history.rounds().rounds == [report(1)]
 
 
-def test_two_processes_use_the_history_at_once(tmp_path: Path, history: History) -> None:
-    run = history.begin_run(manifest())
+def test_two_processes_use_the_history_at_once(run: int, tmp_path: Path, history: History) -> None:
     record(history, run, 1)
     ended = elsewhere(tmp_path, SECOND)
     assert ended.returncode == 0, ended.stderr
@@ -375,8 +335,7 @@ def test_two_processes_use_the_history_at_once(tmp_path: Path, history: History)
     assert [r.round for r in history.rounds().rounds] == [1, 2, 3]
 
 
-def test_it_says_from_whom_how_much_was_learned_and_forgets_lost_rounds(history: History) -> None:
-    run = history.begin_run(manifest())
+def test_it_says_from_whom_how_much_was_learned_and_forgets_lost_rounds(run: int, history: History) -> None:
     for number in (1, 2, 3):
         record(history, run, number)
     history.reconcile(2)
@@ -386,30 +345,24 @@ def test_it_says_from_whom_how_much_was_learned_and_forgets_lost_rounds(history:
 
 
 def test_a_database_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> None:
-    path = tmp_path / "history.db"
-    Database(path, 0, STEPS[:1]).close()
-    old = sqlite3.connect(path)
-    old.executescript(
-        "INSERT INTO names VALUES (1, 'gcd/easy'); INSERT INTO runs VALUES (1, 0, 1, '', '{}');"
-        "INSERT INTO rounds VALUES (1, 1, 1, 0, 0, 0, NULL, 0, 0, 0, NULL, 1, 0, 1, '{}');"
-        "INSERT INTO groups VALUES (1, 0, 1, 7, 'own', NULL, 8);"
+    path = database_of_before(
+        tmp_path / "history.db",
+        1,
+        "INSERT INTO rounds VALUES (1, 1, 1, 0, 0, 0, NULL, 0, 0, 0, NULL, 1, 0, 1, '{}');",
+        "INSERT INTO groups VALUES (1, 0, 1, 7, 'own', NULL, 8);",
     )
-    old.close()
     (source,) = History(path).sources()
     assert (source.groups, source.answers, source.weight) == (1, 8, 0.0)
 
 
 def test_each_answer_says_whether_a_person_gave_it_also_in_a_database_of_before(tmp_path: Path) -> None:
-    path = tmp_path / "history.db"
-    Database(path, 0, STEPS[:2]).close()
-    old = sqlite3.connect(path)
-    old.executescript(
-        "INSERT INTO names VALUES (1, 'gcd/easy'); INSERT INTO runs VALUES (1, 0, 1, '', '{}');"
-        "INSERT INTO rounds VALUES (1, 1, 1, 0, 0, 0, NULL, 0, 0, 0, NULL, 1, 0, 1, '{}');"
-        "INSERT INTO groups VALUES (1, 0, 1, 7, 'own', NULL, 8, 1.0); INSERT INTO questions VALUES (1, 0, '6 and 9?');"
-        "INSERT INTO rollouts VALUES (1, 0, 0, 'three', 1, 1.0, 1.0, 0.5, 'solved');"
+    path = database_of_before(
+        tmp_path / "history.db",
+        2,
+        "INSERT INTO rounds VALUES (1, 1, 1, 0, 0, 0, NULL, 0, 0, 0, NULL, 1, 0, 1, '{}');",
+        "INSERT INTO groups VALUES (1, 0, 1, 7, 'own', NULL, 8, 1.0); INSERT INTO questions VALUES (1, 0, '6 and 9?');",
+        "INSERT INTO rollouts VALUES (1, 0, 0, 'three', 1, 1.0, 1.0, 0.5, 'solved');",
     )
-    old.close()
     history = History(path)
     mixed = group(8, "human", "ab" * 32)
     person = msgspec.structs.replace(mixed.completions[0], kind="human")

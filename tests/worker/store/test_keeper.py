@@ -1,9 +1,6 @@
 """Counts that outlive links and starts, the latest results as clients were told, how often checkpoints are written."""
 
-from __future__ import annotations
-
 import itertools
-import sqlite3
 from pathlib import Path
 
 import msgspec
@@ -14,12 +11,10 @@ from hypothesis import strategies as st
 from sapo_desktop.core.records import TaskMark
 from sapo_desktop.worker.store import history as history_module
 from sapo_desktop.worker.store import keeper as keeper_module
-from sapo_desktop.worker.store.database import Database
 from sapo_desktop.worker.store.history import DAY, History, Latest, Totals, Written
 from sapo_desktop.worker.store.keeper import KEEP_SECONDS, MOST_AT_ONCE, Lasting, WriteBudget
-from sapo_desktop.worker.store.migrations import STEPS
-from tests.records import round_report, run_manifest
-from tests.worker.store.test_history import Clock, evaluation, record
+from tests.builders import round_report, run_manifest
+from tests.worker.store.test_history import Clock, database_of_before, evaluation, record
 
 ANNA, BERT = "aa" * 32, "bb" * 32
 
@@ -57,9 +52,7 @@ def test_one_claim_adds_only_so_much(history: History) -> None:
     assert it.used == MOST_AT_ONCE and history.claims() == {ANNA: 2**53}
 
 
-def test_a_peer_that_tells_the_same_is_not_forgotten_and_many_are_written_at_once(
-    history: History, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_same_claim_keeps_a_peer_in_mind(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keeper_module, "MOST_PEERS", 2)
     written: list[int] = []
     it = Lasting(history, lambda work: (written.append(1), work()), lambda: 0.0)  # type: ignore[func-returns-value]
@@ -103,17 +96,14 @@ def test_rounds_that_count_and_answers_that_were_given(history: History) -> None
 
 
 def test_a_database_of_before_is_counted_once(tmp_path: Path) -> None:
-    path = tmp_path / "history.db"
-    Database(path, 0, STEPS[:4]).close()
-    old = sqlite3.connect(path)
     columns = "run, round, lost, finished, reward, solved, partial, local_groups, external_groups, seconds, report"
-    old.executescript(
-        "INSERT INTO names VALUES (1, 'gcd/easy'); INSERT INTO runs VALUES (1, 0, 1, '', '{}');"
-        f"INSERT INTO rounds ({columns}) VALUES (1, 1, 0, 0, 0, 0, 0, 1, 0, 1, '{{}}');"
-        f"INSERT INTO rounds ({columns}) VALUES (1, 2, 1, 0, 0, 0, 0, 1, 0, 1, '{{}}');"
-        "INSERT INTO task_marks VALUES (1, 0, 1, 8, 0, 0, 0); INSERT INTO task_marks VALUES (2, 0, 1, 8, 0, 0, 0);"
+    path = database_of_before(
+        tmp_path / "history.db",
+        4,
+        f"INSERT INTO rounds ({columns}) VALUES (1, 1, 0, 0, 0, 0, 0, 1, 0, 1, '{{}}');",
+        f"INSERT INTO rounds ({columns}) VALUES (1, 2, 1, 0, 0, 0, 0, 1, 0, 1, '{{}}');",
+        "INSERT INTO task_marks VALUES (1, 0, 1, 8, 0, 0, 0); INSERT INTO task_marks VALUES (2, 0, 1, 8, 0, 0, 0);",
     )
-    old.close()
     for _ in range(2):
         history = History(path)
         assert history.totals() == Totals(rounds=1, answers_own=16, answers_shared=0, used=0)

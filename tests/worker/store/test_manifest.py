@@ -1,7 +1,5 @@
 """A manifest names what a bit-for-bit repetition needs, and says what changed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec
@@ -9,7 +7,7 @@ import pytest
 
 from sapo_desktop.core.errors import ModelError
 from sapo_desktop.worker.store.manifest import RunManifest, differs, model_fingerprint
-from tests.records import run_manifest as manifest
+from tests.builders import run_manifest as manifest
 
 
 def test_it_names_versions_and_machine() -> None:

@@ -1,7 +1,5 @@
 """Pages of kept answers: both ways, filtered, bounded, and found again by their ids."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec
@@ -10,7 +8,7 @@ import pytest
 from sapo_desktop.worker.control.messages.rollouts import GetRollouts, Rollout
 from sapo_desktop.worker.store import rollouts as kept_rollouts
 from sapo_desktop.worker.store.history import History
-from tests.records import run_manifest
+from tests.builders import run_manifest
 from tests.worker.store.test_history import group, record, report
 
 
@@ -79,9 +77,7 @@ def test_a_filter_keeps_pages_of_whole_rounds(history: History) -> None:
     assert ([one.round for one in page.items], page.more) == ([1, 1], True)
 
 
-def test_a_page_of_long_answers_ends_before_its_message_is_too_large(
-    history: History, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_ends_before_its_message_is_too_large(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_rollouts, "_PAGE_BYTES", 60)
     newest = history.rollouts(GetRollouts(newest_first=True))
     assert (len(newest.items), newest.more) == (3, True)

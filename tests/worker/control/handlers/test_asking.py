@@ -1,7 +1,5 @@
 """Questions to the model: answered, followed while they are written, asked of two states of the model alike."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path

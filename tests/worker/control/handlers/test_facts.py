@@ -1,7 +1,5 @@
 """What the worker says of itself, as data and as a file that may be passed on."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 from pathlib import Path
@@ -9,25 +7,16 @@ from pathlib import Path
 import pytest
 
 from sapo_desktop.core.errors import HostDied, SapoError, UsageError
-from sapo_desktop.engines.protocols import Loaded
 from sapo_desktop.system.folders import DataFolder
 from sapo_desktop.tasks.limits import Limits
 from sapo_desktop.worker.control.handlers.facts import FactRequests, model_size
 from sapo_desktop.worker.control.messages.facts import Diagnose, GetLog, GetModelInfo, GetNotices, Notice
 from sapo_desktop.worker.control.messages.replies import Exported
+from tests.builders import loaded
 from tests.worker.fakes import FakeExaminer
 from tests.worker.test_node import SETTINGS, Scene
 
-LOADED = Loaded(
-    model="m",
-    parameters=135_000_000,
-    trainable=1000,
-    device="cpu",
-    dtype="float32",
-    vocabulary=1,
-    context=1,
-    versions={},
-)
+LOADED = loaded(parameters=135_000_000)
 SAID = [Notice(level="warning", text="Out of memory.", time=5.0)]
 
 
@@ -99,9 +88,7 @@ async def test_notices_and_log_are_there_for_who_comes_late(asked: Asked) -> Non
 
 
 @pytest.mark.parametrize("broken", [False, True])
-async def test_the_file_for_a_bug_report_is_written_whatever_is_broken(
-    asked: Asked, tmp_path: Path, broken: bool
-) -> None:
+async def test_the_bug_report_is_written_whatever_is_broken(asked: Asked, tmp_path: Path, broken: bool) -> None:
     asked.folder.log("worker").write_text(f"read {asked.folder.root}/settings.toml of 10.0.0.7\n")
     asked.examiner.error = HostDied("The examiner ended.") if broken else None
     written = await asked.facts.diagnose(Diagnose(to=str(tmp_path / "report.txt")))

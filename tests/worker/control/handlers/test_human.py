@@ -1,7 +1,5 @@
 """What a person answers: posed, marked, shared, learned from; and what a person, or a script, may get wrong."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
@@ -12,7 +10,7 @@ import pytest
 
 from sapo_desktop.core.errors import HostDied, TaskError, UsageError
 from sapo_desktop.core.records import Mark, Question
-from sapo_desktop.engines.protocols import Encoded, Loaded
+from sapo_desktop.engines.protocols import Encoded
 from sapo_desktop.swarm.protocol.envelope import GroupBody, open_envelope
 from sapo_desktop.tasks.service import QuestionRef
 from sapo_desktop.worker.control.handlers.human import MOST_POSED, HumanAnswers, written
@@ -21,18 +19,14 @@ from sapo_desktop.worker.control.messages.requests import AskForQuestion, GiveAn
 from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.membership.index_book import FIRST_PERSON_INDEX
 from sapo_desktop.worker.membership.member import Member
-from tests.swarm.mesh import Mesh
+from tests.builders import loaded
 from tests.swarm.peers import NETWORK
 from tests.worker.fakes import FakeEngine, FakeExaminer
 from tests.worker.membership import test_foreign as gcds
 from tests.worker.membership.test_foreign import CATALOGUE, truth
-from tests.worker.membership.test_member import Seat, seats  # noqa: F401  a fixture
+from tests.worker.membership.test_member import Seat
 from tests.worker.test_node import SETTINGS, Scene, playing
 
-LOADED = Loaded(
-    model="m", parameters=9, trainable=1, device="cpu", dtype="float32", vocabulary=9, context=1024, versions={}
-)
-Seats = tuple[Mesh, Seat, Seat]
 SILO = "In silo: no network at all."
 
 
@@ -79,7 +73,7 @@ class Desk:
         self.scene = scene
         self.node = scene.node
         self.engine = Engine()
-        self.engine.loaded = LOADED
+        self.engine.loaded = loaded()
         self.node.engine = self.engine  # type: ignore[assignment]
         self.node.examiner = Examiner()  # type: ignore[assignment]
         self.side = Side(member)
@@ -137,8 +131,7 @@ async def test_only_what_was_marked_of_a_persons_answer_reaches_the_trainer(tmp_
         assert long.mark.solved and not long.learned
 
 
-async def test_an_answer_is_shared_as_a_persons_under_an_index_of_its_own(tmp_path: Path, seats: Seats) -> None:  # noqa: F811
-    _, seat, _ = seats
+async def test_an_answer_is_shared_as_a_persons_under_an_index_of_its_own(tmp_path: Path, seat: Seat) -> None:
     async with desk(tmp_path, seat.member) as it:
         posed = await it.pose()
         assert posed.shared and 600 < posed.seconds <= 1200
@@ -158,8 +151,7 @@ async def test_an_answer_is_shared_as_a_persons_under_an_index_of_its_own(tmp_pa
     assert (body.answered, body.published) == (body.index - FIRST_PERSON_INDEX + 1, 1)
 
 
-async def test_a_person_is_told_where_the_text_goes_and_that_holds(tmp_path: Path, seats: Seats) -> None:  # noqa: F811
-    _, seat, _ = seats
+async def test_a_person_is_told_where_the_text_goes_and_that_holds(tmp_path: Path, seat: Seat) -> None:
     async with desk(tmp_path, seat.member) as it:
         seat.member.sharing = False
         kept = await it.pose()
@@ -174,8 +166,7 @@ async def test_a_person_is_told_where_the_text_goes_and_that_holds(tmp_path: Pat
     assert seat.outlet.published == []
 
 
-async def test_tasks_that_do_not_travel_are_answered_here(tmp_path: Path, seats: Seats) -> None:  # noqa: F811
-    _, seat, _ = seats
+async def test_tasks_that_do_not_travel_are_answered_here(tmp_path: Path, seat: Seat) -> None:
     kept = next(f"{f.name}/{level.name}" for f in CATALOGUE.families for level in f.levels if not level.shared)
     async with desk(tmp_path, seat.member) as it:
         posed = await it.pose(kept)
@@ -194,20 +185,15 @@ async def test_a_family_alone_or_nothing_means_what_is_in_training(tmp_path: Pat
             await it.pose("gcd/esy")
 
 
-async def test_a_person_can_not_choose_among_endless_questions(tmp_path: Path, seats: Seats) -> None:  # noqa: F811
-    _, seat, _ = seats
+async def test_a_person_can_not_choose_among_endless_questions(tmp_path: Path, seat: Seat) -> None:
 
-    async def scene() -> None:
-        async with desk(tmp_path, seat.member) as it:
-            with pytest.raises(TaskError, match="name another task, or wait"):
-                for _ in range(9):
-                    await it.pose()
-
-    await scene()
+    async with desk(tmp_path, seat.member) as it:
+        with pytest.raises(TaskError, match="name another task, or wait"):
+            for _ in range(9):
+                await it.pose()
 
 
-async def test_a_question_is_answered_once(tmp_path: Path, seats: Seats) -> None:  # noqa: F811
-    _, seat, _ = seats
+async def test_a_question_is_answered_once(tmp_path: Path, seat: Seat) -> None:
     async with desk(tmp_path, seat.member) as it:
         posed = await it.pose()
         given = await asyncio.gather(it.give(posed, "1"), it.give(posed, "2"), return_exceptions=True)
@@ -217,8 +203,7 @@ async def test_a_question_is_answered_once(tmp_path: Path, seats: Seats) -> None
     assert len(seat.outlet.published) == 1
 
 
-async def test_after_its_slot_a_question_is_forgotten(tmp_path: Path, seats: Seats) -> None:  # noqa: F811
-    _, seat, _ = seats
+async def test_after_its_slot_a_question_is_forgotten(tmp_path: Path, seat: Seat) -> None:
     async with desk(tmp_path, seat.member) as it:
         late, early = await it.pose(), await it.pose()
         it.time = late.seconds - 1
@@ -288,8 +273,7 @@ async def test_code_is_text_like_any_other(tmp_path: Path) -> None:
         assert not marked.mark.solved
 
 
-async def test_without_the_models_answers_it_is_a_group_of_one(tmp_path: Path, seats: Seats) -> None:  # noqa: F811
-    _, seat, _ = seats
+async def test_without_the_models_answers_it_is_a_group_of_one(tmp_path: Path, seat: Seat) -> None:
     async with desk(tmp_path, seat.member) as it:
         it.engine.errors.append(HostDied("The engine ended."))
         marked = await it.give(posed := await it.pose(), right(posed))

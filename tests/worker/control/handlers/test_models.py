@@ -1,9 +1,7 @@
 """The worker's downloads and imports: one at a time, told by events, ended by cancel, by silo, and with the worker."""
 
-from __future__ import annotations
-
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -60,144 +58,105 @@ class Library:
         return self.events[-1]
 
 
-Scene = Callable[[Library], Coroutine[Any, Any, None]]
-
-
 @pytest.fixture
-def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Scene], None]:
+async def it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Library]:
     with_a_network(monkeypatch)
-
-    def run(scene: Scene) -> None:
-        async def whole() -> None:
-            library = Library(tmp_path)
-            monkeypatch.setattr(librarian, "ask", library.ask)
-            await scene(library)
-            await library.requests.close()
-
-        asyncio.run(whole())
-
-    return run
+    library = Library(tmp_path)
+    monkeypatch.setattr(librarian, "ask", library.ask)
+    yield library
+    await library.requests.close()
 
 
-def test_a_download_is_answered_at_once_and_told_by_events(play: Callable[[Scene], None]) -> None:
-    async def scene(it: Library) -> None:
-        assert str((await it.requests.download(DownloadModel(model="o/small"))).text) == "Downloading o/small."
-        moved = await it.until(ModelProgressed)
-        assert (moved.model, moved.transfer.done) == ("o/small", 1)
-        it.answer.set_result(Kept(model=MODEL, path="/models/small", notes=["A note."]))
-        ended = await it.until(ModelInstalled)
-        assert (ended.model, ended.installed, ended.notes) == ("o/small", MODEL, ["A note."])
-
-    play(scene)
+async def test_a_download_is_answered_at_once_and_told_by_events(it: Library) -> None:
+    assert str((await it.requests.download(DownloadModel(model="o/small"))).text) == "Downloading o/small."
+    moved = await it.until(ModelProgressed)
+    assert (moved.model, moved.transfer.done) == ("o/small", 1)
+    it.answer.set_result(Kept(model=MODEL, path="/models/small", notes=["A note."]))
+    ended = await it.until(ModelInstalled)
+    assert (ended.model, ended.installed, ended.notes) == ("o/small", MODEL, ["A note."])
 
 
-def test_a_failure_is_told_with_its_kind(play: Callable[[Scene], None]) -> None:
-    async def scene(it: Library) -> None:
-        await it.requests.download(DownloadModel(model="o/small"))
-        it.answer.set_exception(DownloadError("The line is dead."))
-        ended = await it.until(ModelFailed)
-        assert (ended.kind, ended.text) == ("DownloadError", "The line is dead.")
-        it.answer = asyncio.get_running_loop().create_future()
-        it.events.clear()
-        await it.requests.download(DownloadModel(model="o/small"))
-        it.answer.set_exception(ZeroDivisionError("oops"))
-        assert "A bug: ZeroDivisionError" in (await it.until(ModelFailed)).text
-
-    play(scene)
+async def test_a_failure_is_told_with_its_kind(it: Library) -> None:
+    await it.requests.download(DownloadModel(model="o/small"))
+    it.answer.set_exception(DownloadError("The line is dead."))
+    ended = await it.until(ModelFailed)
+    assert (ended.kind, ended.text) == ("DownloadError", "The line is dead.")
+    it.answer = asyncio.get_running_loop().create_future()
+    it.events.clear()
+    await it.requests.download(DownloadModel(model="o/small"))
+    it.answer.set_exception(ZeroDivisionError("oops"))
+    assert "A bug: ZeroDivisionError" in (await it.until(ModelFailed)).text
 
 
-def test_one_at_a_time(play: Callable[[Scene], None]) -> None:
-    async def scene(it: Library) -> None:
-        await it.requests.download(DownloadModel(model="o/small"))
-        assert "already" in str((await it.requests.download(DownloadModel(model="o/small"))).text)
-        with pytest.raises(UsageError, match="o/small is under way"):
-            await it.requests.import_(ImportModel(path="/x"))
-        await it.until(ModelProgressed)
-        assert len(it.asked) == 1
-
-    play(scene)
-
-
-def test_cancel_ends_it_and_the_next_may_begin(play: Callable[[Scene], None]) -> None:
-    async def scene(it: Library) -> None:
-        assert "Nothing" in str((await it.requests.cancel(CancelModelWork())).text)
-        await it.requests.download(DownloadModel(model="o/small"))
-        await it.until(ModelProgressed)
-        assert "o/small: cancelled" in str((await it.requests.cancel(CancelModelWork())).text)
-        assert it.events[-1] == CANCELLED
-        await it.requests.import_(ImportModel(path="/x", name="y", link=True))
-        await it.until(ModelProgressed)
-        assert isinstance(it.asked[-1], TakeIn) and it.asked[-1].name == "y" and it.asked[-1].link
-
-    play(scene)
-
-
-def test_what_is_cancelled_before_its_first_step_is_over_too(play: Callable[[Scene], None]) -> None:
-    async def scene(it: Library) -> None:
-        for _ in range(2):
-            assert "Downloading" in str((await it.requests.download(DownloadModel(model="o/small"))).text)
-            await it.requests.cancel(CancelModelWork())
-            assert it.events.pop() == CANCELLED
-        assert it.asked == []
-        assert "Nothing" in str((await it.requests.cancel(CancelModelWork())).text)
-
-    play(scene)
-
-
-def test_silo_forbids_a_download_and_ends_the_one_under_way(play: Callable[[Scene], None]) -> None:
-    async def scene(it: Library) -> None:
-        await it.requests.download(DownloadModel(model="o/small"))
-        await it.until(ModelProgressed)
-        it.settings = msgspec.structs.replace(it.settings, silo=True)
-        await it.requests.follow(it.settings)
-        assert isinstance(it.events[-1], ModelFailed)
-        with pytest.raises(InSilo, match="in silo"):
-            await it.requests.download(DownloadModel(model="o/small"))
+async def test_one_at_a_time(it: Library) -> None:
+    await it.requests.download(DownloadModel(model="o/small"))
+    assert "already" in str((await it.requests.download(DownloadModel(model="o/small"))).text)
+    with pytest.raises(UsageError, match="o/small is under way"):
         await it.requests.import_(ImportModel(path="/x"))
-        await it.until(ModelProgressed)
-        await it.requests.follow(it.settings)
-        assert isinstance(it.events[-1], ModelProgressed), "an import needs no network"
-
-    play(scene)
+    await it.until(ModelProgressed)
+    assert len(it.asked) == 1
 
 
-def test_what_is_there_and_under_way_is_listed(play: Callable[[Scene], None]) -> None:
-    async def scene(it: Library) -> None:
-        it.answer.set_result(Contents(models=[MODEL]))
-        found = await it.requests.list(GetModels())
-        assert found.contents.models == [MODEL] and found.working is None
-        assert found.folder == it.settings.models_folder
-
-    play(scene)
-
-
-def test_the_nodes_own_model_is_not_removed(play: Callable[[Scene], None]) -> None:
-    async def scene(it: Library) -> None:
-        it.settings = msgspec.structs.replace(it.settings, model="small")
-        with pytest.raises(UsageError, match="this node's model"):
-            await it.requests.remove(RemoveModel(name="small"))
-        it.settings = msgspec.structs.replace(it.settings, model="owner/small")
-        with pytest.raises(UsageError, match="this node's model"):
-            await it.requests.remove(RemoveModel(name="owner--small"))
-        it.answer.set_result(Removed(name="other", bytes=5))
-        assert (await it.requests.remove(RemoveModel(name="other"))).bytes == 5
-
-    play(scene)
+async def test_cancel_ends_it_and_the_next_may_begin(it: Library) -> None:
+    assert "Nothing" in str((await it.requests.cancel(CancelModelWork())).text)
+    await it.requests.download(DownloadModel(model="o/small"))
+    await it.until(ModelProgressed)
+    assert "o/small: cancelled" in str((await it.requests.cancel(CancelModelWork())).text)
+    assert it.events[-1] == CANCELLED
+    await it.requests.import_(ImportModel(path="/x", name="y", link=True))
+    await it.until(ModelProgressed)
+    assert isinstance(it.asked[-1], TakeIn) and it.asked[-1].name == "y" and it.asked[-1].link
 
 
-def test_a_token_is_kept_for_the_endpoint_in_force(
-    play: Callable[[Scene], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_is_cancelled_before_its_first_step_is_over_too(it: Library) -> None:
+    for _ in range(2):
+        assert "Downloading" in str((await it.requests.download(DownloadModel(model="o/small"))).text)
+        await it.requests.cancel(CancelModelWork())
+        assert it.events.pop() == CANCELLED
+    assert it.asked == []
+    assert "Nothing" in str((await it.requests.cancel(CancelModelWork())).text)
+
+
+async def test_silo_forbids_a_download_and_ends_the_one_under_way(it: Library) -> None:
+    await it.requests.download(DownloadModel(model="o/small"))
+    await it.until(ModelProgressed)
+    it.settings = msgspec.structs.replace(it.settings, silo=True)
+    await it.requests.follow(it.settings)
+    assert isinstance(it.events[-1], ModelFailed)
+    with pytest.raises(InSilo, match="in silo"):
+        await it.requests.download(DownloadModel(model="o/small"))
+    await it.requests.import_(ImportModel(path="/x"))
+    await it.until(ModelProgressed)
+    await it.requests.follow(it.settings)
+    assert isinstance(it.events[-1], ModelProgressed), "an import needs no network"
+
+
+async def test_what_is_there_and_under_way_is_listed(it: Library) -> None:
+    it.answer.set_result(Contents(models=[MODEL]))
+    found = await it.requests.list(GetModels())
+    assert found.contents.models == [MODEL] and found.working is None
+    assert found.folder == it.settings.models_folder
+
+
+async def test_the_nodes_own_model_is_not_removed(it: Library) -> None:
+    it.settings = msgspec.structs.replace(it.settings, model="small")
+    with pytest.raises(UsageError, match="this node's model"):
+        await it.requests.remove(RemoveModel(name="small"))
+    it.settings = msgspec.structs.replace(it.settings, model="owner/small")
+    with pytest.raises(UsageError, match="this node's model"):
+        await it.requests.remove(RemoveModel(name="owner--small"))
+    it.answer.set_result(Removed(name="other", bytes=5))
+    assert (await it.requests.remove(RemoveModel(name="other"))).bytes == 5
+
+
+async def test_a_token_is_kept_for_its_endpoint(it: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     kept: dict[str, str] = {}
     monkeypatch.setattr(hub_token, "keep", kept.__setitem__)
     monkeypatch.setattr(hub_token, "forget", lambda hub: kept.pop(hub, None) is not None)
 
-    async def scene(it: Library) -> None:
-        it.settings = msgspec.structs.replace(it.settings, hub_endpoint="https://mirror.example")
-        await it.requests.set_token(SetHubToken(token="hf_word_of_mine"))
-        assert kept == {"https://mirror.example": "hf_word_of_mine"}
-        assert "forgotten" in str((await it.requests.set_token(SetHubToken(token=None))).text)
-        assert "no token" in str((await it.requests.set_token(SetHubToken(token=None))).text)
-
-    play(scene)
+    it.settings = msgspec.structs.replace(it.settings, hub_endpoint="https://mirror.example")
+    await it.requests.set_token(SetHubToken(token="hf_word_of_mine"))
+    assert kept == {"https://mirror.example": "hf_word_of_mine"}
+    assert "forgotten" in str((await it.requests.set_token(SetHubToken(token=None))).text)
+    assert "no token" in str((await it.requests.set_token(SetHubToken(token=None))).text)
     assert "word" not in repr(SetHubToken(token="hf_word_of_mine"))

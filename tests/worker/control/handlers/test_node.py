@@ -1,7 +1,5 @@
 """What people ask of a node at inconvenient moments."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Any
@@ -55,14 +53,6 @@ async def test_resuming_forgets_that_the_node_was_to_end_after_the_round(tmp_pat
         it.node.orders.finish()
         await it.until_state(NodeState.PAUSED)
         assert not ended.is_set()
-
-
-async def test_rounds_lost_with_the_engine_are_played_again(tmp_path: Path) -> None:
-    async with playing(tmp_path, rounds=4, bytes_a_day=10) as it:  # no checkpoint before the last round
-        await it.until(RoundFinished, count=2)
-        it.engine.errors.append(HostDied("The engine ended."))
-        await it.until_state(NodeState.IDLE)
-        assert it.node.counters.round == 4
 
 
 async def test_a_client_that_leaves_in_the_middle_of_its_roll_back_leaves_a_whole_one(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """A message shown as it would be published: the real encoder, and nothing that leaves or is used up."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

@@ -1,7 +1,5 @@
 """Settings that are changed while the node runs: each takes effect, or the answer says when it will."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable
@@ -38,7 +36,7 @@ from sapo_desktop.worker.control.messages.requests import (
 from sapo_desktop.worker.governor import NodeState
 from sapo_desktop.worker.hosts.examiner import KeptIds
 from sapo_desktop.worker.membership.side import Surroundings, SwarmSide
-from tests.records import round_report
+from tests.builders import round_report
 from tests.worker.test_node import SETTINGS, Scene
 
 
@@ -86,9 +84,7 @@ def requests(folder: Path, give_way: Callable[[bool], bool] = lambda low: True) 
         ("write_gigabytes_a_day", "1"),
     ],
 )
-async def test_what_a_node_is_put_together_by_waits_for_the_next_node_and_that_is_said(
-    tmp_path: Path, key: str, value: str
-) -> None:
+async def test_what_a_node_is_made_of_waits_for_the_next_one(tmp_path: Path, key: str, value: str) -> None:
     it, served = requests(tmp_path)
     reply = await served.handle(SetSettings(values={key: value}))
     assert isinstance(reply, Ok) and f"{key}: taken up now." in str(reply.text)
@@ -118,9 +114,7 @@ async def test_ending_after_the_round_waits_for_a_round_that_is_being_finished(t
     assert it.node.orders.wishes.finish
 
 
-async def test_settings_are_changed_whole_though_their_client_goes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_settings_change_whole_though_their_client_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     it, served = requests(tmp_path)
     at, go_on, done = asyncio.Event(), asyncio.Event(), asyncio.Event()
 

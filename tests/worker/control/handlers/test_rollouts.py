@@ -1,7 +1,5 @@
 """Kept answers in a file: whole or not at all, and never over another one unasked."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -12,7 +10,7 @@ from sapo_desktop.worker.control.handlers import rollouts as rollout_requests
 from sapo_desktop.worker.control.handlers.rollouts import RolloutRequests
 from sapo_desktop.worker.control.messages.replies import Exported
 from sapo_desktop.worker.control.messages.rollouts import ExportRollouts, GetRollouts
-from tests.records import run_manifest
+from tests.builders import run_manifest
 from tests.worker.store.test_history import record
 from tests.worker.test_node import SETTINGS, Scene
 
@@ -34,9 +32,7 @@ def folder(tmp_path: Path) -> None:
     (tmp_path / "node").mkdir()
 
 
-async def test_all_that_match_are_written_a_line_each(
-    requests: RolloutRequests, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_matches_are_written(requests: RolloutRequests, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rollout_requests, "_PAGE", 3)
     path = tmp_path / "out.jsonl"
     reply = await requests.export(ExportRollouts(to=str(path), origin="peer", after=1))

@@ -1,0 +1,13 @@
+"""Links that are looked after fifty times a second."""
+
+import pytest
+
+from sapo_desktop.swarm.addresses import keeper as links
+from sapo_desktop.swarm.sockets import network
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "TICK_SECONDS", 0.02)
+    monkeypatch.setattr(links, "_BREATH", 0.02)
+    monkeypatch.setattr(links, "_GREETING_SECONDS", 0.05)
