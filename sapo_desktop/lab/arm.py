@@ -63,7 +63,7 @@ class Arm(Record, frozen=True, forbid_unknown_fields=True):
     @property
     def settings(self) -> Settings:
         """Those of its nodes. Raises SettingsError."""
-        weighting = {"treatment": self.weighting} if self.weighting else {}
+        weighting = {"weighting": self.weighting} if self.weighting else {}
         return settings_file.apply(_BASE, {**self.values, **weighting})
 
     def share(self, groups: int) -> MixShare:

@@ -48,7 +48,7 @@ def test_the_last_nodes_lie() -> None:
 
 def test_settings_are_the_products_but_for_what_the_paper_has_otherwise() -> None:
     settings = msgspec.structs.replace(ARM, values={"answers": "4"}).settings
-    assert (settings.treatment, settings.answers, settings.questions) == ("guarded", 4, 8)
+    assert (settings.weighting, settings.answers, settings.questions) == ("guarded", 4, 8)
     assert not settings.curriculum and not settings.silo and settings.temperature == 1.0
 
 
@@ -63,7 +63,7 @@ def test_a_budget_is_a_kind_and_a_number() -> None:
         ({"mixes": ["4-4"]}, "written like 4/4"),
         ({"mixes": ["adaptive"]}, "written like 4/4"),
         ({"mixes": ["0/0"]}, "written like 6/2"),
-        ({"weightings": ["kind"]}, "treatment"),
+        ({"weightings": ["kind"]}, "weighting"),
         ({"levels": ["odd"]}, "There is no level odd"),
         ({"budget": "cpu"}, "A budget is written like"),
         ({"values": {"odd": "1"}}, "odd"),
