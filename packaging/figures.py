@@ -66,6 +66,7 @@ SCRIPTS = {
     "autobahn": "tests.attack.autobahn",
     "bandwidth": "tests.bench.bandwidth",
     "two_kinds": "tests.bench.two_kinds",
+    "round": "tests.bench.round",
     "window": "tests.bench.window",
     "window_profile": "tests.bench.window_profile",
 }

@@ -87,7 +87,7 @@ class Way(Record, frozen=True):
     unmeasured: bool = False
     """The estimate of this way was never compared with a measured peak."""
     recompute: bool = False
-    """Whether the backward pass makes each layer's tensors again: less memory, two fifths more time a step."""
+    """Whether the backward pass makes each layer's tensors again: less memory, half more time a step."""
 
     @property
     def estimate(self) -> int:

@@ -136,7 +136,7 @@ class TrainerSettings(Record, frozen=True):
     micro_batch: int = 16
     """Sequences per forward pass; never changes the gradient, only memory and time."""
     recompute: bool = False
-    """The backward pass makes each layer's tensors again instead of keeping them: less memory, two fifths more time."""
+    """The backward pass makes each layer's tensors again instead of keeping them: less memory, half more time."""
     temperature: float = 1.0
     """Logits are divided by this on the trainer's side too."""
     seed: int = 0

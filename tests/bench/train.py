@@ -10,6 +10,7 @@ a trainer is a matter of milliseconds.
 import tempfile
 from pathlib import Path
 
+import msgspec
 import torch
 
 from sapo_desktop.core.records import TrainerSettings, TrainingSequence
@@ -35,6 +36,8 @@ def main() -> None:
             engine = make_engine(Path(folder), method, options.seed)
             steps(engine, batch, repeats, options.json)
             saving(engine, options.json)
+            if method == "lora":
+                recomputing(engine, batch, repeats, options.json)
     log_softmax(repeats, options.seed, options.json)
 
 
@@ -82,6 +85,18 @@ def steps(engine: TorchEngine, batch: list[TrainingSequence], repeats: int, as_j
         ),
         as_json,
     )
+
+
+def recomputing(engine: TorchEngine, batch: list[TrainingSequence], repeats: int, as_json: bool) -> None:
+    """What it costs to make each layer's tensors again; steps by turns, as a machine is slower now and then."""
+    trainer = engine.trainer
+    best = {False: float("inf"), True: float("inf")}
+    for _ in range(repeats):
+        for again in best:
+            trainer.settings = msgspec.structs.replace(trainer.settings, recompute=again)
+            best[again] = min(best[again], cpu_seconds(lambda: trainer.step(batch)))
+    times = best[True] / best[False]
+    show(Figure(name="train/lora, layers made twice, time", value=times, unit="times a step's"), as_json)
 
 
 def saving(engine: TorchEngine, as_json: bool) -> None:
