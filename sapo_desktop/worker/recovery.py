@@ -45,9 +45,12 @@ class Recovery:
         node = self._node
         while True:
             self._failures += 1
-            # Less is asked of the memory a few times at most; what is asked then is no failure of before again.
-            short = isinstance(error, OutOfMemory) or (isinstance(error, HostDied) and error.killed)
-            if not await self._relieve(error) if short else self._failures >= _MOST_FAILURES:
+            short_of_memory = isinstance(error, OutOfMemory) or (isinstance(error, HostDied) and error.killed)
+            if short_of_memory:  # ends by itself: less can be asked a few times only
+                gives_up = not await self._relieve(error)
+            else:
+                gives_up = self._failures >= _MOST_FAILURES
+            if gives_up:
                 node.orders.fail(Failed(text=error.text, failures=self._failures))
                 node.show.notice("error", given_up(error.text, self._failures))
                 await node.gate.wait()
