@@ -57,7 +57,8 @@ class Recovery:
                 self._failures = 0
             else:
                 node.show.notice("warning", sentence("{reason} Going on from the last checkpoint.", reason=error.text))
-                await asyncio.sleep(min(_LONGEST_BACK_OFF, 2.0 ** (self._failures - 1) - 1))
+                if not short_of_memory:  # what asks for less need not wait
+                    await asyncio.sleep(min(_LONGEST_BACK_OFF, 2.0 ** (self._failures - 1) - 1))
             try:
                 async with node.concluding:
                     await self.back_to_newest()

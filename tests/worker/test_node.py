@@ -185,6 +185,13 @@ async def test_out_of_memory_shortens_answers_and_goes_on(tmp_path: Path) -> Non
         assert any("answers are cut at" in text for text in it.notices())
 
 
+async def test_less_is_asked_of_the_memory_until_it_is_enough(tmp_path: Path) -> None:
+    async with playing(tmp_path) as it:
+        it.engine.errors += [OutOfMemory("No memory.")] * 5
+        await it.until(RoundFinished, count=1)
+        assert it.node.max_tokens == 16
+
+
 async def test_a_killed_engine_that_cannot_do_less_at_once_gets_shorter_answers(tmp_path: Path) -> None:
     async with playing(tmp_path) as it:
         it.engine.plan.trainer = msgspec.structs.replace(it.engine.plan.trainer, micro_batch=1)
